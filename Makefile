@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model install clean
+.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model reference install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -156,14 +156,20 @@ examples: ## Build and run a package that uses this one, as an outsider would
 	@Scripts/setup.sh build
 	@Scripts/examples.sh
 
-install: build ## Install the tool and completions: make install PREFIX=/usr/local
+reference: build ## Write the pages about the tool's commands from the commands' own values
+	@rm -f Sources/PintleTools/PintleTools.docc/Command*.md
+	@$(TOOL) --generate-reference docc Sources/PintleTools/PintleTools.docc
+
+install: build ## Install the tool, manual pages and completions: make install PREFIX=/usr/local
 	@install -D -m 755 $(TOOL) "$(DESTDIR)$(PREFIX)/bin/pintle"
 	@share="$(DESTDIR)$(PREFIX)/share"; \
 	complete() { $(TOOL) --generate-completion-script "$$1" | install -D -m 644 /dev/stdin "$$share/$$2"; }; \
 	complete bash bash-completion/completions/pintle; \
 	complete zsh zsh/site-functions/_pintle; \
-	complete fish fish/vendor_completions.d/pintle.fish
-	@echo "installed $(DESTDIR)$(PREFIX)/bin/pintle and completions for bash, zsh and fish"
+	complete fish fish/vendor_completions.d/pintle.fish; \
+	rm -rf .build/man && $(TOOL) --generate-reference man .build/man; \
+	install -d "$$share/man/man1" && install -m 644 .build/man/*.1 "$$share/man/man1"
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/pintle, manual pages, and completions for bash, zsh and fish"
 
 clean: ## Remove everything that was built
 	rm -rf .build Tests/LinkageTest/.build Fuzz/.build Benchmarks/.build

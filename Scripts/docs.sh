@@ -15,7 +15,7 @@ Scripts/symbols.sh
 
 for catalogue in "${catalogues[@]}"; do
     module=$(basename "$(dirname "$catalogue")")
-    mkdir -p .build/docs
+    mkdir -p .build/docs ".build/symbols/$module" # no symbols: the tool
     "$docc" convert "$catalogue" --additional-symbol-graph-dir ".build/symbols/$module" \
         --output-path ".build/docs/$module.doccarchive" --fallback-display-name "$module" \
         --fallback-bundle-identifier "org.pintle.$module" --warnings-as-errors

@@ -44,7 +44,7 @@ grep -oE '(error|warning)\("[a-z0-9-]+"' $problems | cut -d'"' -f2 | while read 
 done
 sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/Pintle/Path/PathFailure.swift |
     while read -r name id; do heading Decisions.md "${id:-$name}"; done
-sed -n 's/^        case \([A-Za-z, ]*\)$/\1/p' Sources/Pintle/PolicyFile/PolicyFileKeys.swift | tr -s ', ' '\n' | while read -r key; do
+sed -n 's/^        case \([A-Za-z, ]*\)$/\1/p' Sources/Pintle/PolicyFile/PolicyMembers.swift | tr -s ', ' '\n' | while read -r key; do
     grep -q "\"$key\"" "$catalogue/PolicyFile.md" || echo "$catalogue/PolicyFile.md: does not name $key"
 done
 sed -n '/enum Kind/,/^    }/s/.*case \([a-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/PintleTools/Export/PolicyLoss.swift |

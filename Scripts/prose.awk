@@ -1,4 +1,5 @@
 # For prose.sh: prints FILE:LINE: KIND: EXCERPT for each finding in comments and texts of Swift files, names of tests, and Markdown.
+BEGIN { odd = "^(nobody|whoever|anew|likewise|somebody|anybody)$" }
 function found(kind, at, text) { print file ":" at ": " kind ": " text }
 function add(text,    part, count, i) { # to the paragraph; a code span counts as one word
     gsub(/``[^`]*``|`[^`]*`/, "code", text)
@@ -12,9 +13,8 @@ function excerpt(from, to,    text) {
 function end(isCell,    i, plain, before, start, left) { # of a paragraph, a cell or a name
     if (isCell && words > 15) found("long-cell", place[1], words " words: " excerpt(1, words))
     for (i = start = 1; i <= words; i++) {
-        plain = tolower(word[i])
-        gsub(/^[^a-z]+|\047s$|[^a-z]+$/, "", plain)
-        if (plain ~ /^(nobody|whoever|anew|likewise|somebody|anybody)$/) found(plain, place[i], excerpt(i - 5, i + 5))
+        plain = tolower(word[i]); gsub(/^[^a-z]+|\047s$|[^a-z]+$/, "", plain)
+        if (plain ~ odd) found(plain, place[i], excerpt(i - 5, i + 5))
         if (plain == "of" && before == "told") found("told-of", place[i], excerpt(i - 5, i + 5))
         if (plain ~ /^(leave|leaves|leaving|left|let|lets)$/) left = i # "leave the method alone" is plain
         if (plain == "alone" && before && !(left && i - left < 6) && before !~ /^(is|are|be|was|were|stands?|make)$/)
@@ -46,20 +46,14 @@ file ~ /^Tests/ { # a name stands behind its @Test( or on the line after it
 }
 file !~ /\.swift$/ { next }
 match($0, /^ *\/\/\/?/) || match($0, /  \/\/ /) {
-    marker = substr($0, RSTART, RLENGTH)
-    text = substr($0, RSTART + RLENGTH)
+    marker = substr($0, RSTART, RLENGTH); text = substr($0, RSTART + RLENGTH)
     kind = marker ~ / $/ ? "trailing" : marker ~ /\/\/\// ? "doc" : "plain"
     if (kind == "doc" && last != kind && text ~ /^ *(What|Who|Whether) /) found("doc-opening", FNR, substr(text, 2, 100))
     if (kind != last || kind == "trailing") { end(); isCode = 0 }
-    last = kind
-    line(text)
-    next
+    last = kind; line(text); next
 }
 { # a text of the program, in one line or several
-    end()
-    count = split(tolower($0), part, /[^a-z]+/)
-    for (i = 1; i <= count; i++)
-        if (part[i] ~ /^(nobody|whoever|anew|likewise|somebody|anybody)$/ && !/@Test\(/) found(part[i], FNR, substr($0, 1, 120))
-    last = isCode = 0
+    end(); last = isCode = 0
+    for (i = split(tolower($0), part, /[^a-z]+/); i; i--) if (part[i] ~ odd && !/@Test\(/) found(part[i], FNR, $0)
 }
 END { end() }

@@ -28,7 +28,7 @@ struct AndroidExampleTests {
     }
 
     @Test(
-        "The committed files are what the commands of the README write",
+        "The committed files equal the output of the README's commands",
         arguments: [
             ("nsc", "res", "res/xml/network_security_config.xml"),
             ("okhttp", "CertificatePins.kt", "CertificatePins.kt"),

@@ -50,7 +50,7 @@ struct ArgumentTests {
             (["pin", "x", "--as", "polcy"], "did you mean policy? (values: policy, swift, ", "pintle help pin"),
             (["pin", "x", "--json=1"], "--json takes no value", "pintle help pin"),
             (["pin", "x", "--as", "swift", "--as", "curl"], "--as is given twice", "pintle help pin"),
-            (["pin", "-", "-"], "- stands there twice", "pintle help pin"),
+            (["pin", "-", "-"], "- is given twice", "pintle help pin"),
         ])
     func usageError(arguments: [String], message: String, help: String) {
         let run = ToolRun(arguments: arguments)

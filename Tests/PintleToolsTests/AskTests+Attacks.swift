@@ -6,9 +6,9 @@ import Testing
 
 @testable import PintleTools
 
-/// Whoever would have an answer that nobody gave.
+/// Attacks that would produce an answer which the user did not give.
 extension AskTests {
-    @Test("What was typed before the question was there answers nothing")
+    @Test("Input from before the question does not answer it")
     func typeAhead() throws {
         // What the person means who is asked is no.
         let run = try ask(answers: ["no\n"], early: "yes\n")
@@ -22,12 +22,12 @@ extension AskTests {
         #expect(try approvals().count == 1)
     }
 
-    @Test("A yes does not override what another process has said while the question stood there")
+    @Test("A yes does not override the decision of another process during the question")
     func overtaken() throws {
         #expect(try ask("yes\n").code == 0)
         #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
         let (store, key) = (store, try PublicKeyPin(subjectPublicKeyInfo: home.certificate.spkiDER))
-        // In the meantime somebody approves it, and takes that back, with a reason.
+        // Meanwhile another process approves it and revokes that, with a reason.
         let run = try ask(answers: ["yes\n"]) {
             _ = ToolRun("trust", "approve", "nas.test", "--key", "\(key)", "--store", store)
             _ = ToolRun("trust", "revoke", "nas.test", "--store", store)
@@ -35,7 +35,7 @@ extension AskTests {
         #expect(run.code == 1)
         #expect(
             run.screen.contains("something else has been said about the server since it was shown: nas.test:443: key"))
-        #expect(run.screen.contains("nothing was stored: look at the server again"))
+        #expect(run.screen.contains("nothing was stored: check the server again"))
         #expect(try approvals().first?["state"]?.string == "revoked")
         // Where something is said about another server, the answer counts.
         let other = try ask(answers: ["yes\n"]) {
@@ -45,7 +45,7 @@ extension AskTests {
         #expect(try approvals().compactMap { $0["state"]?.string } == ["live", "live"])
     }
 
-    @Test("What a damaged store held may have been another certificate: nobody is asked before somebody has looked")
+    @Test("A damaged store may have approved another certificate, so no question is asked until the file is moved away")
     func damagedStore() throws {
         #expect(try ask("yes\n").code == 0)
         let whole = try directory.read("trust.json")
@@ -58,7 +58,7 @@ extension AskTests {
             let run = try ask("yes\n", at: other)
             #expect(run.code == 1)
             #expect(run.screen.contains("REJECTED   unknown-host   nas.test:443\n"))
-            #expect(run.screen.contains("; whether it was approved before cannot be read\n"))
+            #expect(run.screen.contains("; earlier approvals cannot be read\n"))
             #expect(run.screen.contains("give it up: mv \(store) \(store).old\n"))
             #expect(!run.screen.contains("First contact") && !run.screen.contains("Trust this certificate"))
             #expect(try directory.read("trust.json") == damaged)
@@ -70,8 +70,8 @@ extension AskTests {
         #expect(try directory.read("trust.json.corrupt") == damaged)
         let lost = try ask("yes\n", at: other)
         #expect(lost.code == 1 && !lost.screen.contains("Trust this certificate"))
-        #expect(lost.screen.contains("; whether it was approved before is lost\n"))
-        // Somebody has looked into it, and puts up with the loss.
+        #expect(lost.screen.contains("; earlier approvals may be lost\n"))
+        // The user has looked into the file and accepts the loss.
         #expect(rename("\(store).corrupt", "\(store).old") == 0)
         #expect(try ask("yes\n", at: other).code == 0)
         #expect(try approvals().count == 2)
@@ -125,7 +125,7 @@ extension AskTests {
         #expect(ToolRun(arguments: arguments(at: stranger) + ["-v"]).output.contains("host-1999.test"))
     }
 
-    @Test("A certificate that says that it is for something else is no server's, whoever approves it")
+    @Test("A certificate for another purpose is not accepted as a server's, even with an approval")
     func purpose() throws {
         func server(_ purposes: [DERWriter.OID]) throws -> (LoopbackTLSServer, Identity) {
             let identity = try Identity.selfSigned(hosts: ["nas.test"]) { $0.extendedKeyUsage = purposes }
@@ -134,7 +134,7 @@ extension AskTests {
         let (signing, identity) = try server([.codeSigning])
         let run = try ask("yes\n", at: signing)
         #expect(run.code == 1 && !run.screen.contains("Trust this certificate"))
-        #expect(run.screen.contains("\n  nobody can approve it: unsuitable-purpose, "))
+        #expect(run.screen.contains("\n  it cannot be approved: unsuitable-purpose, "))
         #expect(run.screen.contains("\n  purpose codeSigning\n"))
         #expect(
             ToolRun("trust", "approve", "nas.test", "--certificate", "\(fingerprint(identity))", "--store", store).code
@@ -142,7 +142,8 @@ extension AskTests {
         let refused = ToolRun(arguments: arguments(at: signing))
         #expect(refused.code == 1)
         #expect(refused.output.hasPrefix("REJECTED   invalid-path   unsuitable-purpose   nas.test:443\n"))
-        #expect(refused.output.contains("  The leaf certificate is not for TLS servers. No approval forgives that.\n"))
+        #expect(
+            refused.output.contains("  The leaf certificate is not for TLS servers. An approval cannot accept that.\n"))
         #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
         // What it says for itself is shown, where it may be a server's.
         let asked = try ask("yes\n", at: try server([.serverAuth, .clientAuth]).0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleTools
 
-/// The question about a server that nobody has approved, on a terminal.
+/// The question about a server that is not approved yet, on a terminal.
 @Suite("Asking about an unknown server")
 struct AskTests {
     let directory: TemporaryDirectory
@@ -111,7 +111,7 @@ struct AskTests {
     }
 
     @Test(
-        "Whole words count, and two answers that are none mean no",
+        "Only whole words count, and two answers that cannot be understood mean no",
         arguments: [
             ("yes\n", true), (" YES \n", true), ("maybe\nyes\n", true), ("y\nYes\n", true), ("no\n", false),
             ("No\n", false), ("\n", false), ("   \n", false), ("\u{04}", false), ("y\nye\nyes\n", false),
@@ -142,7 +142,7 @@ struct AskTests {
         }
     }
 
-    @Test("Another fingerprint is no yes, and neither is half of the right one")
+    @Test("Another fingerprint is not a yes, and neither is half of the right one")
     func otherFingerprint() throws {
         let other = fingerprint(try .selfSigned(hosts: ["nas.test"]))
         // It is the end of the question, not a slip.
@@ -192,7 +192,7 @@ struct AskTests {
         #expect(try ask("no\n").code == 0)
     }
 
-    @Test("Without a terminal nobody is asked, and nothing is stored")
+    @Test("Without a terminal there is no question, and nothing is stored")
     func noTerminal() throws {
         let run = ToolRun(arguments: arguments() + ["--ask"], input: Array("yes\n".utf8))
         #expect(run.code == 1)
@@ -204,7 +204,7 @@ struct AskTests {
         #expect(try ask("yes\n").code == 0)
     }
 
-    @Test("A server that the system trusts is asked about in other words")
+    @Test("The question about a server that the system trusts says so")
     func systemTrusts() throws {
         let trusted = try LoopbackTLSServer(try authority.issue(hosts: ["nas.test"]))
         let run = try ask("yes\n", at: trusted)
@@ -215,7 +215,7 @@ struct AskTests {
             ToolRun("trust", "list", "--store", store).output.contains("  accepts   nothing: the system trusted it\n"))
     }
 
-    @Test("What was approved before is told")
+    @Test("The question tells of an earlier approval")
     func history() throws {
         #expect(try ask("yes\n").code == 0)
         #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
@@ -229,19 +229,18 @@ struct AskTests {
         #expect(quiet.output.contains("; approved once, for another certificate, and revoked \(day)\n"))
     }
 
-    @Test("What nobody can accept is not asked about", arguments: ["weak-key"])
+    @Test("A failure that cannot be approved raises no question", arguments: ["weak-key"])
     func unacceptable(_ code: String) throws {
         let bad = try Identity.selfSigned(hosts: ["nas.test"], keyType: .rsa(bits: 1_024))
         let run = try ask("yes\nyes\n", at: try LoopbackTLSServer(bad))
         #expect(run.code == 1)
         #expect(!run.screen.contains("Trust this certificate"))
-        #expect(run.screen.contains("\n  nobody can approve it: "))
         #expect(run.screen.contains("\n  self-signed; system trust would refuse it"))
-        #expect(run.screen.contains(" it: \(code), "))
+        #expect(run.screen.contains("\n  it cannot be approved: \(code), "))
         #expect(try approvals().isEmpty)
     }
 
-    @Test("With JSON the question is talk, and the document is alone on standard output")
+    @Test("With JSON the question goes to standard error, and standard output has only the document")
     func json() throws {
         var output: [UInt8] = []
         let run = try TerminalRun(
@@ -263,7 +262,7 @@ struct AskTests {
         #expect(mismatch["nearestMiss"] == nil)
     }
 
-    @Test("The options that make no sense together are refused")
+    @Test("Options that make no sense together are refused")
     func usage() throws {
         func code(_ more: String...) -> (Int32, String) {
             let run = ToolRun(arguments: ["check", "nas.test", "--policy", policy, "--ask"] + more)
@@ -274,13 +273,15 @@ struct AskTests {
         #expect(withTime.0 == 2 && withTime.1.contains("leave --at out"))
     }
 
-    @Test("A policy that asks nobody is told, and approvals do not count under it")
-    func policyAsksNobody() throws {
+    @Test("Approvals do not count under a policy without askUser, and a warning says so")
+    func policyWithoutAskUser() throws {
         #expect(try ask("yes\n").code == 0)
         try directory.write(#"{"version": 1, "hosts": []}"#, to: "policy.json")
         let run = ToolRun(arguments: arguments())
         #expect(run.code == 1)
         #expect(run.output.hasPrefix("REJECTED   invalid-path   self-signed   nas.test:443\n"))
-        #expect(run.errors.contains("pintle: warning: the policy asks nobody: \"unpinnedHosts\" is \"systemTrust\""))
+        #expect(
+            run.errors.contains(
+                "pintle: warning: approvals do not count, because \"unpinnedHosts\" of the policy is \"systemTrust\""))
     }
 }

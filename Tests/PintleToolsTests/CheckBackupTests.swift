@@ -43,7 +43,7 @@ struct CheckBackupTests {
         try PublicKeyPin(subjectPublicKeyInfo: PrivateKey().spkiDER).description
     }
 
-    @Test("A backup that is a key of the live chain is none, sent or not; another one is")
+    @Test("A key of the live chain is not a backup, sent or not; another key is")
     func inTheLiveChain() throws {
         for (depth, certificate) in [(1, intermediate.certificate), (2, root.certificate)] {
             let backup = try pin(certificate)
@@ -60,7 +60,7 @@ struct CheckBackupTests {
         #expect(run.output.contains("\nnext: nothing to do until "))
     }
 
-    @Test("Nor does the place that the pin asks for make it one, nor that it is a certificate's")
+    @Test("A key of the live chain is not a backup at another position either, nor as a certificate pin")
     func otherForms() throws {
         let elsewhere = try check(backup: "{\"spki\": \"\(try pin(intermediate.certificate))\", \"at\": \"leaf\"}")
         #expect(elsewhere.output.contains("in the live chain at depth 1: no backup"))
@@ -69,7 +69,7 @@ struct CheckBackupTests {
         #expect(certificate.output.contains("in the live chain at depth 2: no backup"))
     }
 
-    @Test("A backup that the server sends beside the path is none either")
+    @Test("A key that the server sends beside the path is not a backup")
     func sentBesideThePath() throws {
         let other = try CertificateAuthority.root(name: "Other")
         let backup = try pin(other.certificate)
@@ -80,7 +80,7 @@ struct CheckBackupTests {
                 .contains("\(backup)  sent by the server, not on the path: no backup\n"))
     }
 
-    @Test("Expired pins do not hide it")
+    @Test("A backup in use is reported also after the pins have expired")
     func expired() throws {
         let past = ", \"expiry\": {\"after\": \"2020-01-01T00:00:00Z\", \"then\": \"systemTrust\"}"
         let run = try check(backup: "\"\(try pin(root.certificate))\"", more: past)

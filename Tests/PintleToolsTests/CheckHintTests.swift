@@ -2,7 +2,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// What a handshake that the server refuses is put down to.
+/// The hints after a handshake that the server refuses.
 @Suite("Hints about handshakes that the server refuses")
 struct CheckHintTests {
     /// The hint where the server answers the first message with a fatal alert.
@@ -19,7 +19,7 @@ struct CheckHintTests {
         return try run.json()["error"]?["hint"]?.string ?? ""
     }
 
-    @Test("Where the two have nothing in common, the signature algorithm is named too, and who lacks which")
+    @Test("The hint about a refused handshake names the signature algorithm that one side lacks")
     func nothingInCommon() throws {
         let hint = try hint(alert: 40)
         #expect(hint.contains("no cipher suite, curve or signature algorithm in common"), "\(hint)")

@@ -86,7 +86,7 @@ struct CheckTests {
         #expect(own.connectionCount == (code == 2 ? 0 : 1))
     }
 
-    @Test("A server with another key is refused inside the handshake, and told so")
+    @Test("A server with another key is refused inside the handshake, by an alert")
     func mismatch() throws {
         let run = check(policy: try policy(pins: [Self.strange]))
         #expect(run.code == 1)
@@ -146,7 +146,7 @@ struct CheckTests {
         #expect(run.code == 1)
         #expect(run.output.hasPrefix("REJECTED   invalid-path   expired   example.test:443\n"))
         let words = run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(words.contains("Pins were not looked at: a pin never makes an invalid path acceptable."))
+        #expect(words.contains("Pins were not compared: a pin never makes an invalid path acceptable."))
         #expect(check(policy: policy).code == 0)
         #expect(check(policy: policy, "--at", "tomorrow").code == 2)
     }
@@ -177,7 +177,7 @@ struct CheckTests {
         #expect(run.output.contains("self-signed; system trust would refuse it; never approved"))
     }
 
-    @Test("A host that is not allowed is told with the rule that there is not")
+    @Test("A host that is not allowed is refused, and the text says that no rule covers it")
     func notAllowed() throws {
         let other = try policy(pins: [Self.strange], top: "\"unpinnedHosts\": \"reject\",")
         let run = check("https://other.test", policy: other)
@@ -186,7 +186,7 @@ struct CheckTests {
         #expect(run.output.contains("\n\n  rule    none covers this host; such hosts are refused\n\nnext: "))
     }
 
-    @Test("A certificate without the profile's extensions is told which, and how openssl adds them")
+    @Test("A certificate without the profile's extensions is reported with their names and openssl's options for them")
     func missingExtensions() throws {
         server.close()
         let plain = try authority.issue(hosts: ["example.test"]) { $0.authorityKeyIdentifier = .absent }
@@ -210,7 +210,7 @@ struct CheckTests {
     }
 
     @Test(
-        "What cannot be asked for is exit code 2",
+        "An unusable command line is exit code 2",
         arguments: [
             ["check", "https://example.test"], ["check", "http://example.test", "--policy", "P"],
             ["check", "https://user@example.test", "--policy", "P"], ["check", "example.test:0", "--policy", "P"],
@@ -226,7 +226,7 @@ struct CheckTests {
         #expect(run.output.isEmpty)
     }
 
-    @Test("A policy with problems is told with all of them")
+    @Test("Every problem of an unusable policy is printed")
     func brokenPolicy() throws {
         let path = try directory.write("{\"version\": 1,\n \"hosts\": [], \"a\": 1, \"b\": 2}", to: "policy.json")
         let run = ToolRun("check", "example.test", "--policy", path)
@@ -264,13 +264,13 @@ struct CheckTests {
         #expect(server.requestByteCount == 0)
     }
 
-    @Test("A server that is not trusted is listed all the same, with what it sent beside the path last")
+    @Test("A server that is not trusted is still listed, with the certificates beside the path last")
     func untrustedPins() throws {
         let run = ToolRun("pin", "https://example.test/", "--connect-to", "127.0.0.1:\(server.port)")
         #expect(run.code == 0)
         #expect(run.output.hasPrefix("example.test:443   NOT trusted by the system: untrusted-root   TLS 1.3"))
         #expect(run.errors.contains("which to pin: the leaf key"))
-        #expect(run.errors.contains("(untrusted-root), and a pin never makes it so"))
+        #expect(run.errors.contains("(untrusted-root), and a pin never makes it valid"))
 
         let stranger = try CertificateAuthority.root(name: "Stranger")
         try server.replaceCredential(
@@ -278,7 +278,7 @@ struct CheckTests {
         let extra = ToolRun(
             "pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors)
         #expect(extra.output.contains("extra  CN=Stranger"))
-        #expect(extra.output.contains("sent, not on the path: pinning it would never match"))
+        #expect(extra.output.contains("sent, not on the path: a pin of it would never match"))
         #expect(!extra.errors.contains("a pin never makes it so"))
     }
 
@@ -288,13 +288,13 @@ struct CheckTests {
         let made = ToolRun(
             "pin", "example.test", backup, "--connect-to", "127.0.0.1:\(server.port)", "--as", "policy")
         #expect(made.code == 0)
-        // Nobody pastes a policy that accepts nothing without having been told.
-        #expect(made.errors.contains("(untrusted-root), and a pin never makes it so"))
+        // A policy that accepts no server comes with a warning.
+        #expect(made.errors.contains("(untrusted-root), and a pin never makes it valid"))
         let path = try directory.write(made.output, to: "made.json")
         #expect(check(policy: path).output.hasPrefix("trusted   pin-matched"))
     }
 
-    @Test("Whoever shows a pinned certificate without its key is not trusted, and its pins are listed all the same")
+    @Test("A server that shows a pinned certificate without its key is not trusted, but its pins are listed")
     func withoutTheKey() throws {
         let policy = try policy(pins: [try pin(identity.certificate)])
         #expect(check(policy: policy).code == 0)
@@ -310,7 +310,7 @@ struct CheckTests {
         #expect(pins.errors.contains("the handshake broke after the certificate"))
     }
 
-    @Test("A certificate that is none is a verdict of check, and nothing that pin could list")
+    @Test("Garbage instead of a certificate is a verdict of check and an error of pin")
     func garbage() throws {
         let policy = try policy(pins: [try pin(identity.certificate)])
         try server.replaceCredential(.init(chain: [[0x30, 0x01, 0x00]], key: identity.key))
@@ -322,7 +322,7 @@ struct CheckTests {
         #expect(ToolRun("pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)").code == 2)
     }
 
-    @Test("An intermediate that has expired is named as what failed")
+    @Test("An expired intermediate is named as the failed certificate")
     func expiredIntermediate() throws {
         let old = try authority.intermediate(name: "Old") { $0.notAfter = .fromNow(days: -2) }
         try server.replaceCredential(.init(try old.issue(hosts: ["example.test"])))
@@ -333,7 +333,7 @@ struct CheckTests {
     }
 
     @Test(
-        "Whatever is no certificate in a file of anchors is named with its block and line; without it the file is read")
+        "Garbage in a file of anchors is named with its block and line; without it the file is read")
     func anchorFile() throws {
         let policy = try policy(pins: [try pin(identity.certificate)])
         let key = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n"

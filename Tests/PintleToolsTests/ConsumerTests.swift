@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleTools
 
-/// What is exported, obeyed or judged by those it is for.
+/// Programs that obey or judge exported files.
 @Suite("Consumers of exports")
 struct ConsumerTests {
     private let directory: TemporaryDirectory
@@ -36,7 +36,7 @@ struct ConsumerTests {
         "{\"host\": \"\(host)\", \"pins\": [\"\(pin)\"], \"backupPins\": \"none-accepted\"\(more)}"
     }
 
-    /// Whether there is such a program.
+    /// Returns whether there is such a program.
     static func has(_ program: String) -> Bool {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         return path.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
@@ -59,7 +59,7 @@ struct ConsumerTests {
         #expect((server.requestByteCount > 0) == isPinned)
     }
 
-    @Test("curl trusts the private root of the policy, and it alone")
+    @Test("curl trusts only the private root of the policy")
     func curlAnchors() throws {
         for isOurs in [true, false] {
             let server = try LoopbackTLSServer(identity)
@@ -113,7 +113,7 @@ struct ConsumerTests {
     }
 
     @Test(
-        "Another reader of property lists finds the same in them", arguments: ["ats", "trustkit"])
+        "Another reader of property lists finds the same values", arguments: ["ats", "trustkit"])
     func propertyLists(format: String) throws {
         let options = format == "ats" ? ["--pins-at", "leaf"] : ["--language", "plist"]
         let path = try directory.write(

@@ -22,7 +22,7 @@ struct DemoTests {
         #expect(bytes[7] == 0 && bytes[8] > 0 && bytes[9] == 0 && bytes[10] == 0)
     }
 
-    @Test("It is told in a few lines, and keeps files only when asked to")
+    @Test("The demonstration is a few lines long, and keeps files only with --keep")
     func text() throws {
         let directory = try TemporaryDirectory()
         let plain = ToolRun("demo", environment: ["TMPDIR": directory.path])
@@ -44,7 +44,7 @@ struct DemoTests {
         #expect(ToolRun("pin", folder + "/server.pem", folder + "/unknown.pem").code == 0)
     }
 
-    @Test("A proxy in the environment does not get to see it")
+    @Test("The demonstration ignores a proxy in the environment")
     func proxy() {
         #expect(ToolRun("demo", environment: ["HTTPS_PROXY": "http://127.0.0.1:1"]).code == 0)
     }

@@ -41,7 +41,7 @@ struct EvaluateTests {
         try run.output.split(separator: "\n").map { try JSONDocument(Array($0.utf8)).root }
     }
 
-    @Test("A valid chain without a policy is host-not-pinned, with the keys of the contract alone")
+    @Test("A valid chain without a policy is host-not-pinned, with only the keys of the contract")
     func pathOnly() {
         let run = run(line())
         #expect(run.code == 0)
@@ -80,7 +80,7 @@ struct EvaluateTests {
         #expect(answers[3]["decision"]?.string == "rejected")
     }
 
-    @Test("Anchors replace the system's, and none means none")
+    @Test("Anchors replace the system's, and an empty list means no anchors")
     func anchors() throws {
         let stranger = try CertificateAuthority.root()
         let run = run(
@@ -103,7 +103,7 @@ struct EvaluateTests {
         #expect(self.run(line(["policy": policy.replacing(version, with: "1")])).code == 0)
     }
 
-    @Test("The instant is the one that is asked for")
+    @Test("The decision is for the instant of the case")
     func instant() throws {
         let run = run(
             line(["at": "\"2001-01-01T00:00:00Z\""]), line(["at": "\"2101-01-01T01:00:00+01:00\""]))
@@ -175,7 +175,7 @@ struct EvaluateTests {
         #expect(ToolRun("evaluate", "--batch").code == 0)
     }
 
-    @Test("A line beyond the limit is an error of its own, and what follows is read")
+    @Test("A line beyond the limit is an error of its own, and the next lines are read")
     func longLine() throws {
         let long = [UInt8](repeating: UInt8(ascii: "x"), count: 33 << 20)
         let run = ToolRun("evaluate", "--batch", input: long + [0x0A] + Array(line().utf8))
@@ -186,7 +186,7 @@ struct EvaluateTests {
         #expect(answers[1]["decision"]?.string == "trusted")
     }
 
-    @Test("Without --batch it says what is missing")
+    @Test("Without --batch the error names the option")
     func withoutBatch() {
         #expect(ToolRun("evaluate").code == 2)
     }

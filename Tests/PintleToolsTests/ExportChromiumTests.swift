@@ -32,14 +32,14 @@ struct ExportChromiumTests {
         return try draft.policy()
     }
 
-    /// What a policy says of a host: its pins, in no order, and nothing for a host without.
+    /// The pins of a policy for a host, in no order; empty for a host without pins.
     private func pins(_ policy: PinningPolicy, _ host: String) throws -> Set<Pin.Subject> {
         guard let rule = policy.rule(for: ServerEndpoint(host: try ServerName(host))) else { return [] }
         return Set(policy.hosts[rule.index].pins.map(\.subject))
     }
 
     @Test(
-        "It comes back with the same pins for every host, but where a loss names the rule",
+        "The list comes back with the same pins for every host, unless a loss names the rule",
         arguments: ForeignFormat.allCases)
     func roundTrip(format: ForeignFormat) throws {
         let policy = try list()
@@ -65,13 +65,15 @@ struct ExportChromiumTests {
         #expect(same > 700)
     }
 
-    @Test("Formats that say all that the list says give back the very file", arguments: [ForeignFormat.nsc, .chromium])
+    @Test(
+        "Formats that can say everything in the list give back the same file",
+        arguments: [ForeignFormat.nsc, .chromium])
     func identical(format: ForeignFormat) throws {
         let policy = try list()
         #expect(try ExportedPolicy(policy, to: format).policy.json() == policy.json())
     }
 
-    @Test("The tool reads the two files, and writes two")
+    @Test("The tool reads both files of the list, and writes both")
     func command() throws {
         let folder = try #require(PublicData.folder)
         let run = ToolRun("import", "--from", "chromium", "\(folder)/chromium-pins.json")

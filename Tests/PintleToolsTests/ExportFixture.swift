@@ -78,7 +78,7 @@ struct ExportedPolicy {
         self.policy = try draft.policy()
     }
 
-    /// What is lost on either way.
+    /// The losses in both directions.
     var losses: [PolicyLoss] { plan.losses.losses + draft.losses.losses }
 }
 

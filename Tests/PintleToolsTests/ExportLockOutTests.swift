@@ -29,7 +29,7 @@ struct ExportLockOutTests {
     }
 
     @Test(
-        "What compares pins with the leaf is given no rule that pins authorities: it would refuse every server",
+        "A format that compares pins with the leaf gets no rule that pins authorities: it would refuse every server",
         arguments: ["curl", "envoy"])
     func authoritiesAtTheLeaf(format: String) throws {
         func run(_ members: String, _ more: String...) throws -> ToolRun {

@@ -15,7 +15,7 @@ struct ExportPropertyTests {
 
     private static let portAlone: Set<String> = ["api.example.test", "deep.other.test", "intranet"]
 
-    @Test("Every change of a decision is a loss that was named", arguments: ForeignFormat.allCases)
+    @Test("Every changed decision is a loss that the export named", arguments: ForeignFormat.allCases)
     func changes(format: ForeignFormat) throws {
         let scene = try ExportFixture()
         var numbers = SeededNumbers(state: 20_261_120)
@@ -33,7 +33,7 @@ struct ExportPropertyTests {
                     policy, to: format, positionless: positionless,
                     language: languages.isEmpty ? nil : languages[round % languages.count])
             } catch let error as ForeignError where error.code == "nothing-pinned" {
-                // A file without entries is no policy to whoever reads it back.
+                // The import refuses a file without entries.
                 #expect(ExportPlan(policy, to: format, positionless: positionless).rules.isEmpty)
                 continue
             }
@@ -71,7 +71,7 @@ struct ExportPropertyTests {
         #expect(changed > 0)
     }
 
-    /// Whether a loss with that effect is about the rule that decided before, or the one that decides now.
+    /// Returns whether a loss with that effect is about the rule that decided before, or the one that decides now.
     private static func isNamed(
         _ effect: PolicyLoss.Effect, _ before: TrustEvaluation, _ after: TrustEvaluation, _ exported: ExportedPolicy,
         _ policy: PinningPolicy

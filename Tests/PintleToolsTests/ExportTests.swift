@@ -127,7 +127,7 @@ struct ExportTests {
         #expect(twin.output.contains("NSPinnedLeafIdentities"))
     }
 
-    @Test("Strict writes nothing where something would be weaker, and writes where it would only be stricter")
+    @Test("Strict writes nothing if a server would be accepted, and writes if servers would only be refused")
     func strict() throws {
         let target = directory.path(of: "out.plist")
         let weaker = try policy("\"includeSubdomains\": true, \(Self.plain)")
@@ -150,7 +150,7 @@ struct ExportTests {
         #expect(try twin.json()["refused"] == nil)
     }
 
-    @Test("ATS takes pins that do not say where they belong for those of the leaf, and says so")
+    @Test("ATS takes pins without a position for those of the leaf, and a loss says so")
     func positions() throws {
         let path = try policy(Self.anywhere)
         let run = ToolRun("export", path, "--to", "ats")
@@ -182,7 +182,7 @@ struct ExportTests {
         #expect(try export(Self.pin) == [])
     }
 
-    @Test("A rule for one port that decides for all of them says what it takes the place of")
+    @Test("A rule for one port that decides for all of them names the rule that it replaces")
     func otherPorts() throws {
         let root = try CertificateAuthority.root()
         try directory.write(root.certificate.pem, to: "root.pem")
@@ -267,7 +267,7 @@ struct ExportTests {
         #expect(!listing.contains(".new"))
     }
 
-    @Test("Kotlin, Java, Swift and both property lists look as they are documented")
+    @Test("Kotlin, Java, Swift and both property lists have the documented form")
     func looks() throws {
         let path = try policy("\"includeSubdomains\": true, \(Self.anywhere)")
         #expect(

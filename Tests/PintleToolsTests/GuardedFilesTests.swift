@@ -5,7 +5,7 @@ import Testing
 @testable import PintleTools
 
 /// A slip of the command line must not cost the file that everything else is made from.
-@Suite("What is written does not take the place of what is read")
+@Suite("Output files do not replace input files")
 struct GuardedFilesTests {
     private let files: UpdateFixture
 
@@ -38,7 +38,7 @@ struct GuardedFilesTests {
         #expect(ToolRun(arguments: sign + [files.path("7.json")], now: files.now).code == 0)
     }
 
-    @Test("What is imported stays, and so does a plan")
+    @Test("An import does not replace its input, and neither does a plan")
     func others() throws {
         let list = files.path("pins.plist")
         #expect(ToolRun("export", files.policy, "--to", "ats", "-o", list).code == 0)

@@ -52,7 +52,7 @@ struct ImportChromiumTests {
         }
     }
 
-    @Test("It is read, the pins hold where the list says, and what is no pin is a named loss")
+    @Test("The list is read, its pins apply to its hosts, and its other members are named losses")
     func both() throws {
         let run = try run(list)
         #expect(run.code == 0, "\(run.errors)")
@@ -88,7 +88,7 @@ struct ImportChromiumTests {
         }
     }
 
-    @Test("What neither generation has is still an error with its place")
+    @Test("A member that neither generation has is an error with its place")
     func unknown() throws {
         for (old, new, code) in [
             ("\"domain_ids\"", "\"domain_names\"", "unknown-key"),

@@ -44,7 +44,7 @@ struct ImportCodeTests: ImportReading {
         }
     }
 
-    @Test("What is not understood in code is an error with its place")
+    @Test("Code that cannot be understood is an error with its place")
     func okHttpErrors() throws {
         try check(
             Self.kotlin, .okhttp,
@@ -141,7 +141,7 @@ struct ImportCodeTests: ImportReading {
         #expect(try draft(argument, .trustkit).rules.count == 1)
     }
 
-    @Test("curl's command lines are read as a shell does, without anything that it would replace")
+    @Test("curl's command lines are read as by a shell, and expansions are refused")
     func curl() throws {
         let text =
             "# pins\ncurl -sS --pinnedpubkey \"sha256//\(Self.hash);sha256//\(Self.other)\" \\\n  https://example.test/\n"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PintleTools
 
-/// What the tests of imports ask of a format's reader.
+/// The functions of a format's reader that the tests of imports use.
 protocol ImportReading {}
 
 extension ImportReading {

@@ -32,7 +32,7 @@ struct ImportTests: ImportReading {
         #expect(rule.anchors == .system)
     }
 
-    @Test("Nested configurations inherit what they do not say")
+    @Test("Nested configurations inherit the settings that they omit")
     func nested() throws {
         let policy = try draft(
             """
@@ -57,7 +57,7 @@ struct ImportTests: ImportReading {
             ])
     }
 
-    @Test("What is not understood in a network security configuration is an error with its place")
+    @Test("An unknown element of a network security configuration is an error with its place")
     func networkSecurityConfigErrors() throws {
         try check(
             Self.nsc, .nsc,
@@ -92,7 +92,7 @@ struct ImportTests: ImportReading {
             ])
     }
 
-    @Test("The pin that no key has pins nothing by itself, and is left out beside another")
+    @Test("The placeholder pin pins nothing by itself, and is left out beside another pin")
     func standIn() throws {
         let beside = Self.nsc.replacing(Self.other, with: PublicKeyPin.ofNoKey.base64)
         #expect(try draft(beside, .nsc).policy().hosts.map(\.pins.count) == [1])
@@ -127,7 +127,7 @@ struct ImportTests: ImportReading {
         #expect(try draft(both, .ats).policy().hosts.first?.requires == .leafAndCA)
     }
 
-    @Test("What is not understood in NSPinnedDomains is an error with its place")
+    @Test("An unknown member of NSPinnedDomains is an error with its place")
     func propertyListErrors() throws {
         try check(
             Self.ats, .ats,
@@ -158,7 +158,7 @@ struct ImportTests: ImportReading {
               "verify_certificate_spki": ["\(hash)"]}}}}}]}}
         """
 
-    @Test("Envoy's clusters are read; what would validate less is an error with its place")
+    @Test("Envoy's clusters are read; a setting that would validate less is an error with its place")
     func envoy() throws {
         let rule = try #require(try draft(Self.envoy, .envoy).policy().hosts.first)
         #expect(rule.description == "example.test:8443")
@@ -187,7 +187,7 @@ struct ImportTests: ImportReading {
             ])
     }
 
-    @Test("Chromium's list has comments, names keys of another file, and says what it forbids")
+    @Test("Chromium's list has comments, keys in another file, and forbidden keys")
     func chromium() throws {
         let keys = Array("# keys\nKeyA\nsha256/\(Self.hash)\n\nKeyB\nsha256/\(Self.other)\n".utf8)
         let list = """

@@ -53,7 +53,7 @@ struct InputFileTests {
         withExtendedLifetime(writer) {}
     }
 
-    @Test("A private key is wiped where it was read, beside what cannot be read too; a certificate is not")
+    @Test("A private key is wiped after reading, also beside an unreadable block; a certificate is not")
     func wiping() throws {
         let key = try PrivateKey()
         let certificate = try Identity.selfSigned().certificate

@@ -5,7 +5,7 @@ import PintleTestKit
 import PintleTestPeers
 import Testing
 
-/// mitmproxy between the tool and a server, its authority trusted as on a machine that somebody has
+/// mitmproxy between the tool and a server, its authority trusted as on a machine that an administrator has
 /// prepared for it.
 @Suite(
     "A real interceptor",
@@ -23,7 +23,9 @@ struct InterceptorTests {
         server = try LoopbackTLSServer(identity)
     }
 
-    @Test("As a proxy it reads what is not pinned, and gets nothing of what is", arguments: Mitmproxy.Mode.allCases)
+    @Test(
+        "An intercepting proxy reads requests without pins, and gets no request with pins",
+        arguments: Mitmproxy.Mode.allCases)
     func interceptor(_ mode: Mitmproxy.Mode) throws {
         let proxy = try Mitmproxy(mode, before: server.port, trusting: authority.certificate.pem)
         let anchors = try directory.write(authority.certificate.pem + proxy.authority(), to: "anchors.pem")

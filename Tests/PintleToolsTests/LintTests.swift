@@ -67,7 +67,7 @@ struct LintTests {
         #expect(ids.contains("unknown-key"))
     }
 
-    @Test("How soon an expiry is a problem can be said")
+    @Test("--expires-within sets how soon an expiry is a problem")
     func expiresWithin() throws {
         let path = try directory.write(Self.good, to: "policy.json")
         let run = ToolRun("lint", path, "--expires-within", "400d", now: now)
@@ -77,7 +77,7 @@ struct LintTests {
         #expect(ToolRun("lint", path, "--expires-within", "soon", now: now).code == 2)
     }
 
-    @Test("A file that cannot be read is exit code 2, broken JSON a problem with its place")
+    @Test("An unreadable file is exit code 2, and broken JSON is a problem with its place")
     func unreadable() throws {
         #expect(ToolRun("lint", directory.path(of: "missing.json"), now: now).code == 2)
         let run = ToolRun("lint", "-", input: Array("{\n  \"version\": 1,\n}".utf8), now: now)
@@ -100,7 +100,7 @@ struct LintTests {
     }
 
     @Test(
-        "Pins of roots that this machine trusts, and of nothing else, are a warning; those of a private root are none")
+        "Pins of only this machine's trusted roots are a warning; those of a private root are not")
     func sharedAuthority() throws {
         let machine = try CertificateAuthority.root()
         let own = try CertificateAuthority.root()
@@ -150,7 +150,7 @@ struct LintTests {
         #expect(!few.output.contains("more rules"))
     }
 
-    @Test("Errors are never told together, nor are warnings that differ in more than the name of the rule")
+    @Test("Errors are never merged into one line, nor are warnings that differ in more than the name of the rule")
     func notShared() throws {
         func lines(_ id: String, _ member: (Int) -> String) throws -> Int {
             let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
@@ -249,7 +249,7 @@ struct LintTests {
         #expect(item?["names"]?.elements?.compactMap(\.string) == ["example.test"])
     }
 
-    @Test("Updates of a foreign kind and reports are named; a broken policy tells its problems")
+    @Test("Updates of another kind and reports are named; a broken policy shows its problems")
     func inspectOthers() throws {
         let update = ToolRun("inspect", "-", input: Array(#"{"payload":"","payloadType":"x","signatures":[]}"#.utf8))
         #expect(update.code == 0)

@@ -60,7 +60,7 @@ struct LiveLintTests {
         try run.json()["problems"]?.elements?.compactMap { $0["id"]?.string } ?? []
     }
 
-    @Test("A server that shows the pinned key has nothing to say, and the count says that it was asked")
+    @Test("A server that shows the pinned key has no problem, and counts as asked")
     func good() throws {
         let server = try LoopbackTLSServer(identity)
         let path = try policy([try pin(identity.certificate)])
@@ -84,7 +84,7 @@ struct LiveLintTests {
         #expect(entry?["server"]?.string == "example.test:443")
     }
 
-    @Test("A renewal with the same key is no other key, and where the certificate is pinned nothing is said of keys")
+    @Test("A renewal with the same key is not a new key, and a pinned certificate's mismatch does not mention keys")
     func renewal() throws {
         let old = CertificatePin(certificate: identity.certificate.der)
         let key = identity.key
@@ -120,7 +120,7 @@ struct LiveLintTests {
         #expect(unmatched.output.contains(":5:71: warning: live-unmatched-pin: \(Self.strange) matches nothing"))
     }
 
-    @Test("Pins of nothing but a public authority's keys are a warning, of a private one's none")
+    @Test("Pins of only a public authority's keys are a warning; those of a private one are not")
     func sharedAuthority() throws {
         let server = try LoopbackTLSServer(identity)
         let path = try policy([try pin(intermediate.certificate)])
@@ -129,7 +129,7 @@ struct LiveLintTests {
         #expect(try ids(lint(path, server, "--json")) == [])
     }
 
-    @Test("A missing intermediate is named; another fault of the path is told by its code")
+    @Test("A missing intermediate is named; another failure of the path has its code")
     func paths() throws {
         let path = try policy([try pin(identity.certificate)])
         var alone = identity
@@ -158,7 +158,7 @@ struct LiveLintTests {
         #expect(run.output.contains("% of its life is left"))
     }
 
-    @Test("A host without a rule is a warning, or an error where such hosts are refused")
+    @Test("A host without a rule is a warning, or an error if the policy refuses such hosts")
     func noRule() throws {
         let path = try policy([try pin(identity.certificate)])
         let server = try LoopbackTLSServer(try intermediate.issue(hosts: ["other.test"]))
@@ -174,7 +174,7 @@ struct LiveLintTests {
         #expect(against(refusing).output.contains("error: live-no-rule: no rule covers other.test:443"))
     }
 
-    @Test("Where the only problem is that servers are not reached the exit code is 3")
+    @Test("If the only problem is unreachable servers, the exit code is 3")
     func unreachable() throws {
         let server = try LoopbackTLSServer(identity)
         server.close()
@@ -186,7 +186,7 @@ struct LiveLintTests {
         #expect(both.errors.contains("no server was asked"))
     }
 
-    @Test("Annotations are lines that GitHub's runners read, with what they would misread escaped")
+    @Test("Annotations are lines for GitHub's runners, with special characters escaped")
     func github() throws {
         let server = try LoopbackTLSServer(identity)
         let path = try policy([Self.strange])

@@ -54,7 +54,7 @@ struct OutputFileTests {
         #expect(try files.text(target) == "old")
     }
 
-    @Test("A private key is for its owner only, and its public half for everyone, whatever the umask")
+    @Test("A private key is for its owner only, and its public half for everyone, under any umask")
     func key() throws {
         let tool = try #require(SpawnedTool.path)
         let path = files.path("other.key")

@@ -96,7 +96,7 @@ struct PinFileTests {
         #expect(ToolRun("pin", der).output.contains(try pin(key.spkiDER)))
     }
 
-    @Test("Two integers that are no RSA key are no key")
+    @Test("Two integers that are not an RSA key are not a key")
     func notAKey() throws {
         let key = try directory.write(try PrivateKey(.p256).pem, to: "key.pem")
         let signature = directory.path(of: "signature.der")
@@ -107,7 +107,7 @@ struct PinFileTests {
     }
 
     @Test(
-        "Wrappings that are not read are named with the command that opens them",
+        "Unsupported wrappings are named with the command that opens them",
         arguments: [
             ("pkcs8 -topk8 -in key.pem -outform DER", "encrypted-key", "openssl pkey"),
             ("pkcs8 -topk8 -in key.pem -outform DER -v1 PBE-SHA1-3DES", "encrypted-key", "openssl pkey"),
@@ -128,7 +128,7 @@ struct PinFileTests {
         #expect(try run.json()["error"]?["hint"]?.string?.contains(hint) == true)
     }
 
-    @Test("Of many bad blocks the first are told, and that there are more")
+    @Test("Only the first of many bad blocks are listed, and the error says that there are more")
     func manyBadBlocks() throws {
         let line = "-----BEGIN CERTIFICATE-----\n"
         let run = ToolRun("pin", try directory.write(String(repeating: line, count: 50_000), to: "many.pem"))
@@ -172,7 +172,7 @@ struct PinFileTests {
         #expect(run.errors.contains("-pubout"))
     }
 
-    @Test("One bad block is told with its number and line, and nothing is printed")
+    @Test("A bad block is reported with its number and line, and no pins are printed")
     func badBlock() throws {
         let lines = identity.certificate.pem.split(separator: "\n").count
         let bad = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
@@ -184,7 +184,7 @@ struct PinFileTests {
             run.errors.hasPrefix("pintle: error: \(path):\(lines + 1): PEM block 2: the certificate cannot be read: "))
     }
 
-    @Test("Of several sources every bad one is told, and none is printed")
+    @Test("Every bad source is reported, and no pins are printed")
     func severalSources() throws {
         let good = try directory.write(identity.certificate.pem, to: "good.pem")
         let junk = try directory.write([0x01, 0x02], to: "junk.der")
@@ -199,7 +199,7 @@ struct PinFileTests {
         #expect(ToolRun("pin", good).code == 0)
     }
 
-    @Test("Garbage of ten megabytes is one error, at once")
+    @Test("Ten megabytes of garbage are one error")
     func large() throws {
         var bytes = [UInt8](repeating: 0x30, count: 10_000_000)
         bytes[1] = 0x83

@@ -23,7 +23,7 @@ struct PolicyLintTests {
         return findings.map { "\($0.severity) \($0.problem.id) \($0.problem.path)" }
     }
 
-    @Test("A pinned certificate is said to lock every app out only where no backup can match its renewal")
+    @Test("The lock-out of a pinned certificate is reported only if no backup can match its renewal")
     func certificateWithBackup() throws {
         func message(_ backup: String) throws -> String {
             let rule =
@@ -84,7 +84,7 @@ struct PolicyLintTests {
     }
 
     @Test(
-        "What is allowed and probably not meant is a warning, and its twin is none",
+        "A probable mistake is a warning, and its correct twin is not",
         arguments: try [
             (PolicyText.policy(), "nothing-pinned hosts", PolicyText.policy(top: "\"unpinnedHosts\": \"reject\",")),
             (
@@ -205,7 +205,7 @@ struct PolicyLintTests {
         #expect(try findings(twin) == [])
     }
 
-    @Test("The time that is left is counted as the caller asks")
+    @Test("The caller sets the time within which pins end soon")
     func expiresWithin() throws {
         let text = PolicyText.policy(
             PolicyText.rule("a.example", "\"expiry\": {\"after\": \"2027-02-17T00:00:00Z\", \"then\": \"reject\"}"))
@@ -213,7 +213,7 @@ struct PolicyLintTests {
         #expect(try findings(text) { $0.expiresWithin = 90 * 86_400 }.count == 1)
     }
 
-    @Test("What only the outside knows is asked of the caller")
+    @Test("The caller answers questions about public suffixes and authorities")
     func closures() throws {
         let suffix = PolicyText.policy(PolicyText.rule("co.uk", "\"includeSubdomains\": true"))
         #expect(try findings(suffix) == [])
@@ -229,7 +229,7 @@ struct PolicyLintTests {
                 == [])
     }
 
-    @Test("Among many rules for the ports of one name, the parent of each host is found without a look at them all")
+    @Test("The parent of a host is found among many rules for the ports of one name without looking at each")
     func manyPorts() throws {
         func rule(_ host: String, port: UInt16?) throws -> PinnedHost {
             try PinnedHost(host, port: port, includingSubdomains: true, pins: [Pin]())
@@ -254,7 +254,7 @@ struct PolicyLintTests {
         #expect(try findings("{") == ["error unexpected-end "])
     }
 
-    @Test("Ids stand in the table once, and each says what it means")
+    @Test("Each id is in the table once, with its meaning")
     func table() {
         let ids = PolicyProblemTable.entries.map(\.id)
         #expect(Set(ids).count == ids.count)

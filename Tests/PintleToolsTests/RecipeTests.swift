@@ -75,7 +75,8 @@ struct RecipeTests {
         #expect(try scene.read("report.html").contains("<b>9</b> servers"))
     }
 
-    @Test("A rejected server fails the report, a bad policy the lint, and an audit that could not be made its part")
+    @Test(
+        "A rejected server fails the report, a bad policy fails the lint, and an audit that cannot run fails its part")
     func failures() throws {
         let list = try scene.list([("a.audit.test", server.port), ("b.audit.test", stranger.port)])
         for part in 1...3 { #expect(try run("audit", part: part).status == 0) }
@@ -93,7 +94,7 @@ struct RecipeTests {
     }
 
     @Test(
-        "A planned rotation that locks somebody out fails, and the same with the advice taken does not",
+        "A planned rotation that locks out users fails, and the same plan that follows the advice does not",
         .enabled(if: Recipes.holds("Examples/plans/old-app.json")),
         arguments: [("old-app", 1), ("old-app-followed", 0)])
     func rotation(plan: String, status: Int32) throws {

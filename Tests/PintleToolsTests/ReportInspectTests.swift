@@ -30,7 +30,7 @@ struct ReportInspectTests {
     }
 
     @Test(
-        "A report is shown in each of its encodings, with the pins of what was served",
+        "A report is shown in each of its encodings, with the pins of the served certificates",
         arguments: ReportEncoding.allCases)
     func shown(encoding: ReportEncoding) throws {
         let body = try #require(
@@ -53,7 +53,7 @@ struct ReportInspectTests {
         #expect(first["validatedPins"]?.count == 2)
     }
 
-    @Test("A report names the update of the policy, and says where there was none")
+    @Test("A report names the update of the policy, or says that there was no update")
     func update() throws {
         func policyLine(_ version: Int) throws -> Substring? {
             let policy = try PinningPolicy {
@@ -72,7 +72,7 @@ struct ReportInspectTests {
         #expect(try policyLine(7) == "  policy       update 7")
     }
 
-    @Test("A report that waits on the disk is shown too, and a file of approvals is told from a policy")
+    @Test("A report in a spool is shown too, and a file of approvals is not taken for a policy")
     func spooled() throws {
         let text = "{\"to\": [\"https://reports.test/\"], \"refused\": true, \"report\": "
         let path = try directory.write(text + String(decoding: report.json(), as: UTF8.self) + "}", to: "x.report")

@@ -44,7 +44,7 @@ struct SpawnedToolTests {
     private static let trusted = ["trusted host-not-pinned"]
     private static let untrusted = ["rejected invalid-path untrusted-root"]
 
-    @Test("SSL_CERT_FILE names the system's roots, and another root in it trusts nothing of ours")
+    @Test("SSL_CERT_FILE names the system's roots, and another root in it does not trust the server")
     func certificateFile() throws {
         let lines = [line(anchors: false)]
         let stranger = try CertificateAuthority.root(name: "Stranger")
@@ -59,7 +59,7 @@ struct SpawnedToolTests {
         #expect(try verdicts([line(anchors: true)], environment: without) == Self.trusted)
     }
 
-    @Test("SSL_CERT_DIR does, by the hash of the subject")
+    @Test("SSL_CERT_DIR names the system's roots by the hash of the subject")
     func certificateDirectory() throws {
         let lines = [line(anchors: false)]
         let pem = root.certificate.pem
@@ -81,7 +81,7 @@ struct SpawnedToolTests {
         ["TZ": "<-12>12", "LC_ALL": "fa_IR.UTF-8", "LANGUAGE": "fa"], ["TZ": "no/such/zone", "LC_ALL": "C.UTF-8"],
     ]
 
-    @Test("Neither time zone nor locale moves an end by a second", arguments: places)
+    @Test("Time zone and locale do not change an expiry", arguments: places)
     func timeZone(_ place: [String: String]) throws {
         let pin = try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)
         func policy(until text: String) -> String {

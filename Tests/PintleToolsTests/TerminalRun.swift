@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import PintleTools
 
-/// One run of the tool inside this process, on a terminal of its own: what was typed, and what somebody sees there.
+/// One run of the tool inside this process, on a terminal of its own: its input, and the screen.
 struct TerminalRun {
     let code: Int32
     /// Everything on the screen: what was typed, the talk and the verdict.
@@ -39,7 +39,7 @@ struct TerminalRun {
 /// Both ends of a terminal.
 final class PseudoTerminal {
     private let master: Int32
-    /// What a program has as its input and outputs.
+    /// The input and outputs of a program.
     private(set) var slave: Int32
     private var watcher: pthread_t?
     private let shown = OutputLog()
@@ -52,7 +52,7 @@ final class PseudoTerminal {
         let bytes = Mutex<[UInt8]>([])
     }
 
-    /// What the thread that watches has.
+    /// The state of the thread that watches.
     private final class Watch: Sendable {
         let master: Int32
         let shown: OutputLog

@@ -49,7 +49,7 @@ struct ToolRun {
 }
 
 extension ToolRun {
-    /// What was written to standard output as one JSON document.
+    /// Standard output as one JSON document.
     func json() throws -> JSONValue { try JSONDocument(Array(output.utf8)).root }
 
     /// The keys of an object, in their order.

@@ -23,7 +23,7 @@ struct TrustCommandTests {
         ToolRun(arguments: ["trust"] + arguments + ["--store", store], now: now)
     }
 
-    @Test("What is approved is listed, exported and revoked")
+    @Test("An approval is listed, exported and revoked")
     func story() throws {
         #expect(trust("list").output == "no approvals in \(store)\n")
         #expect(trust("list").errors == "there is no such file yet\n")
@@ -66,7 +66,7 @@ struct TrustCommandTests {
         #expect(Array(exported.output.utf8) == (try directory.read("trust.json")))
     }
 
-    @Test("approve accepts another name or a past date only where it is told to, and says what is not covered")
+    @Test("approve accepts another name or a past date only with --accept, and names the failures that are not covered")
     func exceptions() throws {
         let plain = trust("approve", "nas.test", "--certificate", Self.certificate, "--json")
         #expect(try plain.json()["accepts"]?.elements?.compactMap(\.string) == ["self-signed", "untrusted-root"])
@@ -144,7 +144,7 @@ struct TrustCommandTests {
         #expect(access(store, F_OK) != 0)
     }
 
-    @Test("A store is asked for, and one that cannot be used is an error that names it")
+    @Test("--store is required, and an unusable store is an error that names it")
     func stores() throws {
         #expect(ToolRun("trust", "list").code == 2)
         #expect(ToolRun("trust", "list", "--store", "-").code == 2)
@@ -157,7 +157,7 @@ struct TrustCommandTests {
         #expect(trust("list").code == 0)
     }
 
-    @Test("A damaged store approves nobody, is left alone by whoever looks, and set aside by a change")
+    @Test("A damaged store approves no server; list leaves it as it is, and a change sets it aside")
     func damaged() throws {
         #expect(trust("approve", "nas.test", "--key", Self.key).code == 0)
         let whole = try directory.read("trust.json")
@@ -168,7 +168,7 @@ struct TrustCommandTests {
             #expect(run.code == 2 && run.output.isEmpty)
             #expect(run.errors.contains("pintle: error: \(store):"))
             #expect(run.errors.contains("the store is damaged: "))
-            #expect(run.errors.contains("hint: mend it, or give it up: mv \(store) \(store).old\n"))
+            #expect(run.errors.contains("hint: repair it, or give it up: mv \(store) \(store).old\n"))
             let document = ToolRun("trust", action, "--store", store, "--json")
             #expect(try document.json()["error"]?["code"]?.string == "damaged-store")
             #expect(try directory.read("trust.json") == damaged)
@@ -186,7 +186,7 @@ struct TrustCommandTests {
         #expect(trust("revoke", "b.test").code == 0)
         #expect(unlink("\(store).corrupt") == 0)
         #expect(trust("list").errors.isEmpty)
-        // A revocation of what cannot be read: nobody is approved any more.
+        // Revokes in a store that cannot be read: no server is approved any more.
         try directory.write(damaged, to: "trust.json")
         #expect(trust("revoke", "nas.test").code == 1)
         #expect(try directory.read("trust.json.corrupt") == damaged)
@@ -200,7 +200,7 @@ struct TrustCommandTests {
             unreadable.message
                 == "earlier approvals cannot be read, so this server may have been known with another certificate")
         #expect(
-            unreadable.hint == "nothing was stored: mend trust.json, or give it up: mv trust.json trust.json.old")
+            unreadable.hint == "nothing was stored: repair trust.json, or give it up: mv trust.json trust.json.old")
         let lost = ToolError(.incompleteRecord(.lost), store: "trust.json")
         #expect(
             lost.message == "earlier approvals are lost, so this server may have been known with another certificate")

@@ -46,7 +46,7 @@ struct UpdateCommandTests {
 
     // MARK: sign and verify
 
-    @Test("What is signed is accepted, and says so")
+    @Test("A signed update is accepted by verify")
     func accepted() throws {
         let update = try files.sign(7)
         let (code, json) = try verify("--bundled", files.policy, update)
@@ -63,7 +63,7 @@ struct UpdateCommandTests {
         #expect(text.output.contains("  scope     ok") && text.errors.isEmpty)
     }
 
-    @Test("Without the bundled policy, verify says what it did not check")
+    @Test("Without the bundled policy, verify names the checks that it skipped")
     func unscoped() throws {
         let update = try files.sign(7)
         let run = files.run("verify", "--trusted", files.key + ".pub", update, "--json")
@@ -145,7 +145,7 @@ struct UpdateCommandTests {
         }
     }
 
-    @Test("A folder that is not there is named by the file that was asked for")
+    @Test("A missing folder is reported with the path of the output file")
     func unwritable() throws {
         let path = files.path("none/7.json")
         let run = files.run(
@@ -184,7 +184,7 @@ struct UpdateCommandTests {
                 == 0)
     }
 
-    @Test("A second signature keeps what others have put into the envelope")
+    @Test("A second signature keeps other members of the envelope")
     func appendToForeign() throws {
         let plain = try files.text(files.sign(7))
         let second = files.path("second.key")
@@ -254,7 +254,7 @@ struct UpdateCommandTests {
 
     // MARK: inspect
 
-    @Test("What is in an update is shown, and nothing is verified")
+    @Test("The content of an update is shown, and nothing is verified")
     func inspect() throws {
         let update = try files.sign(7)
         let run = files.run("inspect", update)

@@ -4,7 +4,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// A folder in which somebody publishes updates.
+/// A folder with published updates.
 struct UpdateFixture {
     let directory: TemporaryDirectory
     /// 2026-11-20T12:00:00Z.

@@ -42,7 +42,7 @@ struct UpdateHostingTests {
             workingDirectory: files.directory.path)
     }
 
-    @Test("What the app would take is published under its number and as the latest; what it would refuse is not")
+    @Test("An acceptable update is published under its number and as the latest; a refused one is not")
     func publishing() throws {
         try sign(1, to: "1.json")
         let first = try publish()

@@ -31,7 +31,7 @@ struct UpdateInteropTests {
         return block
     }
 
-    @Test("openssl and a shell alone make an update that is taken")
+    @Test("An update made with only openssl and a shell is accepted")
     func openssl() throws {
         try files.directory.write(
             """
@@ -103,7 +103,7 @@ struct UpdateInteropTests {
         """
 
     @Test(
-        "securesystemslib makes envelopes that are taken, and takes ours",
+        "securesystemslib makes envelopes that Pintle accepts, and accepts Pintle's",
         .enabled(if: python != nil, "skipped: securesystemslib is not in the virtual environment"))
     func securesystemslib() throws {
         let python = try #require(Self.python)
@@ -128,7 +128,7 @@ struct UpdateInteropTests {
         let checked = try runProcess([python, "-c", Self.script, "check", ours, "2"] + pairs)
         #expect(checked.status == 0, "\(checked.errorOutput)")
         #expect(checked.output.hasPrefix("8 "))
-        // Its rejecting twin: one of the two signatures is by somebody else.
+        // Its rejecting twin: one of the two signatures is by another key.
         let stranger = files.path("stranger.key")
         files.run("keygen", "--out", stranger)
         let foreign = [pairs[0], pairs[1], pairs[2], stranger + ".pub"]

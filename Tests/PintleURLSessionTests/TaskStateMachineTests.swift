@@ -75,7 +75,7 @@ struct TaskStateMachineTests {
         var machine = try TaskSituation.passing.machine()
         try #require(machine.deadline == 60)
         let actions = machine.completed(1, .timedOut, at: uptime)
-        #expect(actions.map(\.summary) == (uptime < 60 ? ["checkContent /next"] : ["finish failed -1001"]))
+        #expect(actions.map(\.summary) == (uptime < 60 ? ["checkContent /next"] : ["finish -1001"]))
     }
 
     @Test("A policy may change 64 times before a transfer is sent, and not 65 times", arguments: [64, 65])

@@ -10,37 +10,38 @@ extension Command {
         summary: "Hold a policy against many live servers at once, and keep the results",
         examples: [
             Example(
-                line: "pintle audit policy.json", purpose: "the server of each rule; a line for each that is not fine"),
+                line: "pintle audit policy.json",
+                purpose: "the server of each rule; prints a line for each problem"),
             Example(
                 line: "pintle audit policy.json --hosts hosts.txt -o results.ndjson --html report.html",
                 purpose: "a list of hosts, one a line; results to keep, and a page to look at"),
             Example(
                 line: "pintle audit policy.json --hosts hosts.txt -o results.ndjson --resume",
-                purpose: "the same after an interruption: nobody is asked twice"),
+                purpose: "the same after an interruption: asks only the servers that are left"),
             Example(
                 line: "pintle audit policy.json --hosts hosts.txt --shard 2/5 -o 2.ndjson",
                 purpose: "the second of five parts, for five machines"),
             Example(
                 line: "pintle audit --from 1.ndjson --from 2.ndjson --html report.html",
                 purpose: "one report of several parts; no server is asked"),
-            Example(line: "pintle audit example.com example.net --json", purpose: "no policy: the path alone; NDJSON"),
+            Example(line: "pintle audit example.com example.net --json", purpose: "no policy, only the path; NDJSON"),
         ],
         overview: [
             """
-            Makes a TLS handshake with each server, many at a time on one thread, decides inside it as 'pintle check' \
-            does, and looks for what 'pintle lint --live' looks for. Nothing but the handshake is sent.
+            Makes a TLS handshake with each server, many at a time on one thread, decides inside it as `pintle check` \
+            does, and looks for the problems that `pintle lint` finds with `--live`. Nothing but the handshake is sent.
             """,
             """
-            The servers are those on the command line and in the lists of --hosts, one a line: HOST[:PORT], and after \
-            a blank, where it is reached elsewhere, HOST[:PORT] to connect to; # begins a comment. Where none is named, \
+            The servers are those on the command line and in the lists of `--hosts`, one a line: HOST[:PORT], and after \
+            a blank, if it is reached elsewhere, HOST[:PORT] to connect to; # begins a comment. If no server is named, \
             they are the hosts of the policy's rules. An argument that is a file is the policy.
             """,
             """
-            With -o each result is a line of JSON, appended when it is known. --resume passes over servers that have \
-            one there, and asks again about a line that was cut off. The policy and --anchors must be the same.
+            With `-o`, each result is appended to the file as a line of JSON when it is known. `--resume` skips servers \
+            that have a result there; a line that was cut off does not count. The policy and `--anchors` must be the same.
             """,
             """
-            --shard I/N takes a host where 1 + h mod N is I; h is the first 8 bytes of the SHA-256 of its name, \
+            `--shard I/N` takes a host if 1 + h mod N is I; h is the first 8 bytes of the SHA-256 of its name, \
             big-endian.
             """,
         ],
@@ -51,43 +52,125 @@ extension Command {
         ],
         ownOptions: [
             .policy, .hosts, .results, .resume, .html, .from, .shard, .parallel, .isStrict, .timeLimit, .connectTo,
-            .anchors,
-            .connectTimeout, .handshakeTimeout,
+            .anchors, .connectTimeout, .handshakeTimeout,
         ],
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "every server is trusted"),
-            (.rejected, "a server is rejected; with --strict, or there is a warning or a rule that no server meets"),
-            (.unusable, "the command line or an input cannot be used, or not every server was asked, or none"),
+            (.rejected, "a server is rejected; with `--strict`, also a warning or a rule that no server meets"),
+            (
+                .unusable,
+                "the command line or an input cannot be used, or a server was not asked, or there is no server"
+            ),
             (.unreachable, "the only problem is that servers were not reached"),
         ],
+        sections: [.servers, .ending, .results, .auditJSON],
+        articles: [.continuousIntegration, .decisions],
         run: { invocation throws(ToolError) in try AuditCommand(invocation).run() }
     )
 }
 
+extension ReferenceSection {
+    fileprivate static let servers = ReferenceSection(
+        "Servers",
+        .paragraph(
+            """
+            A line of a list that cannot be read is an error with its place, and no server is asked. With `--hosts`, the \
+            rules that no server of the lists falls under are named on standard error, because their hosts may have \
+            typing errors; in JSON they are `unmetRules`, at most 20.
+            """),
+        .paragraph(
+            """
+            Approvals of a store do not count: a server that a person would have to decide about is rejected with \
+            `unknown-host`.
+            """),
+        .paragraph(
+            """
+            Results are printed in the order in which servers answer, those of trusted servers only with `-v`. Names are resolved, and proxies asked, 32 at a \
+            time. If the process may open few files (`ulimit -n`), fewer servers are asked at a time. Memory does not \
+            grow with the results; a list of hosts takes less than 200 bytes for each.
+            """))
+
+    fileprivate static let ending = ReferenceSection(
+        "Interruptions",
+        .paragraph(
+            """
+            After SIGINT, SIGTERM or `--time-limit` the results so far are whole, and the exit code is 2. A second signal \
+            ends the process at once.
+            """))
+
+    fileprivate static let results = ReferenceSection(
+        "Results",
+        .paragraph(
+            """
+            Without `-o`, `--json` writes a line for each server to standard output; with `-o`, these lines go to the \
+            file and standard output gets the summary. Two audits cannot write to one file. A file with anything but \
+            results is left as it is. Results of servers that left the list stay in the file and do not count. The \
+            system's roots are not compared when an audit is resumed.
+            """),
+        .paragraph("To ask the servers again that were not reached, take their lines out first:"),
+        .verbatim(#"grep -v '"error":{' results.ndjson > again.ndjson"#),
+        .paragraph(
+            """
+            `--from` reports on the newest result of each server. It prints a line for servers that are not trusted, with \
+            `--strict` also for those with warnings, 100 at most. Results of different policies or anchors are an error. \
+            The page of `--html` works without scripts and loads nothing.
+            """))
+
+    fileprivate static let auditJSON = ReferenceSection.json(
+        "A line has these keys:",
+        keys: [
+            ("host, port, connectTo", "The server, and the place that was connected to, if it is another"),
+            ("at, milliseconds", "The instant of the decision, and the time until the certificates or the error"),
+            (
+                "decision, reason, pathFailure, raw, detail, matchedPin, depth, isBackup, rule, nearestMiss",
+                "As `pintle check` has them"
+            ),
+            (
+                "backup",
+                "`unused`, `in-use` (shown beside a pin), `matched` (the server has moved to it) or `none`"
+            ),
+            ("pinsEnd", "The instant when the rule's pins expire"),
+            (
+                "certificateEnds, certificateEndsAt",
+                "The first end of a certificate that the server has to renew, and its position"
+            ),
+            (
+                "certificates",
+                "`position`, `subject`, `issuer`, `spkiPin`, `certificateSHA256`, `notBefore`, `notAfter`, `sent`, `onPath`; at most 16"
+            ),
+            ("moreCertificates, moreProblems", "The number of certificates and problems that were left out"),
+            ("problems", "As `pintle lint` has them, at most 32"),
+            ("tlsVersion, address, alert", "As `pintle check` has them"),
+            ("error", "Instead of a decision: `code`, `message`, `hint`"),
+            ("policy", "The SHA-256 of the policy file in hex"),
+            ("anchors", "With `--anchors`, the SHA-256 of its certificates in DER, in hex"),
+        ])
+}
+
 extension OptionSpecification {
     fileprivate static let policy = OptionSpecification(
-        name: "policy", value: .file("FILE"), help: "The policy file that decides; without one, the path alone does")
+        name: "policy", value: .file("FILE"), help: "The policy file that decides; without it, only the path does")
     fileprivate static let hosts = OptionSpecification(
         name: "hosts", value: .file("FILE"), mayRepeat: true,
-        help: "Servers to ask, one a line, or - for standard input; may be repeated")
+        help: "Servers to ask, one a line, or `-` for standard input; may be repeated")
     fileprivate static let results = OptionSpecification(
         name: "out", short: "o", value: .file("FILE"), help: "Keep the results in this file, a line of JSON each")
     fileprivate static let resume = OptionSpecification(
-        name: "resume", help: "Go on with the file of -o: ask the servers that it has no result of")
+        name: "resume", help: "Go on with the file of `-o`: ask only servers that have no result in it")
     fileprivate static let html = OptionSpecification(
-        name: "html", value: .file("FILE"), help: "Write a page about the results; needs -o or --from")
+        name: "html", value: .file("FILE"), help: "Write a page about the results; needs `-o` or `--from`")
     fileprivate static let from = OptionSpecification(
         name: "from", value: .file("FILE"), mayRepeat: true,
         help: "Ask no server, but report on these results; may be repeated")
     fileprivate static let shard = OptionSpecification(
         name: "shard", value: .text("I/N"), help: "Ask only the hosts of part I of N")
     fileprivate static let parallel = OptionSpecification(
-        name: "parallel", value: .text("NUMBER"), help: "Ask so many servers at a time, at most 500", defaultText: "100"
-    )
+        name: "parallel", value: .text("NUMBER"), help: "Ask this many servers at a time, at most 500",
+        defaultText: "100")
     fileprivate static let isStrict = OptionSpecification(name: "strict", help: "Exit with 1 for warnings too")
     fileprivate static let timeLimit = OptionSpecification(
-        name: "time-limit", value: .text("SECONDS"), help: "End after so long; --resume goes on")
+        name: "time-limit", value: .text("SECONDS"), help: "Stop after this time; `--resume` goes on")
 }
 
 /// `pintle audit POLICY|HOST...`

@@ -1,8 +1,7 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 
-/// What to do after a verdict: the lines behind `next:`.
+/// The advice after a verdict: the lines behind `next:`.
 struct CheckAdvice {
     let findings: CheckFindings
     let invocation: Invocation
@@ -14,7 +13,7 @@ struct CheckAdvice {
         }
     }
 
-    /// As the command line takes it.
+    /// The server as the command line takes it.
     private var server: String {
         findings.endpoint.port == 443 ? "\(findings.endpoint.host)" : "\(findings.endpoint)"
     }
@@ -76,12 +75,12 @@ struct CheckAdvice {
         case .complete: break
         case .unreadable:
             return [
-                "this may be a server that was approved with another certificate, and nobody is asked about it before",
-                "that is known. Mend \(store), or give it up: mv \(store) \(store).old",
+                "this server may have been approved with another certificate, so there is no question about it until",
+                "that is known. Repair \(store), or give it up: mv \(store) \(store).old",
             ]
         case .lost:
             return [
-                "this may be a server that was approved with another certificate, and nobody is asked about it before",
+                "this server may have been approved with another certificate, so there is no question about it until",
                 "that is known. Look into what is left: \(store).corrupt, then move that away",
             ]
         }
@@ -92,14 +91,14 @@ struct CheckAdvice {
         return [compare, invocation.commandLine(without: [.instant], adding: more)]
     }
 
-    /// As the command line takes it.
+    /// The store as the command line takes it.
     private var store: String { SafeText.escape(ShellWord.quoted(invocation.arguments.value(of: .store) ?? "FILE")) }
 
-    /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER: what home-made
-    /// authorities leave out most.
+    /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, the extensions that
+    /// home-made authorities most often omit.
     private static let missingKeyIdentifiers: Set<Int?> = [85, 86]
 
-    /// As slim containers do; where it is the machine's roots that count.
+    /// A Boolean value that indicates whether the machine's roots count but there are none, as in slim containers.
     private var lacksRoots: Bool {
         guard findings.host?.anchors.includesSystem != false, !invocation.arguments.has(.anchors) else { return false }
         return PublicAuthorities(environment: invocation.environment).isEmpty
@@ -139,65 +138,5 @@ struct CheckAdvice {
             ]
         case .other: ["see the raw error above"]
         }
-    }
-}
-
-/// What is wrong with a path, in a sentence.
-enum PathFailureText {
-    static func sentence(_ failure: PathFailure, of findings: CheckFindings) -> String {
-        let depth = failure.primary.depth ?? 0
-        let now = findings.instant
-        let place = findings.positions.place(atDepth: depth)
-        let validity = place?.certificate?.validity
-        let which = depth == 0 ? "The leaf certificate" : "The certificate at depth \(depth)"
-        return switch failure.code {
-        case .emptyChain: "The server sent no certificate."
-        case .limitsExceeded: "The server sent more than is looked at: \(failure.primary.text)."
-        case .malformedCertificate: "\(which) cannot be read."
-        case .invalidSignature: "\(which) carries a signature that its issuer's key did not make."
-        case .selfSigned: "\(which) is signed by itself, and nobody who is trusted vouches for it."
-        case .untrustedRoot: "The path does not lead to a root that is trusted here."
-        case .notACA: "\(which) signs another one, and is no authority."
-        case .pathLengthExceeded: "There are more authorities on the path than one of them allows below it."
-        case .nameConstraintViolation: "An authority on the path may not vouch for this name."
-        case .unhandledCriticalExtension: "\(which) has a critical extension that is not understood."
-        case .unsuitablePurpose: "\(which) is not for TLS servers."
-        case .weakKey: "\(which) has a key that is too weak."
-        case .weakSignature: "\(which) is signed with an algorithm that is too weak."
-        case .notYetValid:
-            validity.map {
-                "\(which) begins \(ValidityText.day($0.notBefore)), and it is \(ValidityText.day(now)) by the clock."
-            } ?? "\(which) is not valid yet."
-        case .expired:
-            validity.map {
-                "\(which) ended \(ValidityText.day($0.notAfter)), "
-                    + "\(ValidityText.span(from: $0.notAfter, to: now)) ago by the clock."
-            } ?? "\(which) has expired."
-        case .nameMismatch where place?.certificate.map { ($0.subjectAlternativeNames ?? []).isEmpty } ?? false:
-            "The certificate has no subject alternative name, and the common name does not count."
-        case .nameMismatch: "The certificate is not for \(findings.endpoint.host)."
-        case .other where findings.rejectsTerms:
-            "The path is valid, and the rule asks for more: \(failure.primary.text)."
-        case .other:
-            failure.primary.depth == nil
-                ? "The path could not be validated."
-                : "\(which) breaks the profile that certificates have to keep: \(failure.primary.text)."
-        }
-    }
-
-    /// `10 at depth 0: certificate has expired`
-    static func raw(_ finding: PathFailure.Finding) -> String {
-        let number = finding.platformCode.map { "X509_V_ERR \($0)" }
-        let depth = finding.depth.map { "at depth \($0)" }
-        let head = [number, depth].compactMap(\.self).joined(separator: " ")
-        return head.isEmpty ? finding.text : "\(head): \(finding.text)"
-    }
-}
-
-extension CheckFindings {
-    /// `true` where the path is valid and does not meet the rule's terms about its length or the leaf's issuer.
-    var rejectsTerms: Bool {
-        guard case .rejected(.invalidPath) = evaluation.decision else { return false }
-        return evaluation.path != nil
     }
 }

@@ -18,22 +18,21 @@ extension Command {
                 purpose: "as if this machine trusted only that root"),
             Example(
                 line: "pintle check https://nas.home.arpa --policy policy.json --store trust.json --ask",
-                purpose: "a server that nobody vouches for: show what it is, ask once, remember the answer"),
+                purpose: "a server that no authority vouches for: show it, ask once, remember the answer"),
             Example(
                 line: "pintle check https://example.com --policy policy.json --at 2027-11-20T00:00:00Z",
-                purpose: "what will be when pins or certificates have expired"),
+                purpose: "the verdict on a day when pins or certificates have expired"),
         ],
         overview: [
             """
             Makes a real TLS handshake and decides inside it: the certificate path first, then the pins, as \
-            an app with this policy would. A refusal is sent to the server as a TLS alert; nothing else is ever \
-            sent.
+            an app with this policy would. A refused server gets a TLS alert; nothing else is ever sent.
             """,
             """
-            With --store, what people have approved counts for hosts that no rule covers, where the policy says \
-            "unpinnedHosts": "askUser". With --ask, an unknown server is shown and asked about on the terminal: yes, no, \
-            or its fingerprint, pasted. A server whose certificate has changed since is refused and never asked about, nor \
-            is any while it is not known who was approved before.
+            With `--store`, the approvals in that file count for hosts that no rule covers. The policy must say \
+            `"unpinnedHosts": "askUser"`. With `--ask`, an unknown server is shown on the terminal with a question: yes, \
+            no, or its fingerprint, pasted. A server whose certificate has changed since its approval is refused \
+            without a question. So is every unknown server while earlier approvals may be lost.
             """,
         ],
         arguments: [Argument(name: "URL", help: "An https URL, host or host:port")],
@@ -43,15 +42,72 @@ extension Command {
             (.fine, "trusted"), (.rejected, "rejected"), (.unusable, "the command line or the policy cannot be used"),
             (.unreachable, "no certificate arrived, or the handshake broke"),
         ],
+        sections: [.asking, .checkJSON],
+        articles: [.decisions, .userDecisions],
         run: { invocation throws(ToolError) in try CheckCommand(invocation).run() }
     )
+}
+
+extension ReferenceSection {
+    fileprivate static let asking = ReferenceSection(
+        "Asking a person",
+        .paragraph(
+            """
+            `--ask` shows the names, dates, key and fingerprint of a server that is not approved, and asks whether to \
+            trust it. The handshake does not wait for the answer: it was refused, and a yes starts another one.
+            """),
+        .list([
+            "Only a whole word counts. An empty answer means no, and so do two answers that cannot be understood.",
+            """
+            The fingerprint or the key's pin means yes if it is this server's; the approval then has the note \
+            `compared`. The fingerprint or pin of another server means no.
+            """,
+            """
+            If the certificate is for another name or has expired, the question says so, and a yes accepts that for \
+            this certificate only. Other failures beside `self-signed` and `untrusted-root` cannot be approved.
+            """,
+            """
+            If another process has approved or revoked the server meanwhile, the answer is not stored, and the exit code \
+            is 1.
+            """,
+            "Without a terminal there is no question: the exit code is 1, and a hint names `pintle trust`.",
+            "If the approvals were damaged, no question is asked until `NAME.corrupt` beside the store is moved away.",
+        ]))
+
+    fileprivate static let checkJSON = ReferenceSection.json(keys: [
+        ("host, port", "The server that was asked for"),
+        ("decision, reason", "The verdict and its code"),
+        ("pathFailure", "The code of the failure, if the path is invalid"),
+        ("raw", "The platform's `number`, `text` and `depth` for that failure"),
+        ("detail", "The other failures: a list of `code`, `depth`, `raw`, `text`"),
+        ("rule", "The rule that decided: its host, and its port if it has one"),
+        ("matchedPin, depth, isBackup", "The pin that matched, and its distance from the leaf"),
+        ("nearestMiss", "After a mismatch, the likeliest mistake, in words"),
+        ("configuredPins", "The pins and backup pins of the rule"),
+        (
+            "presentedCertificates",
+            "The chain of the server: `position`, `subject`, `issuer`, `certificateSHA256`, `spkiPin`, `notAfter`"
+        ),
+        ("validatedPath", "The path, in the same form; empty if there is none"),
+        ("approval", "The approval that decided, or that the server contradicts"),
+        ("previousApproval", "An unknown host's approval that has ended or was revoked"),
+        (
+            "approvalRecord",
+            "For an unknown host, how much is known of earlier approvals: `complete`, `unreadable` or `lost`"
+        ),
+        ("unacceptableFailure", "For an unknown host, a failure that an approval does not accept by itself"),
+        ("exceptionsOfCertificate", "For an unknown host, `name-mismatch` or `expired`, if an approval can accept it"),
+        ("backupsInUse", "Backup pins that the server already uses: a list of `pin`, `position`, `depth`"),
+        ("tlsVersion, address", "The version and the address of the connection"),
+        ("alert", "The alert that a refused server was sent"),
+    ])
 }
 
 extension OptionSpecification {
     fileprivate static let policy = OptionSpecification(
         name: "policy", value: .file("FILE"), help: "The policy file that decides (required)")
     static let ask = OptionSpecification(
-        name: "ask", help: "Ask on the terminal about a server that nobody has approved, and keep a yes in --store")
+        name: "ask", help: "Ask on the terminal about a server that is not approved yet, and keep a yes in `--store`")
 }
 
 /// `pintle check URL --policy P`
@@ -68,12 +124,12 @@ struct CheckCommand {
     func run() throws(ToolError) -> ExitCode {
         if arguments.has(.ask) {
             guard arguments.has(.store) else {
-                throw .usage("--ask needs --store FILE: an answer is to be kept", of: .check, code: "missing-option")
+                throw .usage("--ask needs --store FILE to keep the answer", of: .check, code: "missing-option")
             }
             if arguments.has(.instant) { throw .usage("--ask is about now: leave --at out", of: .check) }
         }
         guard let path = invocation.arguments.value(of: .policy) else {
-            throw .usage("--policy FILE is missing: it is what decides", of: .check, code: "missing-option")
+            throw .usage("--policy FILE is missing; the policy decides", of: .check, code: "missing-option")
         }
         let endpoint = try HostArgument.endpoint(invocation.arguments.positionals[0])
         let handshake = try LiveHandshake(endpoint, invocation)
@@ -85,7 +141,7 @@ struct CheckCommand {
         store?.warnOfProblem()
         if store != nil, policy.unpinnedHosts != .askUser {
             console.warn(
-                "the policy asks nobody: \"unpinnedHosts\" is \"\(policy.unpinnedHosts.rawValue)\", so approvals do not count"
+                "approvals do not count, because \"unpinnedHosts\" of the policy is \"\(policy.unpinnedHosts.rawValue)\""
             )
         }
         let findings = try check.run(store?.approvals ?? .none)
@@ -111,7 +167,7 @@ struct CheckCommand {
         return report.findings.decision.isTrusted ? .fine : .rejected
     }
 
-    /// Refused, asked, stored, tried again: nothing waits inside a handshake.
+    /// Refuses, asks, stores the answer and tries again, because nothing may wait inside a handshake.
     private func ask(
         about host: UnknownHost, _ store: ApprovalStore, _ check: LiveCheck, _ report: CheckReport
     ) throws(ToolError) -> ExitCode {
@@ -120,7 +176,7 @@ struct CheckCommand {
             let code = printReport(report)
             let exceptions = host.exceptionsOfCertificate.map { " --accept \($0.rawValue)" }.sorted().joined()
             console.hint(
-                "there is no terminal to ask on; once the fingerprint has been compared: pintle trust approve "
+                "there is no terminal to ask on; once you have compared the fingerprint: pintle trust approve "
                     + "\(host.endpoint) --certificate FINGERPRINT\(exceptions) --store \(path)")
             return code
         }

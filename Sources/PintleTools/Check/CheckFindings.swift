@@ -2,93 +2,18 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 
-/// A handshake in which a policy decides.
-struct LiveCheck {
-    let policy: PinningPolicy
-    let validator: PathValidator
-    let instant: Date
-    let handshake: LiveHandshake
-
-    /// - Parameter approvals: what people have said about servers that no rule covers.
-    /// - Throws: that there was nothing to decide about, or that the server broke off a handshake whose
-    ///   certificate was accepted: it has not proved that it holds the key.
-    func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFindings {
-        let verdict = LiveVerdict(
-            of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals)
-        return try verdict.findings(handshake.run(judge: verdict.judge))
-    }
-}
-
-/// What a policy says of one server, inside a handshake that somebody else makes.
-final class LiveVerdict {
-    private let endpoint: ServerEndpoint
-    private let policy: PinningPolicy
-    private let validator: PathValidator
-    private let instant: Date
-    private let approvals: TrustApprovals
-    private var evaluation: TrustEvaluation?
-
-    init(
-        of endpoint: ServerEndpoint, by policy: PinningPolicy, validator: PathValidator, instant: Date,
-        approvals: TrustApprovals = .none
-    ) {
-        self.endpoint = endpoint
-        self.policy = policy
-        self.validator = validator
-        self.instant = instant
-        self.approvals = approvals
-    }
-
-    func judge(_ chain: borrowing PeerChain) -> HandshakeVerdict {
-        let evaluation = policy.evaluate(
-            endpoint, chain, approvals: approvals, at: instant, validator: validator)
-        self.evaluation = evaluation
-        return evaluation.decision.handshakeVerdict
-    }
-
-    /// - Throws: as ``LiveCheck/run(_:)`` does.
-    func findings(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFindings {
-        if let evaluation {
-            if evaluation.decision.isTrusted, let error = outcome.error { throw Self.broken(error) }
-            return findings(evaluation, outcome)
-        }
-        guard let error = outcome.error else {
-            throw ToolError(
-                exitCode: .unreachable, code: "no-certificate", message: "\(endpoint) showed no certificate")
-        }
-        guard let failure = error.pathFailure else { throw ToolError(error) }
-        return findings(TrustEvaluation(of: endpoint, unreadable: failure), outcome)
-    }
-
-    private static func broken(_ error: HandshakeError) -> ToolError {
-        var failure = ToolError(error)
-        failure.exitCode = .unreachable
-        failure.hint = "the certificate was acceptable, but the server did not prove that it holds its key"
-        return failure
-    }
-
-    private func findings(_ evaluation: TrustEvaluation, _ outcome: LiveHandshake.Outcome) -> CheckFindings {
-        let rule = policy.rule(for: endpoint)
-        return CheckFindings(
-            endpoint: endpoint, instant: instant, evaluation: evaluation, rule: rule,
-            host: rule.map { policy.hosts[$0.index] },
-            positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
-            connection: outcome.connection, alert: outcome.error?.alert)
-    }
-}
-
-/// What `check` has to tell.
+/// The findings of `check`.
 struct CheckFindings {
     let endpoint: ServerEndpoint
-    /// When it was decided, or for when.
+    /// The instant of the decision.
     let instant: Date
     let evaluation: TrustEvaluation
     var decision: TrustDecision { evaluation.decision }
     let rule: MatchedRule?
-    /// The rule's content.
+    /// The content of the rule.
     let host: PinnedHost?
     let positions: PathPositions
-    /// Where the verdict let the handshake end well.
+    /// The connection, if the verdict let the handshake end well.
     let connection: TLSConnection?
     /// The name of the alert that the server was sent.
     let alert: String?
@@ -97,7 +22,7 @@ struct CheckFindings {
 extension CheckFindings {
     /// `{host, port, decision, reason, pathFailure?, raw?, detail?, rule?, matchedPin?, depth?, configuredPins,
     /// presentedCertificates, validatedPath, approval?, previousApproval?, approvalRecord?, unacceptableFailure?,
-    /// backupsInUse?}`, and what the handshake showed beside.
+    /// backupsInUse?}`, and the other results of the handshake.
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in
@@ -128,7 +53,7 @@ extension CheckFindings {
         return json
     }
 
-    /// What a person has said about this server: what counted, or what does no more.
+    /// Writes the approvals of this server: the one that decided, or the one that has ended.
     private func writeApprovals(to json: inout JSONWriter) {
         func write(_ key: String, _ approval: TrustApproval) {
             json.key(key)
@@ -150,7 +75,7 @@ extension CheckFindings {
 }
 
 extension TrustDecision {
-    /// The mismatch, whether it was enforced or only reported.
+    /// The mismatch, enforced or only reported.
     var mismatch: PinMismatch? {
         switch self {
         case .rejected(.pinMismatch(let mismatch)), .trusted(.mismatchReportedOnly(let mismatch)): mismatch
@@ -160,8 +85,8 @@ extension TrustDecision {
 }
 
 extension PathPositions.Place {
-    /// `{position, subject, issuer, certificateSHA256, spkiPin, notAfter}`; of a certificate that cannot be read
-    /// the hash alone.
+    /// Writes `{position, subject, issuer, certificateSHA256, spkiPin, notAfter}`; only the hash for a certificate that
+    /// cannot be read.
     func write(to json: inout JSONWriter) {
         json.object { json in
             json.member("position", position)
@@ -174,14 +99,14 @@ extension PathPositions.Place {
     }
 }
 
-/// A backup pin whose key or certificate the server uses already: whoever loses the one loses the other.
+/// A backup pin whose key or certificate the server uses already. A thief of the server's keys then has the backup too.
 struct BackupInUse {
     let pin: Pin
     let position: String
-    /// On the validated path; `nil` where it was sent beside it, or where there is no path.
+    /// The depth on the validated path; `nil` if it was sent beside the path, or if there is no path.
     let depth: Int?
 
-    /// What is wrong, to stand behind the pin.
+    /// The problem in words, to print behind the pin.
     var sentence: String {
         depth.map { "in the live chain at depth \($0): no backup" }
             ?? "sent by the server, not on the path: no backup"
@@ -197,8 +122,8 @@ struct BackupInUse {
 }
 
 extension CheckFindings {
-    /// Where the server uses the key or certificate of this backup pin. Where the pin says it may match does not
-    /// count: the key is out of the drawer all the same.
+    /// Returns the place where the server uses the key or certificate of this backup pin. The position of the pin does not
+    /// count, because the key is in use in any case.
     func use(of pin: Pin) -> BackupInUse? {
         for (index, place) in positions.places.enumerated() where place.shows(pin.subject) {
             return BackupInUse(pin: pin, position: place.position, depth: place.isOnPath ? index : nil)

@@ -1,6 +1,6 @@
 internal import Pintle
 
-/// What `check` prints for people: the verdict first, what to do next last.
+/// The text of `check`: the verdict first, the advice last.
 struct CheckReport {
     let findings: CheckFindings
     let policy: PinningPolicy
@@ -107,7 +107,7 @@ struct CheckReport {
         return kind + (match.isBackup ? "backup pin" : "pin") + number
     }
 
-    /// The pin that matched stands with the path.
+    /// Prints the backup pins, except the pin that matched, which is printed with the path.
     private func printBackups(matching match: PinMatch? = nil) {
         for pin in findings.host?.backupPins ?? [] where pin != match?.pin {
             let use = findings.use(of: pin)
@@ -125,7 +125,7 @@ struct CheckReport {
         case .pinMismatch(let mismatch):
             prose(
                 """
-                The certificate path is valid, but no key on it is pinned. Either the server's key was changed, or \
+                The certificate path is valid, but no key on it is pinned. Either the server's key has changed, or \
                 something in between holds a certificate that this machine trusts.
                 """)
             printRule()
@@ -136,7 +136,9 @@ struct CheckReport {
             printPath()
             printBackups()
         case .hostNotAllowed:
-            prose("The policy names the hosts that it allows, and this is none of them. Nothing more was examined.")
+            prose(
+                "The policy allows only the hosts that it names, and this host is not among them. Nothing more was examined."
+            )
             printRule()
         case .unknownHost(let host):
             printUnknown(host)
@@ -168,7 +170,7 @@ struct CheckReport {
         if !host.exceptionsOfCertificate.isEmpty {
             for sentence in FirstContact.exceptions(of: host) { console.print("  \(sentence)") }
         } else if let failure = host.unacceptableFailure {
-            console.print("  nobody can approve it: \(failure.code.rawValue), \(failure.primary.text)")
+            console.print("  it cannot be approved: \(failure.code.rawValue), \(failure.primary.text)")
         }
         let (first, second) = host.leaf.fingerprint.rows
         field("subject", shortened("\(host.leaf.subject)", beside: 10))
@@ -184,8 +186,8 @@ struct CheckReport {
         guard let previous = host.previous else {
             return switch host.approvalRecord {
             case .complete: "never approved before"
-            case .unreadable: "whether it was approved before cannot be read"
-            case .lost: "whether it was approved before is lost"
+            case .unreadable: "earlier approvals cannot be read"
+            case .lost: "earlier approvals may be lost"
             }
         }
         let other = host.wasKnownWithAnotherKey ? ", for another certificate" : ""
@@ -193,7 +195,7 @@ struct CheckReport {
         return "approved until \(previous.expiresAt.map(ValidityText.day) ?? "now")\(other)"
     }
 
-    /// A changed key is an alarm: what was approved, and what is there now.
+    /// Prints the alarm about a changed key: the approved one and the present one.
     private func printChange(_ change: ApprovalMismatch) {
         let what: String
         let (before, now): (String, String)
@@ -208,7 +210,7 @@ struct CheckReport {
 
     private func printInvalid(_ failure: PathFailure) {
         guard !findings.rejectsTerms else {
-            prose(PathFailureText.sentence(failure, of: findings) + " Pins were not looked at.")
+            prose(PathFailureText.sentence(failure, of: findings) + " Pins were not compared.")
             printRule()
             printPath()
             return
@@ -217,8 +219,8 @@ struct CheckReport {
         prose(
             PathFailureText.sentence(failure, of: findings)
                 + (asksPeople
-                    ? " No approval forgives that."
-                    : " Pins were not looked at: a pin never makes an invalid path acceptable."))
+                    ? " An approval cannot accept that."
+                    : " Pins were not compared: a pin never makes an invalid path acceptable."))
         let depth = failure.primary.depth ?? 0
         if let place = findings.positions.place(atDepth: depth), let certificate = place.certificate {
             let days =
@@ -254,7 +256,7 @@ struct CheckReport {
         fieldList("names", names.isEmpty ? ["(none)"] : names)
     }
 
-    /// One line, or with `-v` all of them.
+    /// Prints one line, or with `-v` all items.
     private func fieldList(_ label: String, _ items: [String]) {
         let items = items.map(SafeText.claim)
         let width = console.width - 10

@@ -1,21 +1,21 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// Asks a person about a server that nobody has approved yet: everything they need to decide, and one question.
+/// The question to a person about a server that is not approved yet, with the facts that a decision needs.
 ///
-/// Like ssh: the answer is a whole word, nothing means no, and so do two answers that are none and the fingerprint of
-/// another certificate.
+/// As in ssh, the answer is a whole word. An empty answer means no, and so do two answers that cannot be understood and the
+/// fingerprint of another certificate.
 struct FirstContact {
     enum Answer: Equatable {
         case no
         case yes
-        /// They brought the fingerprint or the pin, and it is the server's.
+        /// The person entered the fingerprint or the pin, and it is the server's.
         case compared
     }
 
     let host: UnknownHost
     let console: Console
-    /// What is typed.
+    /// The input from the terminal.
     let input: ByteSource
 
     func ask() -> Answer {
@@ -25,7 +25,7 @@ struct FirstContact {
             "Please type yes, no, or the fingerprint as its owner gave it to you [no]: ",
         ]
         for question in questions {
-            // What was typed before the question was there answers nothing.
+            // Input from before the question does not answer it.
             input.discardTyped()
             console.prompt(question)
             var reader = LineReader(input, limit: 4_096)
@@ -34,10 +34,10 @@ struct FirstContact {
         return .no
     }
 
-    /// `nil`: it is none.
+    /// Returns `nil` for a line that is not an answer.
     private func answer(_ line: String?) -> Answer? {
         guard let line else {
-            // Nobody has ended the line.
+            // The input ended without a line break.
             console.printMessage()
             return .no
         }
@@ -53,13 +53,13 @@ struct FirstContact {
         return nil
     }
 
-    /// Whoever brings the fingerprint of another certificate has found out that this is not the server they mean.
+    /// Returns no: a person who enters the fingerprint of another certificate knows that this is not the server they mean.
     private func other(_ what: String) -> Answer {
         console.printMessage(console.talk.bad("That is not the \(what) of this certificate."))
         return .no
     }
 
-    /// A line without the blanks around it; `nil` at the end of the input. A fingerprint in two rows is one answer.
+    /// Returns a line without the blanks around it; `nil` at the end of the input. A fingerprint in two rows is one answer.
     private static func line(_ reader: inout LineReader) -> String? {
         guard let first = text(&reader) else { return nil }
         guard let half = try? Hex.decode(first, allowingSeparators: true), half.count == 16 else { return first }
@@ -140,13 +140,13 @@ extension FirstContact {
         console.printMessage("  " + TextLayout.padded(label, to: Self.indent - 2) + value)
     }
 
-    /// Foreign texts, as many as fit on one line.
+    /// Prints as many foreign texts as fit on one line.
     private func list(_ label: String, _ items: [String]) {
         let width = console.width - Self.indent
         field(label, TextLayout.list(items.map(SafeText.claim), width: width, ellipsis: console.ellipsis))
     }
 
-    /// Foreign text, escaped before, on one line.
+    /// Returns foreign text, escaped first, on one line.
     private func shortened(_ text: String) -> String {
         TextLayout.shortened(SafeText.claim(text), to: console.width - Self.indent, ellipsis: console.ellipsis)
     }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Glibc
 internal import Pintle
 internal import PintleTestKit
@@ -8,14 +7,14 @@ extension Command {
         name: "demo",
         summary: "See servers judged on this machine, in a few seconds",
         examples: [
-            Example(line: "pintle demo", purpose: "what pins change, and what they do not"),
+            Example(line: "pintle demo", purpose: "the effect of pins, and their limits"),
             Example(line: "pintle demo --keep", purpose: "the same, and the certificates and policies to play with"),
         ],
         overview: [
             """
-            Starts real TLS servers on loopback with certificates made on the spot, and connects to each as an app \
-            would. Nothing leaves this machine, and nothing is changed on it: the two authorities of the story are \
-            trusted within this process alone.
+            Starts real TLS servers on loopback with new certificates, and connects to each as an app would. Nothing \
+            leaves this machine, and nothing on it is changed: only this process trusts the two authorities of the \
+            story.
             """
         ],
         arguments: [],
@@ -24,6 +23,7 @@ extension Command {
             (.fine, "every scene ended as it should"), (.rejected, "a scene did not"),
             (.unusable, "the servers could not be started"),
         ],
+        articles: [.decisions],
         run: { invocation throws(ToolError) in try DemoCommand(invocation).run() }
     )
 }
@@ -123,51 +123,5 @@ struct DemoCommand {
             json.member("folder", folder?.path)
         }
         return json
-    }
-}
-
-/// The files of a demonstration, left for playing with.
-struct DemoFolder {
-    /// Absolute.
-    let path: String
-
-    /// Commands that the files are good for.
-    var suggestions: [String] {
-        [
-            "pintle inspect \(path)/policy.json",
-            "pintle pin \(path)/server.pem \(path)/intercepted.pem",
-            "pintle lint \(path)/policy-expired.json",
-        ]
-    }
-
-    /// Writes certificates (no keys) and policies into a new folder under `parent`.
-    static func write(_ stage: DemoStage, under parent: String, at now: Date) throws(ToolError) -> DemoFolder {
-        var template = Array("\(parent)/pintle-demo-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else { throw failure(parent) }
-        let folder = DemoFolder(path: String(cString: made))
-        try folder.write(Array(stage.authority.certificate.pem.utf8), to: "authority.pem")
-        try folder.write(Array(stage.interceptor.certificate.pem.utf8), to: "interceptor.pem")
-        try folder.write(Array(stage.original.chainPEM.utf8), to: "server.pem")
-        try folder.write(Array(stage.renewed.chainPEM.utf8), to: "renewed.pem")
-        try folder.write(Array(stage.rotated.chainPEM.utf8), to: "rotated.pem")
-        try folder.write(Array(stage.intercepted.chainPEM.utf8), to: "intercepted.pem")
-        try folder.write(Array(stage.stranger.chainPEM.utf8), to: "unknown.pem")
-        try folder.write(try stage.policy().json(), to: "policy.json")
-        try folder.write(
-            try stage.policy(expiry: DemoStage.passedExpiry(at: now)).json(), to: "policy-expired.json")
-        return folder
-    }
-
-    private func write(_ bytes: [UInt8], to name: String) throws(ToolError) {
-        let target = "\(path)/\(name)"
-        let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure(target) }
-        defer { Glibc.close(descriptor) }
-        guard ByteSink(descriptor: descriptor).write(bytes) else { throw Self.failure(target) }
-    }
-
-    private static func failure(_ path: String) -> ToolError {
-        let reason = String(cString: strerror(errno))
-        return .unusable("unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path)
     }
 }

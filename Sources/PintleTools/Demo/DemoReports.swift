@@ -5,10 +5,9 @@ internal import PintleOpenSSL
 internal import PintleReports
 internal import PintleTestKit
 
-/// The reports of the demonstration's app: their spool, in a folder of its own that goes when this does, and the collector
-/// that they are for.
+/// The reports of the demonstration's app: their spool, in a temporary folder of its own, and their collector.
 final class DemoReports {
-    /// What the app's policy names.
+    /// The address in the app's policy.
     static let address = "https://reports.test/pins"
 
     private let folder: String
@@ -39,10 +38,10 @@ final class DemoReports {
         rmdir(folder)
     }
 
-    /// The app is refused and reports it while the collector is down; an hour later the collector is up, and the app sends
-    /// what it has kept; an hour after that it has nothing left to send.
+    /// Plays the story: the app is refused and reports it while the collector is down. An hour later the collector is up,
+    /// and the app sends the reports that it kept. After another hour it has nothing left to send.
     ///
-    /// - Returns: what was kept and delivered when, and whether that is as it should be.
+    /// - Returns: the reports that were kept and delivered, and whether the result is right.
     func report(_ failure: TrustFailure, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {
         reporter.record(failure)
         let server: LoopbackTLSServer
@@ -52,7 +51,7 @@ final class DemoReports {
             throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
         }
         let port = server.port
-        // Nobody listens there now.
+        // The port is free again, so connections to it are refused.
         server.close()
         try deliver(to: port, at: now)
         let (kept, early) = (reporter.waiting, reporter.counts.delivered)
@@ -79,7 +78,7 @@ final class DemoReports {
         while let request = round.next() { round.receive(try? post(request, to: port)) }
     }
 
-    /// Over a connection that no pin decides about.
+    /// Sends over a connection that no pin decides about.
     private func post(_ request: ReportRequest, to port: UInt16) throws(ToolError) -> ReportResponse? {
         let handshake = try LiveHandshake(
             try HostArgument.endpoint("reports.test"), connectTo: try HostArgument.endpoint("127.0.0.1:\(port)"),
@@ -104,7 +103,7 @@ final class DemoReports {
     }
 }
 
-/// The demonstration sends by hand, without waiting for anybody.
+/// A transport that does not wait, because the demonstration starts each delivery itself.
 private struct NoTransport: ReportTransport {
     func send(_ request: ReportRequest) async throws -> ReportResponse { ReportResponse(status: 503) }
 }

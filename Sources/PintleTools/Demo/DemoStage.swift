@@ -8,13 +8,13 @@ struct DemoStage {
     let endpoint: ServerEndpoint
     let authority: CertificateAuthority
     let interceptor: CertificateAuthority
-    /// The server as it is when the app is released.
+    /// The server at the release of the app.
     let original: Identity
     /// The same key in a new certificate.
     let renewed: Identity
     /// The server with its backup key.
     let rotated: Identity
-    /// The server with a key that no app knew when it was released.
+    /// The server with a key that the app did not know at its release.
     let replaced: Identity
     let intercepted: Identity
     /// A device at home that signs for itself.
@@ -58,10 +58,10 @@ struct DemoStage {
         }
     }
 
-    /// Yesterday's date: pins that nobody has renewed.
+    /// Returns yesterday as the expiry, for pins that were not renewed.
     static func passedExpiry(at now: Date) -> PinExpiry { .systemTrust(after: now.addingTimeInterval(-86_400)) }
 
-    /// - Parameter folder: where the app of the story keeps its updates, in a folder that is removed again.
+    /// - Parameter folder: the folder for the updates of the story's app; it is removed at the end.
     func scenes(at now: Date, under folder: String) throws(ToolError) -> [DemoScene] {
         let anchors = try trusted()
         let policy = try policy()
@@ -106,7 +106,7 @@ struct DemoStage {
                 expecting: ("trusted", "pins-expired")
             ) { _ in "falls back to the system's trust" },
             scene(
-                6, "a server nobody knows", stranger, by: try self.policy(unpinnedHosts: .askUser),
+                6, "a server without approval", stranger, by: try self.policy(unpinnedHosts: .askUser),
                 host: try HostArgument.endpoint("nas.test"), expecting: ("rejected", "unknown-host")
             ) {
                 "fingerprint " + CertificatePin(certificate: $0.scene.identity.certificate.der).rows.0.prefix(8) + "..."
@@ -150,7 +150,7 @@ struct DemoStage {
         return (adopted, app.policy, refusal)
     }
 
-    /// Both authorities: that is what makes the interceptor dangerous.
+    /// Returns both authorities, so that this machine trusts the interceptor too.
     private func trusted() throws(ToolError) -> [Certificate] {
         do {
             return [
@@ -159,85 +159,5 @@ struct DemoStage {
         } catch {
             throw .unusable("no-certificates", "the demonstration's certificates cannot be read: \(error)")
         }
-    }
-}
-
-/// One server, the policy of an app that connects to it, and how it must end.
-struct DemoScene {
-    /// `nil` for the twin of the scene before it.
-    let number: Int?
-    let title: String
-    let endpoint: ServerEndpoint
-    let identity: Identity
-    let policy: PinningPolicy
-    /// What counts as trusted by this machine during the demonstration.
-    let anchors: [Certificate]
-    /// Whether the server is somebody else's.
-    var isInterception = false
-    let expectedDecision: String
-    let expectedReason: String
-    /// What the app does about a failure: what to say of it, and whether it is as it should be.
-    var aftermath: ((TrustFailure) throws(ToolError) -> (text: String, isAsExpected: Bool))?
-    /// What to say about the result.
-    let remark: (DemoResult) -> String
-
-    var expectation: String { "\(expectedDecision) \(expectedReason)" }
-
-    /// What an app would send: the reason why anyone would sit in between.
-    private var request: [UInt8] {
-        Array("GET /account HTTP/1.1\r\nHost: \(endpoint.host)\r\nAuthorization: Bearer secret\r\n\r\n".utf8)
-    }
-
-    /// Starts the server, connects, and sends the request over the connection if there is one.
-    func play(at instant: Date) throws(ToolError) -> DemoResult {
-        let server: LoopbackTLSServer
-        do {
-            server = try LoopbackTLSServer(identity)
-        } catch {
-            throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
-        }
-        defer { server.close() }
-        let validator = PathValidator(system: SystemAnchors(replacedBy: anchors))
-        let loopback = try HostArgument.endpoint("127.0.0.1:\(server.port)")
-        // Without the environment: a proxy would send the connection elsewhere.
-        let handshake = try LiveHandshake(endpoint, connectTo: loopback, environment: [:])
-        let check = LiveCheck(policy: policy, validator: validator, instant: instant, handshake: handshake)
-        let findings = try check.run()
-        if let connection = findings.connection { try exchange(over: connection) }
-        // The server's own count, once it has seen the end of the connection.
-        _ = server.waitUntilClosed()
-        var result = DemoResult(scene: self, decision: findings.decision, requestBytes: server.requestByteCount)
-        if let aftermath, let failure = TrustFailure(findings.evaluation, by: policy, at: instant) {
-            result.aftermath = try aftermath(failure)
-        }
-        return result
-    }
-
-    private func exchange(over connection: TLSConnection) throws(ToolError) {
-        defer { connection.close() }
-        do {
-            try connection.write(request)
-            _ = try connection.read()
-        } catch {
-            throw ToolError(error)
-        }
-    }
-}
-
-/// How a scene ended.
-struct DemoResult {
-    let scene: DemoScene
-    let decision: TrustDecision
-    /// Application bytes that the server received.
-    let requestBytes: Int
-    var aftermath: (text: String, isAsExpected: Bool)?
-
-    var summary: String { "\(decision.isTrusted ? "trusted" : "rejected") \(decision.reason)" }
-
-    /// The verdict is the one that the story tells, a request went out exactly where it was trusted, and what the app did
-    /// then came to a good end.
-    var isAsExpected: Bool {
-        summary == scene.expectation && decision.isTrusted == (requestBytes > 0)
-            && (aftermath?.isAsExpected ?? (scene.aftermath == nil))
     }
 }

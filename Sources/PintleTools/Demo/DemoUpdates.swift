@@ -3,7 +3,7 @@ internal import Glibc
 internal import Pintle
 internal import PintleUpdates
 
-/// The store of updates in the demonstration's app, in a folder of its own that goes when this does.
+/// The store of updates in the demonstration's app, in a temporary folder of its own.
 final class DemoUpdates {
     private let folder: String
     private let key: SigningKey
@@ -26,10 +26,10 @@ final class DemoUpdates {
         rmdir(folder)
     }
 
-    /// What is in force.
+    /// The policy in force.
     var policy: PinningPolicy { vault.active.snapshot.policy }
 
-    /// As the publisher signs it.
+    /// Returns an update as the publisher signs it.
     func sign(_ policy: PinningPolicy, version: Int, at now: Date) throws(ToolError) -> [UInt8] {
         var envelope = SignedEnvelope(
             payload: UpdatePayload.json(
@@ -41,7 +41,7 @@ final class DemoUpdates {
         return envelope.json
     }
 
-    /// The code of the refusal; `nil` for an update that is in force now.
+    /// Returns the code of the refusal; `nil` for an update that is in force now.
     func adopt(_ update: [UInt8], at now: Date) throws(ToolError) -> String? {
         do {
             _ = try vault.adopt(update, at: now)
@@ -52,7 +52,7 @@ final class DemoUpdates {
         }
     }
 
-    /// The app ends and starts again: what it knows now is what is on the disk.
+    /// Ends and starts the app, so that it knows only the state on the disk.
     func restart() throws(ToolError) {
         vault = try Self.open(folder, key, bundled)
     }

@@ -4,11 +4,11 @@ internal import Pintle
 /// One case of a batch: `{id, host, port?, chain, anchors?, at?, policy?}`.
 struct BatchCase {
     let endpoint: ServerEndpoint
-    /// DER, the leaf first; or why it is not even decoded.
+    /// The certificates in DER, the leaf first, or the reason why they were not decoded.
     let chain: Result<[[UInt8]], PathFailure>
     let instant: Date?
 
-    /// The members of the line's object, found and of no kind yet.
+    /// The members of the line's object, before their types are checked.
     struct Members {
         let id: JSONValue
         let host: JSONValue
@@ -76,7 +76,7 @@ struct BatchCase {
         var port: UInt16 = 443
         if let value = members.port {
             guard let number = value.integer.flatMap(UInt16.init(exactly:)), number > 0 else {
-                throw BatchProblem("invalid-port", "port is no integer from 1 to 65535", at: value)
+                throw BatchProblem("invalid-port", "port is not an integer from 1 to 65535", at: value)
             }
             port = number
         }
@@ -99,8 +99,8 @@ struct BatchCase {
         }
     }
 
-    /// What is inside the PEM need be no certificate: that is for the decision to say. A chain that the
-    /// decision refuses for its size is not decoded first.
+    /// Decodes the chain. The bytes inside the PEM need not be a certificate: the decision reports that. A chain that the
+    /// decision refuses for its size is not decoded.
     private static func chain(_ value: JSONValue) throws(BatchProblem) -> Result<[[UInt8]], PathFailure> {
         guard let elements = value.elements else { throw wrongType("chain", "an array of PEM certificates", value) }
         let limit = PresentedChain.Limits().count
@@ -121,7 +121,7 @@ struct BatchCase {
         return .success(chain)
     }
 
-    /// Anchors must be certificates: one that was dropped would change the verdict unseen.
+    /// Reads the anchors. Each must be a certificate, because a dropped one would change the verdict without a message.
     static func anchors(_ value: JSONValue) throws(BatchProblem) -> [Certificate] {
         guard let elements = value.elements else { throw wrongType("anchors", "an array of PEM certificates", value) }
         var certificates: [Certificate] = []
@@ -134,13 +134,13 @@ struct BatchCase {
             do {
                 certificates.append(try Certificate(der: der))
             } catch {
-                throw BatchProblem("invalid-anchor", "\(name) is no certificate: \(error)", at: element)
+                throw BatchProblem("invalid-anchor", "\(name) is not a certificate: \(error)", at: element)
             }
         }
         return certificates
     }
 
-    /// The content of one CERTIFICATE block; `nil` where it is larger than any certificate may be.
+    /// Returns the content of one CERTIFICATE block; `nil` if it is larger than any certificate may be.
     private static func pem(_ value: JSONValue, _ name: String) throws(BatchProblem) -> [UInt8]? {
         guard let text = value.stringBytes else { throw wrongType(name, "a string", value) }
         let hint = "each element is one certificate: -----BEGIN CERTIFICATE-----\\n...\\n-----END CERTIFICATE-----\\n"

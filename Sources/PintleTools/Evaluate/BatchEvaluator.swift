@@ -6,15 +6,15 @@ internal import PintleOpenSSL
 struct BatchEvaluator {
     struct Answer {
         let json: JSONWriter
-        /// False where the line could not be read.
+        /// A Boolean value that indicates whether the line could be read.
         let isVerdict: Bool
     }
 
-    /// The instant of cases that name none.
+    /// The instant of cases without `at`.
     private let now: Date
     private let pathOnly: PinningPolicy
     private let machine = PathValidator()
-    // Parsed once where lines repeat them, as they do when many chains are judged by one policy.
+    // Policies and anchors are parsed once if consecutive cases repeat them.
     private var policies = RecentlyParsed<PinningPolicy>()
     private var validators = RecentlyParsed<PathValidator>()
 
@@ -100,100 +100,5 @@ struct BatchEvaluator {
             }
         }
         return Answer(json: json, isVerdict: false)
-    }
-}
-
-/// Why a line is no case.
-struct BatchProblem: Error {
-    let code: String
-    let message: String
-    /// Within the line.
-    var column: Int?
-    var hint: String?
-
-    init(_ code: String, _ message: String, at value: JSONValue? = nil, hint: String? = nil) {
-        self.code = code
-        self.message = message
-        column = value?.place.column
-        self.hint = hint
-    }
-
-    init(_ error: JSONError) {
-        self.init(error.code.rawValue, error.message, hint: error.hint)
-        column = error.column
-    }
-
-    init(_ error: PolicyError) {
-        let others = error.problems.count - 1
-        let more = others > 0 ? " (and \(ValidityText.counted(others, "other problem")))" : ""
-        let first = error.problems.first
-        let place = first.map { $0.path.isEmpty ? "policy: " : "policy.\($0.path): " } ?? "policy: "
-        self.init(first?.id ?? "invalid-policy", place + (first?.message ?? "") + more, hint: first?.help)
-        column = first?.column
-    }
-}
-
-/// What was parsed last, by its text.
-struct RecentlyParsed<Value> {
-    private static var capacity: Int { 16 }
-    /// A text longer than this is parsed anew each time, so that memory stays bounded.
-    private static var longestText: Int { 1 << 20 }
-
-    private var entries: [(text: ArraySlice<UInt8>, value: Value)] = []
-
-    mutating func value<Failure: Error>(
-        of json: JSONValue, make: (JSONValue) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        let text = json.source
-        if let known = entries.firstIndex(where: { $0.text == text }) {
-            // The newest stands at the end.
-            if known != entries.count - 1 { entries.append(entries.remove(at: known)) }
-            return entries[entries.count - 1].value
-        }
-        let value = try make(json)
-        if text.count <= Self.longestText {
-            if entries.count == Self.capacity { entries.removeFirst() }
-            // A copy: the slice would keep the whole line.
-            entries.append((ArraySlice(Array(text)), value))
-        }
-        return value
-    }
-}
-
-extension JSONWriter {
-    /// `decision`, `reason`, `pathFailure`, `raw`, `detail`, `matchedPin`, `depth`: the members that a verdict
-    /// has wherever one is written. Those that do not apply are absent.
-    mutating func write(_ decision: TrustDecision) {
-        member("decision", decision.isTrusted ? "trusted" : "rejected")
-        member("reason", decision.reason)
-        switch decision {
-        case .trusted(.pinMatched(let match)):
-            member("matchedPin", match.pin.description)
-            member("depth", match.depth)
-            member("isBackup", match.isBackup ? true : nil)
-        case .rejected(let rejection):
-            if let failure = rejection.pathFailure { write(failure) }
-        default: break
-        }
-    }
-
-    private mutating func write(_ failure: PathFailure) {
-        member("pathFailure", failure.code.rawValue)
-        object("raw") { json in
-            json.member("number", failure.primary.platformCode)
-            json.member("text", failure.primary.text)
-            json.member("depth", failure.primary.depth)
-        }
-        guard !failure.detail.isEmpty else { return }
-        array("detail") { json in
-            for finding in failure.detail {
-                json.object { json in
-                    json.member("code", finding.code.rawValue)
-                    json.member("depth", finding.depth)
-                    json.member("raw", finding.platformCode)
-                    json.member("text", finding.text)
-                }
-            }
-        }
     }
 }

@@ -19,27 +19,51 @@ extension Command {
         ],
         overview: [
             """
-            Reads cases from standard input and writes their verdicts, in the same order, as they are decided. A case \
-            has an id (any JSON scalar, which is echoed), a host, a chain of PEM certificates with the leaf first, \
-            and may have a port (443), anchors, at (now) and policy.
+            Reads cases from standard input and writes their verdicts, in the same order, as they are decided. Needs no \
+            network. A case has an `id`, a `host`, a `chain` of PEM certificates with the leaf first, and may have a \
+            `port` (443), `anchors`, `at` (now) and a `policy`.
             """,
             """
-            anchors are PEM certificates that replace what "the system's roots" means; [] means none; left out, the \
-            roots of this machine count. policy is a policy file's object, in which anchors stand as PEM text: paths \
-            are refused; left out, the path alone decides. null is the same as leaving a member out; unknown members \
-            are errors.
+            `anchors` are PEM certificates that replace the system's roots; `[]` means no roots; without the member the \
+            roots of this machine count. `policy` is the object of a policy file, with anchors as PEM text; paths are \
+            refused. Without it, only the path decides. Unknown members are errors.
             """,
             """
-            A line that cannot be read gives {"id": ..., "error": {"code", "message", "line", ...}}, with the id null \
-            where it is not known, and the others are still decided. A line may have 32 MiB. Empty lines are passed \
-            over.
+            A line that cannot be read gives an `error` instead of a verdict, and the others are still decided. A line may \
+            have 32 MiB. Empty lines are skipped.
             """,
         ],
         arguments: [],
         ownOptions: [.batch],
         readsJSONOption: true,
-        environment: [("SSL_CERT_FILE, SSL_CERT_DIR", "Where the roots of this machine are")],
-        exitCodes: [(.fine, "every line was decided, whatever the verdicts"), (.unusable, "a line could not be read")],
+        environment: [("SSL_CERT_FILE, SSL_CERT_DIR", "The places of this machine's roots")],
+        exitCodes: [
+            (.fine, "every line was decided, also if servers are rejected"), (.unusable, "a line could not be read"),
+        ],
+        sections: [
+            ReferenceSection(
+                "Cases",
+                .table(
+                    "Key", "Value",
+                    [
+                        ("`id`", "Any JSON scalar; the verdict repeats it"), ("`host`", "The server that is meant"),
+                        ("`port`", "Default 443"), ("`chain`", "A list of certificates, PEM, the leaf first"),
+                        ("`anchors`", "A list of certificates, PEM, instead of the system's roots; `[]` for none"),
+                        ("`at`", "The instant of the decision; default now"),
+                        ("`policy`", "The object of a policy file, with anchors as PEM text"),
+                    ]),
+                .paragraph("`null` is the same as leaving a member out.")),
+            .json(
+                "A line has these keys:",
+                keys: [
+                    ("id", "The case's; `null` if it could not be read"),
+                    ("decision, reason", "The verdict and its code"),
+                    ("pathFailure, raw, detail", "The failures of the path, as `pintle check` has them"),
+                    ("matchedPin, depth", "The pin that matched, and its distance from the leaf"),
+                    ("error", "Instead of a verdict: `code`, `message`, `line`, `column`, `hint`"),
+                ]),
+        ],
+        articles: [.decisions, .policyFile],
         run: { invocation throws(ToolError) in try EvaluateCommand(invocation).run() }
     )
 }
@@ -51,7 +75,7 @@ extension OptionSpecification {
 
 /// `pintle evaluate --batch`
 struct EvaluateCommand {
-    /// The longest line in bytes: a chain of the largest size that is decided about, anchors, and a policy.
+    /// The longest line in bytes: room for the largest chain, anchors, and a policy.
     static let maximumLineLength = 32 << 20
 
     private let invocation: Invocation
@@ -68,7 +92,7 @@ struct EvaluateCommand {
         var evaluator = try BatchEvaluator(now: invocation.now)
         var number = 0
         var isEveryLineGood = true
-        // Whoever reads the verdicts may have gone; then there is nothing left to do.
+        // If the reader of the verdicts has gone, there is nothing left to do.
         while !invocation.console.outputFailed, let line = try next(&reader) {
             number += 1
             if case .text(let bytes) = line, bytes.allSatisfy(Self.isBlank) { continue }

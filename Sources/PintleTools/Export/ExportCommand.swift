@@ -15,37 +15,60 @@ extension Command {
             Example(line: "pintle export policy.json --to okhttp --language java", purpose: "a CertificatePinner"),
             Example(
                 line: "pintle export policy.json --to envoy --strict --json",
-                purpose: "in CI: exit code 1 where a server would be accepted that is refused now"),
+                purpose: "in CI: exit code 1 if the format would accept a server that the policy refuses"),
         ],
         overview: [
             """
-            Reads the policy and the anchor files it names, and writes what the format can say. What it cannot \
-            say is told on stderr: 'weaker' where servers that the policy refuses may be accepted, 'stricter' \
-            where servers that it accepts may be refused, 'other' where neither happens.
+            Reads the policy and the anchor files it names, and writes as much as the format can say. Each loss is \
+            printed to standard error: `weaker` if servers that the policy refuses may be accepted, `stricter` if \
+            servers that it accepts may be refused, `other` if neither happens.
             """
         ],
-        arguments: [Argument(name: "POLICY", help: "The policy file, or - for standard input")],
+        arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
         ownOptions: [.to, .output, .strict, .language, .pinsAt, .debugRoots],
         exitCodes: [
-            (.fine, "it was written, whatever was lost"), (.rejected, "with --strict: something would be weaker"),
+            (.fine, "the files were written, also with losses"),
+            (.rejected, "with `--strict`: something would be weaker, and nothing was written"),
             (
                 .unusable,
                 "the command line or the policy cannot be used, or the format would refuse every server of a rule"
             ),
         ],
+        sections: [
+            ReferenceSection(
+                "Rules that a format would lock out",
+                .paragraph(
+                    """
+                    A rule whose servers would all be refused is the error `locks-out`. This is a rule that pins \
+                    only authorities, for a format that compares pins with the leaf, or a rule of which only backups \
+                    would be written. For `ats`, each of its two lists needs a pin in use.
+                    """),
+                .paragraph(
+                    """
+                    Pins without a position are taken for those of authorities if a rule has no backup and at least five \
+                    pins, or the pins of rules for four domains. Otherwise the loss `position` names the rule.
+                    """)),
+            .json(keys: [
+                ("format", "The format"), ("files", "A list of `name` and `content`, or of `path` with `-o`"),
+                ("losses", "A list of `id`, `effect` (`weaker`, `stricter`, `other`), `message` and `hosts`"),
+                ("refused", "True instead of `files`, if `--strict` refused"),
+            ]),
+        ],
+        articles: [.exports, .android],
         run: { invocation throws(ToolError) in try ExportCommand(invocation).run() }
     )
 }
 
 extension OptionSpecification {
     fileprivate static let to = OptionSpecification(
-        name: "to", value: .choice("FORMAT", ForeignFormat.allCases.map(\.rawValue)), help: "What to write (required)")
+        name: "to", value: .choice("FORMAT", ForeignFormat.allCases.map(\.rawValue)),
+        help: "The format to write (required)")
     fileprivate static let language = OptionSpecification(
         name: "language", value: .choice("LANGUAGE", ForeignLanguage.allCases.map(\.rawValue)),
         help: "kotlin or java for okhttp, swift or plist for trustkit", defaultText: "the first of them")
     fileprivate static let pinsAt = OptionSpecification(
         name: "pins-at", value: .choice("POSITION", ["leaf", "ca"]),
-        help: "Whose the pins are that do not say it; ats takes them for the leaf's")
+        help: "The position of pins that have none; ats takes them for the leaf's")
     fileprivate static let debugRoots = OptionSpecification(
         name: "debug-anchors", value: .file("FILE"),
         help: "For nsc: certificates that debug builds trust too, without pins, to look through a proxy")
@@ -92,7 +115,7 @@ struct ExportCommand {
             settings.language = language
         }
         if let path = invocation.arguments.value(of: .debugRoots) {
-            guard format == .nsc else { throw .usage("--debug-anchors is for nsc alone", of: .export) }
+            guard format == .nsc else { throw .usage("--debug-anchors is for nsc only", of: .export) }
             let certificates = try invocation.certificates(in: path)
             settings.debugRoots = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
         }
@@ -108,7 +131,7 @@ struct ExportCommand {
             invocation.console.print(document(files, paths, report))
         } else if paths.isEmpty {
             for file in files {
-                // As tail and head name several files.
+                // The form in which `tail` and `head` name several files.
                 if files.count > 1 { invocation.console.print("==> \(file.name) <==") }
                 invocation.console.write(Array(file.content.utf8))
             }
@@ -131,8 +154,8 @@ struct ExportCommand {
         return paths
     }
 
-    /// Android looks for the file in the folder `xml`, whether there are private roots beside it or not; so what does
-    /// not sound like the file itself is the folder around.
+    /// Returns whether the target is the folder around. Android looks for the file in the folder `xml`, with or without
+    /// private roots beside it, so a path that does not end in `.xml` means the folder.
     private static func isNewFolder(_ target: String, _ files: [ExportedFile]) -> Bool {
         files.contains { $0.name.contains("/") } && !target.hasSuffix(".xml") && !OutputFile.exists(target)
     }

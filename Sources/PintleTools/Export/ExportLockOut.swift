@@ -17,15 +17,16 @@ struct ExportLockOut {
     let hosts: [String]
     private let cause: Cause
 
-    /// This many pins in use, and no backup, are taken for authorities': no server changes among five keys of its own.
+    /// This many pins in use without a backup are taken for those of authorities: no server changes among five keys of its
+    /// own.
     static let authorityCount = 5
-    /// Pins that stand in rules for this many domains, and have no backup, are taken for authorities'.
+    /// Pins in rules for this many domains, without a backup, are taken for those of authorities.
     static let domainCount = 4
 
-    /// Looks for pins of authorities. The loss `position` names rules about which nothing is certain.
+    /// Looks for pins of authorities. The loss `position` names the rules for which the answer is uncertain.
     ///
-    /// - Parameter stated: the position that the author gives to pins which say none; `nil` where the author gives none.
-    /// - Returns: `nil` where no rule locks out.
+    /// - Parameter stated: the position that the author gives to pins without one; `nil` if the author gives none.
+    /// - Returns: `nil` if no rule locks out.
     init?(_ policy: PinningPolicy, to format: ForeignFormat, stated: PinPosition?) {
         let positions = format.traits.positions
         guard positions != .anywhere else { return nil }
@@ -43,9 +44,9 @@ struct ExportLockOut {
     /// Looks for rules of which the format would get backups, but no pin in use.
     ///
     /// - Parameters:
-    ///   - policy: the policy that `plan` cuts down.
-    ///   - stated: the position that the plan gives to pins which say none.
-    /// - Returns: `nil` where no rule locks out.
+    ///   - policy: the policy that `plan` reduces.
+    ///   - stated: the position that the plan gives to pins without one.
+    /// - Returns: `nil` if no rule locks out.
     init?(_ plan: ExportPlan, of policy: PinningPolicy, stated: PinPosition?) {
         let rules = plan.rules.filter { $0.isPinned && $0.enforcement == .enforce }
         let hosts = policy.hosts
@@ -69,7 +70,7 @@ struct ExportLockOut {
         self.hosts = withoutPins.isEmpty ? withoutList : withoutPins
     }
 
-    /// Returns whether the rule is one of an imported list of authorities, as far as can be told.
+    /// Returns whether the rule is probably one of an imported list of authorities.
     private static func isList(_ host: PinnedHost, _ shared: Set<Set<Pin>>) -> Bool {
         guard host.backupPins.isEmpty, host.pins.allSatisfy({ $0.position == .any }) else { return false }
         return host.pins.count >= authorityCount || shared.contains(Set(host.pins))
@@ -98,7 +99,7 @@ struct ExportLockOut {
                 "\(format.title) would compare pins of authorities with the leaf and refuse every server of \(names)",
                 format.traits.positions == .leaf
                     ? "\(format.title) cannot pin an authority; if the pins are servers' own keys, say so: --pins-at leaf"
-                    : "say whose the pins are that do not say it: --pins-at ca for authorities, --pins-at leaf for servers"
+                    : "say whose keys the pins without a position are: --pins-at ca for authorities, --pins-at leaf for servers"
             )
         case .backups:
             (
@@ -109,7 +110,7 @@ struct ExportLockOut {
             (
                 "\(format.title) wants both a leaf and an authority to match, and only backups would stand for one of "
                     + "them: it would refuse every server of \(names)",
-                "give the pins of a rule one position: --pins-at ca or --pins-at leaf for pins that say none, \"at\" for the "
+                "give the pins of a rule one position: --pins-at ca or --pins-at leaf for pins without a position, \"at\" for the "
                     + "others"
             )
         }
@@ -117,6 +118,6 @@ struct ExportLockOut {
 }
 
 extension Pin {
-    /// The position, or `stated` for a pin that says none.
+    /// Returns the position, or `stated` for a pin without one.
     fileprivate func position(stated: PinPosition?) -> PinPosition { position == .any ? stated ?? .any : position }
 }

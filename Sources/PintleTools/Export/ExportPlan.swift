@@ -1,19 +1,19 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// A policy cut down to what a format can say, and every loss on the way.
+/// A policy reduced to the features of a format, with every loss.
 ///
 /// The writers of the formats write exactly these rules and lose nothing more.
 struct ExportPlan {
     let format: ForeignFormat
-    /// In the order of the policy.
+    /// The rules that are written, in the order of the policy.
     private(set) var rules: [ExportRule] = []
     private(set) var losses = LossList()
     private let traits: FormatTraits
-    /// What a pin that says no position is taken for; `nil`: for a pin that matches anywhere.
+    /// The position of a pin that has none; `nil` for a pin that matches anywhere.
     private let positionless: PinPosition?
 
-    /// - Parameter positionless: `.leaf` or `.ca`, where the author knows what the pins without a position are.
+    /// - Parameter positionless: `.leaf` or `.ca`, if the author knows the position of pins without one.
     init(_ policy: PinningPolicy, to format: ForeignFormat, positionless: PinPosition? = nil) {
         self.format = format
         traits = format.traits
@@ -26,7 +26,7 @@ struct ExportPlan {
         relate()
     }
 
-    /// Whether a policy has pins without a position that the format cannot hold as they are.
+    /// Returns whether a policy has pins without a position that the format cannot keep.
     static func needsPositions(_ policy: PinningPolicy, for format: ForeignFormat) -> Bool {
         guard format.traits.positions == .leafAndCA else { return false }
         return policy.hosts.contains { host in
@@ -49,7 +49,8 @@ struct ExportPlan {
         switch policy.unpinnedHosts {
         case .systemTrust: break
         case .reject: lose(.unpinnedHosts, .weaker, "hosts without a rule are left to the system, not refused")
-        case .askUser: lose(.unpinnedHosts, .weaker, "hosts without a rule are left to the system, nobody is asked")
+        case .askUser:
+            lose(.unpinnedHosts, .weaker, "hosts without a rule are left to the system, and the user is not asked")
         }
         if policy.updateVersion > 0 || policy.allowsUpdatesForAnyHost {
             lose(.updates, .other, "there are no signed updates, so their version and scope are left out")
@@ -58,7 +59,7 @@ struct ExportPlan {
 
     // MARK: Ports
 
-    /// The rules that are kept: where there are no ports, one for each host.
+    /// Returns the rules that are kept: for a format without ports, one for each host.
     private mutating func selection(of policy: PinningPolicy) -> [Int] {
         let hosts = policy.hosts
         guard !traits.hasPorts else { return Array(hosts.indices) }
@@ -88,7 +89,7 @@ struct ExportPlan {
                 losses.add(.port, .stricter, "there are no ports: the rule holds for all of them", rule.description)
                 loseOtherPorts(of: rule, in: policy, named: ports)
             }
-            // A rule with a port decides before one without, however long their names are.
+            // A rule with a port decides before a rule without one, also if the other name is longer.
             let overruled = ports.contains { port in
                 guard let choice = policy.rule(for: ServerEndpoint(host: host, port: port)) else { return false }
                 return hosts[choice.index].host != host
@@ -98,7 +99,7 @@ struct ExportPlan {
         return order.compactMap { chosen[$0] }
     }
 
-    /// A rule for one port decides for those too that no rule names, which another rule decided or none.
+    /// Reports a rule for one port that now decides for other ports too, which another rule or no rule decided before.
     private mutating func loseOtherPorts(of rule: PinnedHost, in policy: PinningPolicy, named ports: Set<UInt16>) {
         guard let other = (1...UInt16.max).first(where: { !ports.contains($0) }) else { return }
         if let choice = policy.rule(for: ServerEndpoint(host: rule.host, port: other)) {
@@ -112,14 +113,14 @@ struct ExportPlan {
         }
     }
 
-    /// One rule in the place of another accepts what that refuses, and the other way round.
+    /// Reports a rule that replaces another: each accepts servers that the other refuses.
     private mutating func exchange(_ message: String, _ rule: PinnedHost) {
         for effect in [PolicyLoss.Effect.weaker, .stricter] {
             losses.add(.portRule, effect, message, rule.description)
         }
     }
 
-    /// The port that browsers use, else every port, else the lowest.
+    /// Returns 443, else every port, else the lowest port.
     private static func isPreferred(_ port: UInt16?, to other: UInt16?) -> Bool {
         func rank(_ port: UInt16?) -> Int { port == 443 ? -2 : port.map(Int.init) ?? -1 }
         return rank(port) < rank(other)
@@ -127,7 +128,7 @@ struct ExportPlan {
 
     // MARK: A rule by itself
 
-    /// `nil` where nothing of it can be said.
+    /// Returns the rule in the foreign format; `nil` if the format can say nothing of it.
     private mutating func cut(_ host: PinnedHost, _ index: Int) -> ExportRule? {
         var rule = ExportRule(host, index: index)
         if host.minimumPathLength ?? 1 > 1 { lose(.pathLength, .weaker, "paths may have any length", rule) }
@@ -138,7 +139,7 @@ struct ExportPlan {
         }
         if traits.hasPorts, rule.port == nil { loseEveryPort(but: 443, rule) }
         if !host.backupPins.isEmpty { lose(.backups, .other, "which pins are backups is not kept", rule) }
-        if host.withdrawalReason != nil { lose(.updates, .other, "why pins are withdrawn is left out", rule) }
+        if host.withdrawalReason != nil { lose(.updates, .other, "the reason for withdrawn pins is left out", rule) }
         loseReports(&rule)
         loseAnchors(&rule)
         loseEnforcement(&rule)
@@ -149,16 +150,16 @@ struct ExportPlan {
         }
         if rule.isPinned, traits.lapses {
             lose(.listAge, .weaker, "pins are enforced for ten weeks after the list's timestamp", rule)
-            lose(.userAnchors, .weaker, "pins are passed over where a root decides that was installed locally", rule)
+            lose(.userAnchors, .weaker, "pins are ignored for paths to a root that was installed locally", rule)
         }
         if rule.isPinned, rule.keys.count + rule.fingerprints.count < traits.minimumPins {
-            lose(.tooFewPins, .other, "two pins at least are wanted: the second one is the hash of no key", rule)
+            lose(.tooFewPins, .other, "at least two pins are required: the second one is not the hash of a key", rule)
         }
         return rule
     }
 
     private mutating func loseEveryPort(but port: UInt16, _ rule: ExportRule) {
-        let message = "an entry for port \(port) alone is written"
+        let message = "only an entry for port \(port) is written"
         let isEnforced = rule.isPinned && rule.enforcement == .enforce
         if isEnforced || !rule.anchors.includesSystem {
             lose(.port, .weaker, "\(message): at others the system's trust decides", rule)
@@ -186,7 +187,7 @@ struct ExportPlan {
 
     private mutating func loseReports(_ rule: inout ExportRule) {
         guard rule.reportTo.count > traits.maximumReports else { return }
-        let rest = traits.maximumReports == 0 ? "no reports are sent" : "reports go to the first address alone"
+        let rest = traits.maximumReports == 0 ? "no reports are sent" : "reports go only to the first address"
         lose(.reports, .other, rest, rule)
         rule.reportTo = Array(rule.reportTo.prefix(traits.maximumReports))
     }
@@ -213,10 +214,11 @@ struct ExportPlan {
     private mutating func loseEnforcement(_ rule: inout ExportRule) {
         guard rule.isPinned, rule.enforcement == .reportOnly, !traits.hasReportOnly else { return }
         lose(
-            .reportOnly, .other, "nothing is reported only: the pins are left out, and nobody hears of a mismatch", rule
+            .reportOnly, .other,
+            "reporting without enforcing is not possible: the pins are left out, and mismatches are not reported", rule
         )
         if case .rejecting = rule.expiry {
-            lose(.expiry, .weaker, "after the pins' date the system's trust decides, nothing is refused", rule)
+            lose(.expiry, .weaker, "after the pins' date the system's trust decides, and nothing is refused", rule)
         }
         rule.unpin()
     }
@@ -228,13 +230,13 @@ struct ExportPlan {
             if rejects {
                 lose(.expiry, .weaker, "pins do not expire: after their date they go on being accepted", rule)
             } else {
-                lose(.expiry, .stricter, "pins do not expire: apps that nobody updates are locked out one day", rule)
+                lose(.expiry, .stricter, "pins do not expire: apps without updates are locked out one day", rule)
             }
             rule.expiry = .never
             return
         }
         if rejects {
-            lose(.expiry, .weaker, "after the pins' date the system's trust decides, nothing is refused", rule)
+            lose(.expiry, .weaker, "after the pins' date the system's trust decides, and nothing is refused", rule)
         }
         let day = (date.timeIntervalSince1970 / 86_400).rounded(.up) * 86_400
         if day != date.timeIntervalSince1970 {
@@ -242,7 +244,8 @@ struct ExportPlan {
         }
         if traits.expiry == .localDay {
             lose(
-                .expiryTime, .other, "pins end at midnight where the device is: up to 14 hours earlier, or 12 later",
+                .expiryTime, .other,
+                "pins end at midnight in the device's time zone: up to 14 hours earlier, or 12 later",
                 rule)
         }
         rule.expiry = .systemTrust(after: Date(timeIntervalSince1970: day))
@@ -255,7 +258,7 @@ struct ExportPlan {
         drop(.certificatePins, "certificates cannot be pinned", from: &rule) { $0.fingerprint != nil }
     }
 
-    /// Takes pins away, which refuses servers as long as others are left, and accepts all where none is.
+    /// Removes pins. Servers are refused as long as other pins are left; if none is left, all are accepted.
     private mutating func drop(
         _ kind: PolicyLoss.Kind, _ reason: String, from rule: inout ExportRule,
         where isDropped: (ExportRule.Entry) -> Bool
@@ -270,7 +273,7 @@ struct ExportPlan {
             lose(.requires, .weaker, "\(reason): of the pins for leaf and ca one kind is left", rule)
             rule.requires = .anyPin
         } else {
-            lose(kind, .stricter, "\(reason): servers that match by those pins alone are refused", rule)
+            lose(kind, .stricter, "\(reason): servers that match only by those pins are refused", rule)
         }
         rule.pins = kept
     }
@@ -303,7 +306,7 @@ struct ExportPlan {
             rule.requires = .anyPin
         }
         guard rule.pins.contains(where: { $0.position != .any }) else { return }
-        lose(.position, .weaker, "a pin matches anywhere on the path, whatever it says", rule)
+        lose(.position, .weaker, "a pin matches anywhere on the path, whatever its position", rule)
         for index in rule.pins.indices { rule.pins[index].position = .any }
     }
 
@@ -344,7 +347,7 @@ struct ExportPlan {
         case .everyDepth: break
         case .oneLabel:
             guard rule.isPinned else { return }
-            lose(.subdomains, .weaker, "of the sub-domains only those one label longer are pinned", rule)
+            lose(.subdomains, .weaker, "only sub-domains that are one label longer are pinned", rule)
         case .none:
             if rule.isPinned || !rule.anchors.includesSystem {
                 lose(.subdomains, .weaker, "sub-domains have no entry: the system's trust decides", rule)
@@ -356,7 +359,7 @@ struct ExportPlan {
         }
     }
 
-    /// Whether a rule without pins has an entry. Where no pins would hold anyway it needs none.
+    /// Returns whether a rule without pins has an entry. If no pins would apply to the host anyway, it needs none.
     private mutating func needsEntry(_ rule: inout ExportRule, isUnderPins: Bool) -> Bool {
         switch traits.exclusions {
         case .full:
@@ -380,7 +383,7 @@ extension PinPosition {
 }
 
 extension PinnedHost {
-    /// Whether it asks for the same as another, whatever the port.
+    /// Returns whether it demands the same as another rule, on any port.
     fileprivate func hasTerms(of other: PinnedHost) -> Bool {
         includesSubdomains == other.includesSubdomains && Set(pins + backupPins) == Set(other.pins + other.backupPins)
             && requires == other.requires && expiry == other.expiry && enforcement == other.enforcement

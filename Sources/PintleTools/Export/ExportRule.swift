@@ -1,7 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 
-/// A rule on its way into a foreign format: what is left of it there.
+/// A rule as far as a foreign format can express it.
 struct ExportRule {
     struct Entry: Hashable {
         let subject: Pin.Subject
@@ -18,14 +17,14 @@ struct ExportRule {
         }
     }
 
-    /// Where the rule stands in the policy.
+    /// The index of the rule in the policy.
     let index: Int
-    /// The host, with the port where the rule has one.
+    /// The host, with the port if the rule has one.
     let name: String
     let host: ServerName
     var port: UInt16?
     var includesSubdomains: Bool
-    /// Those in use, then the backups; no subject twice at one position.
+    /// The pins in use, then the backups; no subject twice at one position.
     var pins: [Entry]
     var requires: PinRequirement
     var expiry: PinExpiry
@@ -62,7 +61,7 @@ struct ExportRule {
         return values.filter { seen.insert($0).inserted }
     }
 
-    /// Nothing is pinned any more, so that nothing ends or is required either.
+    /// Removes the pins, and with them their end and their terms.
     mutating func unpin() {
         pins = []
         requires = .anyPin
@@ -73,11 +72,11 @@ struct ExportRule {
 }
 
 extension PublicKeyPin {
-    /// The base64 alone.
+    /// The base64 without a prefix.
     var base64: String { String(description.dropFirst("sha256/".count)) }
 
-    /// A pin that no key has: the SHA-256 of a sentence, which is no key. It stands where a format wants two pins and
-    /// there is one, and is left out again when the file is read back.
+    /// A pin that no key has: the SHA-256 of a sentence. It is the second pin if a format wants two and there is one, and
+    /// the import leaves it out again.
     static let ofNoKey = PublicKeyPin(
         digest: CertificatePin(certificate: Array("pintle: the second pin, which no key has".utf8)).digest)
 }
@@ -86,7 +85,7 @@ extension ExportRule {
     /// `example.com`, or an address as URLs have it.
     var urlHost: String { host.ipAddress?.isIPv6 == true ? "[\(host)]" : host.description }
 
-    /// What makes rules share an entry, where a format lets them.
+    /// The terms that rules in one entry have in common, for a format that allows such entries.
     var terms: Terms {
         Terms(pins: pins, expiry: expiry, anchors: anchors, enforcement: enforcement, reportTo: reportTo)
     }
@@ -104,7 +103,7 @@ extension ExportRule {
 }
 
 extension [ExportRule] {
-    /// Rules that ask for the same, together, in the order of the first of each.
+    /// Groups of rules with the same terms, in the order of the first of each.
     var grouped: [[ExportRule]] {
         var places: [ExportRule.Terms: Int] = [:]
         var groups: [[ExportRule]] = []
@@ -120,35 +119,7 @@ extension [ExportRule] {
     }
 }
 
-/// The line that files begin with.
+/// The first line of files.
 enum ExportRemark {
     static let text = "Written by pintle export; edit the policy, not this file."
-}
-
-/// Which rules lie under which.
-struct ExportRelations {
-    private let rules: [ExportRule]
-    private let places: [ServerName: Int]
-    private let traits: FormatTraits
-
-    init(_ rules: [ExportRule], _ traits: FormatTraits) {
-        self.rules = rules
-        self.traits = traits
-        places = Dictionary(rules.enumerated().map { ($1.host, $0) }) { first, _ in first }
-    }
-
-    /// The rules with pins that would hold for the host if it had none of its own, nearest first.
-    func parents(of rule: ExportRule) -> [ExportRule] {
-        guard traits.subdomains != .none else { return [] }
-        var labels = rule.host.labels[...]
-        var found: [ExportRule] = []
-        while labels.count > 1 {
-            labels = labels.dropFirst()
-            guard let name = try? ServerName(labels.joined(separator: ".")), let place = places[name] else { continue }
-            let parent = rules[place]
-            if parent.isPinned, parent.includesSubdomains { found.append(parent) }
-            if traits.subdomains == .oneLabel { break }
-        }
-        return found
-    }
 }

@@ -1,17 +1,17 @@
 internal import Pintle
 
-/// Something that one side says and the other cannot, and what becomes of it.
+/// Something that one side can say and the other cannot, with its effect.
 struct PolicyLoss: Sendable, Hashable {
     enum Effect: String, Sendable, CaseIterable {
         /// Servers that were refused may be accepted.
         case weaker
         /// Servers that were accepted may be refused.
         case stricter
-        /// What is accepted stays the same.
+        /// The same servers are accepted.
         case other
     }
 
-    /// What it is about. Stable: scripts compare them, and the article "Exports" explains each.
+    /// The subject of the loss. Stable: scripts compare it, and the article "Exports" explains each.
     enum Kind: String, Sendable, CaseIterable {
         case address
         case anchors
@@ -51,11 +51,11 @@ struct PolicyLoss: Sendable, Hashable {
     let effect: Effect
     /// One sentence, lower case, no full stop; the same for all of ``hosts``.
     let message: String
-    /// The rules it is about, in the order of the policy; empty where it is the policy as a whole.
+    /// The rules concerned, in the order of the policy; empty if the whole policy is.
     fileprivate(set) var hosts: [String]
 }
 
-/// Losses in the order in which they were found, each told once however many rules it is about.
+/// Losses in the order in which they were found. Each appears once, with all rules concerned.
 struct LossList: Sendable {
     private struct Key: Hashable {
         let kind: PolicyLoss.Kind
@@ -66,7 +66,7 @@ struct LossList: Sendable {
     private(set) var losses: [PolicyLoss] = []
     private var places: [Key: Int] = [:]
 
-    /// - Parameter host: the rule, as `PinnedHost.description` has it; `nil` for the policy as a whole.
+    /// - Parameter host: the rule, as in `PinnedHost.description`; `nil` for the whole policy.
     mutating func add(_ kind: PolicyLoss.Kind, _ effect: PolicyLoss.Effect, _ message: String, _ host: String? = nil) {
         let key = Key(kind: kind, effect: effect, message: message)
         if let place = places[key] {
@@ -78,82 +78,10 @@ struct LossList: Sendable {
         losses.append(PolicyLoss(kind: kind, effect: effect, message: message, hosts: host.map { [$0] } ?? []))
     }
 
-    /// The weaker ones first.
+    /// The losses with those that weaken first.
     var sorted: [PolicyLoss] {
         PolicyLoss.Effect.allCases.flatMap { effect in losses.filter { $0.effect == effect } }
     }
 
     func count(_ effect: PolicyLoss.Effect) -> Int { losses.count { $0.effect == effect } }
-}
-
-/// Losses for people and for scripts.
-struct LossReport {
-    let losses: LossList
-    /// What was read or written: `ats`.
-    let format: ForeignFormat
-
-    /// Tells every loss on standard error, the ones that weaken first.
-    func write(to console: Console, isVerbose: Bool) {
-        guard !losses.losses.isEmpty else { return }
-        let counts = PolicyLoss.Effect.allCases.compactMap { effect in
-            let count = losses.count(effect)
-            return count == 0 ? nil : "\(count) \(effect.rawValue)"
-        }
-        console.printMessage("\(format.rawValue): \(counts.joined(separator: ", "))")
-        for loss in losses.sorted {
-            console.printMessage()
-            let word = loss.effect == .weaker ? "WEAKER" : loss.effect.rawValue
-            console.printMessage("  \(TextLayout.padded(word, to: 8))  \(loss.kind.rawValue)")
-            for line in TextLayout.wrapped(loss.message, width: 76) { console.printMessage("    \(line)") }
-            if !loss.hosts.isEmpty {
-                let hosts = isVerbose ? loss.hosts.joined(separator: ", ") : TextLayout.list(loss.hosts, width: 72)
-                console.printMessage("    in: \(hosts)")
-            }
-        }
-    }
-
-    func write(to json: inout JSONWriter) {
-        json.array("losses") { json in
-            for loss in losses.sorted {
-                json.object { json in
-                    json.member("id", loss.kind.rawValue)
-                    json.member("effect", loss.effect.rawValue)
-                    json.member("message", loss.message)
-                    if !loss.hosts.isEmpty { json.member("hosts", loss.hosts) }
-                }
-            }
-        }
-    }
-
-    /// Under `--strict`: nothing is written that would accept more.
-    ///
-    /// - Returns: whether that is so and a JSON document has said it: the exit code is 1.
-    /// - Throws: exit code 1, where no document is asked for.
-    func refusesWeaker(_ invocation: Invocation) throws(ToolError) -> Bool {
-        let count = losses.count(.weaker)
-        guard invocation.arguments.has(.strict), count > 0 else { return false }
-        if invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            json.object { json in
-                json.member("format", format.rawValue)
-                json.member("refused", true)
-                write(to: &json)
-            }
-            invocation.console.print(json)
-            return true
-        }
-        let what = count == 1 ? "one loss weakens" : "\(count) losses weaken"
-        throw ToolError(
-            exitCode: .rejected, code: "weaker", message: "\(what) the policy; nothing is written, as --strict asks",
-            hint: "change the policy, or leave --strict out and live with it")
-    }
-}
-
-extension OptionSpecification {
-    static let strict = OptionSpecification(
-        name: "strict", help: "Write nothing and exit with 1 where servers would be accepted that are refused now")
-    static let output = OptionSpecification(
-        name: "out", short: "o", value: .file("PATH"),
-        help: "Write there; a folder, where there is more than one file",
-        defaultText: "stdout")
 }

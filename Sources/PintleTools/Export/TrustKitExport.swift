@@ -14,7 +14,7 @@ enum TrustKitExport {
 
         static let swizzle = Key("TSKSwizzleNetworkDelegates")
         static let domains = Key("TSKPinnedDomains")
-        /// On macOS its default takes paths to roots that were installed locally out of the pins. iOS has no constant.
+        /// On macOS its default exempts paths to locally installed roots from the pins. iOS has no constant.
         static let ignoreInstalled = "TSKIgnorePinningForUserDefinedTrustAnchors"
         static let subdomains = Key("TSKIncludeSubdomains")
         static let enforce = Key("TSKEnforcePinning")
@@ -22,7 +22,7 @@ enum TrustKitExport {
         static let expiration = Key("TSKExpirationDate")
         static let reports = Key("TSKReportUris")
         static let noDefaultReport = Key("TSKDisableDefaultReportUri")
-        // The library spells it so.
+        // This is the library's spelling.
         static let exclude = Key("TSKExcludeSubdomainFromParentPolicy", text: "kSKExcludeSubdomainFromParentPolicy")
     }
 
@@ -35,7 +35,7 @@ enum TrustKitExport {
         ]
         if let day = rule.expiryDay { settings.append((.expiration, .string(day))) }
         if !rule.reportTo.isEmpty { settings.append((.reports, .array(rule.reportTo.map { .string($0) }))) }
-        // Else reports go to the library's maker.
+        // Otherwise reports go to the library's maker.
         settings.append((.noDefaultReport, .boolean(true)))
         return settings
     }

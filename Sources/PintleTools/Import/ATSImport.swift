@@ -1,10 +1,10 @@
 internal import Pintle
 
-/// `NSPinnedDomains`: in an Info.plist, in an `NSAppTransportSecurity` dictionary, or alone.
+/// A reader of `NSPinnedDomains`: in an Info.plist, in an `NSAppTransportSecurity` dictionary, or by itself.
 enum ATSImport {
     static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
         let root = try PropertyListReader.root(bytes)
-        // The rest of an Info.plist is about other things.
+        // The other keys of an Info.plist have nothing to do with pins.
         guard let domains = (root["NSAppTransportSecurity"] ?? root)["NSPinnedDomains"] else {
             throw ForeignError(
                 "nothing-pinned", "no NSAppTransportSecurity with NSPinnedDomains", at: root.place,
@@ -35,7 +35,7 @@ enum ATSImport {
         if Set(rule.terms.pins.map(\.position)).count > 1 { rule.terms.requires = .leafAndCA }
         if rule.includesSubdomains {
             draft.lose(
-                .subdomains, .stricter, "sub-domains of every depth are pinned, not those of one label alone", rule.name
+                .subdomains, .stricter, "sub-domains of every depth are pinned, not only those of one label", rule.name
             )
         }
         draft.add(rule, at: member.place)

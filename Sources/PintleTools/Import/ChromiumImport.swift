@@ -2,8 +2,8 @@ internal import Pintle
 
 /// Chromium's static pin list and the file of keys beside it.
 ///
-/// Until 2018 the list of pins was part of the list of hosts that are reached over https only
-/// (`transport_security_state_static.json`), most of which have no pins; since then it is a file of its own. Both are read.
+/// Until 2018 the list of pins was part of the list of hosts that are reached only over https
+/// (`transport_security_state_static.json`), most of which have no pins. Since then it is a file of its own. Both are read.
 struct ChromiumImport {
     private struct PinSet {
         let place: JSONValue
@@ -43,7 +43,7 @@ struct ChromiumImport {
         }
         var places: [Int: ForeignPlace] = [:]
         let elements = Array(try entries.elements("entries"))
-        // One pass for all places: each by itself would read the file from its beginning.
+        // All places are found in one pass, because each search by itself would read the file from its beginning.
         for (index, place) in root.places(of: elements).enumerated() { places[index] = place }
         for (index, entry) in elements.enumerated() {
             try reader.read(entry, at: places[index] ?? entry.foreignPlace)
@@ -115,7 +115,7 @@ struct ChromiumImport {
         for (key, value) in try entry.members("an entry", known: Self.entryKeys) {
             switch key {
             case "name": host = try ForeignValues.host(value.text(key), at: place)
-            // Either is enough for pins; the first is for https as well.
+            // Either key covers pins; the first also covers https.
             case "include_subdomains", "include_subdomains_for_pinning":
                 if try value.flag(key) { includesSubdomains = true }
             case "pins":
@@ -146,12 +146,12 @@ struct ChromiumImport {
             draft.lose(.badPins, .weaker, "no key is forbidden: bad_static_spki_hashes are left out", rule.name)
         }
         if set.hasForeignReport {
-            draft.lose(.reports, .other, "reports go to https addresses alone: others are left out", rule.name)
+            draft.lose(.reports, .other, "reports go only to https addresses: others are left out", rule.name)
         }
         draft.add(rule, at: place)
     }
 
-    /// Names what an entry says beside its pins.
+    /// Reports the members of an entry that are not about pins.
     private mutating func lose(_ keys: Set<String>, of host: ServerName, isPinned: Bool) {
         guard !keys.isEmpty else { return }
         let name = host.description
@@ -166,13 +166,15 @@ struct ChromiumImport {
             draft.lose(.stapling, .other, "expect_staple: missing OCSP responses are not reported", name)
         }
         if keys.contains("expect_ct_report_uri") {
-            draft.lose(.reports, .other, "expect_ct_report_uri: nothing is reported about logs", name)
+            draft.lose(.reports, .other, "expect_ct_report_uri: problems with certificate logs are not reported", name)
         }
-        if keys.contains("policy") { draft.lose(.listMetadata, .other, "policy: how a host came to the list", name) }
+        if keys.contains("policy") {
+            draft.lose(.listMetadata, .other, "policy: the reason why a host is in the list is left out", name)
+        }
     }
 
-    /// An entry without pins becomes no rule. Chromium takes its host out of the pins of a parent domain, which then hold
-    /// for it here.
+    /// Leaves out an entry without pins. Chromium exempts its host from the pins of a parent domain; here these pins apply
+    /// to it.
     private mutating func loseUnpinned() {
         for entry in unpinned {
             let name = entry.host.description
@@ -189,88 +191,6 @@ struct ChromiumImport {
             } else {
                 draft.lose(.listMetadata, .other, "an entry without pins: no rule", name)
             }
-        }
-    }
-}
-
-/// The file of keys: names, each followed by a certificate, a public key or a hash.
-struct ChromiumKeys {
-    fileprivate(set) var pins: [String: PublicKeyPin] = [:]
-    fileprivate(set) var hasTimestamp = false
-
-    /// No keys at all.
-    static let none = ChromiumKeys()
-
-    private init() {}
-
-    init(_ bytes: [UInt8]) throws(ForeignError) {
-        guard bytes.count <= ForeignLimits.fileSize else {
-            throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
-        }
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        var number = 0
-        var name: String?
-        func place() -> ForeignPlace { ForeignPlace(line: number, column: 1) }
-        while number < lines.count {
-            let line = String(decoding: lines[number], as: UTF8.self)
-            number += 1
-            if line.hasPrefix("#") || line.allSatisfy(\.isWhitespace) { continue }
-            guard let known = name else {
-                guard line.utf8.allSatisfy({ Self.isNameByte($0) }) else {
-                    throw ForeignError("unexpected-text", "\"\(line.prefix(40))\" is no name of a key", at: place())
-                }
-                name = line
-                continue
-            }
-            let start = number
-            if known == "PinsListTimestamp" {
-                guard UInt64(line) != nil else {
-                    throw ForeignError("malformed-number", "the timestamp is no number", at: place())
-                }
-                hasTimestamp = true
-            } else if line.hasPrefix("-----BEGIN ") {
-                var end = number
-                while end < lines.count, !lines[end].starts(with: Array("-----END ".utf8)) { end += 1 }
-                guard end < lines.count else {
-                    throw ForeignError("unexpected-end", "the PEM block does not end", at: place())
-                }
-                number = end + 1
-                let block = lines[(start - 1)...end].joined(separator: [UInt8(ascii: "\n")])
-                try add(try Self.pin(Array(block), at: ForeignPlace(line: start, column: 1)), known, at: start)
-            } else {
-                try add(try ForeignValues.key(line, at: place()), known, at: start)
-            }
-            name = nil
-        }
-        if let name { throw ForeignError("unexpected-end", "\(name) has no value", at: place()) }
-    }
-
-    private mutating func add(_ pin: PublicKeyPin, _ name: String, at line: Int) throws(ForeignError) {
-        guard pins.updateValue(pin, forKey: name) == nil else {
-            throw ForeignError(
-                "duplicate-key", "a second key called \(name)", at: ForeignPlace(line: line, column: 1))
-        }
-    }
-
-    private static func pin(_ pem: [UInt8], at place: ForeignPlace) throws(ForeignError) -> PublicKeyPin {
-        var reader = PEMReader(pem, maximumBlockSize: Certificate.maximumSize)
-        do {
-            if let block = try reader.next() {
-                if block.isCertificate { return try Certificate(der: block.bytes).publicKeyPin }
-                if block.label == "PUBLIC KEY" { return try PublicKeyPin(subjectPublicKeyInfo: block.bytes) }
-            }
-        } catch {
-            throw ForeignError("invalid-pin", "the key cannot be read: \(error)", at: place)
-        }
-        throw ForeignError("invalid-pin", "neither a certificate nor a public key", at: place)
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
         }
     }
 }

@@ -3,17 +3,17 @@ struct CodeLiteral {
     private let tokens: [CodeToken]
     private var index: Int
 
-    /// The dictionary that has a key, which is a string or a constant named after it, with a `k` before. Where no
-    /// bracket is open before the key, it is one with that member alone.
+    /// Finds the dictionary that has a key, which is a string or a constant named after it with a `k` before it. If no
+    /// bracket is open before the key, the dictionary has only that member.
     ///
-    /// - Throws: where it is not there, or there more than once.
+    /// - Throws: an error if the key is not there, or there more than once.
     static func dictionary(with key: String, in tokens: [CodeToken]) throws(ForeignError) -> Setting {
         var found: Int?
         for (index, token) in tokens.enumerated() where token.isKey(key) {
             guard index + 1 < tokens.count, tokens[index + 1].isPunctuation(":") else { continue }
             guard found == nil else {
                 throw ForeignError(
-                    "ambiguous", "\(key) is there twice", at: token.place, hint: "give one of them alone")
+                    "ambiguous", "\(key) is there twice", at: token.place, hint: "give only one of them")
             }
             found = index
         }
@@ -31,7 +31,7 @@ struct CodeLiteral {
         return Setting(value: try literal.container(depth: 0), place: tokens[start].place)
     }
 
-    /// The bracket that is open where a token stands.
+    /// Returns the bracket that is open at a token.
     private static func bracket(before index: Int, in tokens: [CodeToken]) -> Int? {
         var closed = 0
         for place in (0..<index).reversed() {
@@ -74,7 +74,7 @@ struct CodeLiteral {
         case .punctuation("["): value = try container(depth: depth)
         default:
             throw ForeignError(
-                "not-a-literal", "\(token.text) is not a literal, and what it stands for is not known", at: token.place,
+                "not-a-literal", "\(token.text) is not a literal, and its value is not known", at: token.place,
                 hint: "write the value itself")
         }
         try skipCast()
@@ -98,7 +98,7 @@ struct CodeLiteral {
             at: following?.place ?? tokens.last?.place)
     }
 
-    /// What follows `[`.
+    /// Reads the literal behind `[`.
     private mutating func container(depth: Int) throws(ForeignError) -> Setting.Value {
         if skip("]") { return .array([]) }
         if skip(":") {
@@ -118,7 +118,7 @@ struct CodeLiteral {
             } else {
                 guard members.isEmpty else {
                     throw ForeignError(
-                        "not-a-literal", "\(token.text) is no key that can be read", at: token.place,
+                        "not-a-literal", "\(token.text) is not a key that can be read", at: token.place,
                         hint: "write the host itself, in quotes")
                 }
                 index = start
@@ -130,7 +130,7 @@ struct CodeLiteral {
         return members.isEmpty ? .array(items) : .dictionary(members)
     }
 
-    /// `as [String: Any]`, which changes no value.
+    /// Skips `as [String: Any]`, which changes no value.
     private mutating func skipCast() throws(ForeignError) {
         while following?.isIdentifier("as") == true {
             index += 1
@@ -151,7 +151,7 @@ struct CodeLiteral {
 }
 
 extension CodeToken {
-    /// As a key: a string, or a constant such as `kTSKPinnedDomains`, without its `k`.
+    /// The key: a string, or a constant such as `kTSKPinnedDomains`, without its `k`.
     fileprivate var key: String? {
         switch kind {
         case .string(let text): text

@@ -2,9 +2,9 @@
 struct CodeToken: Sendable {
     enum Kind: Sendable, Equatable {
         case identifier(String)
-        /// A string literal, read.
+        /// The value of a string literal.
         case string(String)
-        /// A string literal that stands for more than its characters: a template, a raw or a multi-line string.
+        /// A string literal whose value is not its characters: a template, a raw or a multi-line string.
         case otherString
         case number(String)
         case punctuation(Character)
@@ -16,19 +16,19 @@ struct CodeToken: Sendable {
     func isPunctuation(_ character: Character) -> Bool { kind == .punctuation(character) }
     func isIdentifier(_ name: String) -> Bool { kind == .identifier(name) }
 
-    /// For messages.
+    /// The text in messages.
     var text: String {
         switch kind {
         case .identifier(let name), .number(let name): name
         case .string(let text): "\"\(text.prefix(40))\""
-        case .otherString: "a string with something in it that is not its own text"
+        case .otherString: "a string with an interpolation or an escape that cannot be read"
         case .punctuation(let character): "\(character)"
         }
     }
 }
 
-/// Cuts source code into words, comments left out: as much of the three languages as they have in common, and an
-/// error where they would read the same characters differently.
+/// A scanner that splits source code into words, without comments. It reads the syntax that the three languages have in
+/// common, and throws if they would read the same characters differently.
 struct CodeScanner {
     private let scalars: [Unicode.Scalar]
     private var index = 0
@@ -119,7 +119,7 @@ struct CodeScanner {
                 advance()
                 return
             }
-            // Java ends such a comment earlier than Kotlin and Swift do.
+            // Java ends such a comment earlier than Kotlin and Swift.
             if scalar == "/", peek(1) == "*" {
                 throw ForeignError("nested-comment", "a comment in a comment", at: place, hint: "take it out")
             }
@@ -128,7 +128,7 @@ struct CodeScanner {
         throw ForeignError("unexpected-end", "the comment does not end", at: start)
     }
 
-    /// A character in single quotes: of no interest, but it may be a double quote.
+    /// Skips a character in single quotes, because it may be a double quote.
     private mutating func skipCharacter() throws(ForeignError) {
         let start = place
         advance()
@@ -156,7 +156,7 @@ struct CodeScanner {
                 advance()
                 switch escaped {
                 case "\\", "\"", "'": text.append(escaped)
-                // Whatever else it stands for, no host or hash has it.
+                // No host or hash contains the character.
                 default: isPlain = false
                 }
             default: text.append(scalar)
@@ -180,7 +180,7 @@ struct CodeScanner {
 }
 
 extension String {
-    /// `nil` unless the bytes are UTF-8.
+    /// Returns `nil` unless the bytes are UTF-8.
     fileprivate init?(validatingUTF8 bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes) else { return nil }

@@ -27,7 +27,7 @@ struct CurlImport {
         self.files = files
     }
 
-    /// Options that have nothing to do with whom curl trusts.
+    /// Options that do not affect which servers curl trusts.
     private static let switches: Set<String> = [
         "-s", "--silent", "-S", "--show-error", "-f", "--fail", "-v", "--verbose", "-i", "--include", "-g",
         "--globoff", "-O", "--remote-name", "-I", "--head", "--compressed", "--http1.1", "--http2", "--fail-with-body",
@@ -53,7 +53,7 @@ struct CurlImport {
         while let word = rest.popFirst() {
             switch word.text {
             case "--pinnedpubkey":
-                // The last one counts.
+                // The last value counts.
                 pins = try keys(value(of: word, &rest))
             case "--cacert":
                 let file = try value(of: word, &rest)
@@ -73,7 +73,7 @@ struct CurlImport {
             case let text where text.hasPrefix("-") && Self.isCombined(text): break
             case let text where text.hasPrefix("-"):
                 throw ForeignError(
-                    "unknown-option", "what \(text.prefix(40)) does is not known", at: word.place, hint: "take it out")
+                    "unknown-option", "the option \(text.prefix(40)) is not known", at: word.place, hint: "take it out")
             default: urls.append(word)
             }
         }
@@ -85,7 +85,7 @@ struct CurlImport {
         try add(url, pins ?? [], anchors)
     }
 
-    /// `-sSf`
+    /// Reads switches in one word: `-sSf`.
     private static func isCombined(_ text: String) -> Bool {
         text.count > 2 && !text.hasPrefix("--") && text.dropFirst().allSatisfy { switches.contains("-\($0)") }
     }
@@ -107,7 +107,7 @@ struct CurlImport {
         _ url: ShellWords.Word, _ pins: [PublicKeyPin], _ anchors: TrustAnchors
     ) throws(ForeignError) {
         guard let endpoint = ServerEndpoint(httpsURL: url.text) else {
-            throw ForeignError("invalid-url", "\"\(url.text.prefix(80))\" is no https URL", at: url.place)
+            throw ForeignError("invalid-url", "\"\(url.text.prefix(80))\" is not an https URL", at: url.place)
         }
         var rule = ImportDraft.Rule(endpoint.host)
         let rest = url.text.dropFirst("https://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -116,110 +116,5 @@ struct CurlImport {
         rule.terms.pins = pins.map { Pin(.publicKey($0), at: .leaf) }
         rule.terms.anchors = anchors
         draft.add(rule, at: url.place)
-    }
-}
-
-/// Words of a shell's command lines, as far as they stand for themselves.
-struct ShellWords {
-    struct Word: Sendable {
-        var text: String
-        let place: ForeignPlace
-    }
-
-    /// A command a line; a line that ends in a backslash goes on in the next.
-    static func lines(_ bytes: [UInt8]) throws(ForeignError) -> [[Word]] {
-        guard bytes.count <= ForeignLimits.fileSize else {
-            throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
-        }
-        var words = ShellWords(Array(String(decoding: bytes, as: UTF8.self).unicodeScalars))
-        return try words.read()
-    }
-
-    private let scalars: [Unicode.Scalar]
-    private var index = 0
-    private var line = 1
-    private var column = 1
-
-    private init(_ scalars: [Unicode.Scalar]) {
-        self.scalars = scalars
-    }
-
-    private var place: ForeignPlace { ForeignPlace(line: line, column: column) }
-
-    private mutating func pop() -> Unicode.Scalar? {
-        guard index < scalars.count else { return nil }
-        defer { index += 1 }
-        if scalars[index] == "\n" {
-            line += 1
-            column = 1
-        } else {
-            column += 1
-        }
-        return scalars[index]
-    }
-
-    private mutating func read() throws(ForeignError) -> [[Word]] {
-        var lines: [[Word]] = []
-        var line: [Word] = []
-        var word: Word?
-        func end(_ line: inout [Word], _ word: inout Word?) {
-            if let finished = word { line.append(finished) }
-            word = nil
-        }
-        var before = place
-        while let scalar = pop() {
-            defer { before = place }
-            switch scalar {
-            case " ", "\t", "\r": end(&line, &word)
-            case "\n", ";":
-                end(&line, &word)
-                if !line.isEmpty { lines.append(line) }
-                line = []
-            case "#" where word == nil:
-                while let rest = peek, rest != "\n" { _ = pop() }
-            case "\\":
-                guard let escaped = pop() else { break }
-                if escaped == "\n" {
-                    end(&line, &word)
-                } else {
-                    word = word ?? Word(text: "", place: before)
-                    word?.text.unicodeScalars.append(escaped)
-                }
-            case "'", "\"":
-                word = word ?? Word(text: "", place: before)
-                word?.text += try quoted(scalar, from: before)
-            case "$", "`", "|", "&", "<", ">", "(", ")", "*", "?", "{", "}", "~":
-                throw ForeignError(
-                    "not-a-literal", "the shell makes something else of \(scalar)", at: before,
-                    hint: "put it in single quotes, or write the value itself")
-            default:
-                word = word ?? Word(text: "", place: before)
-                word?.text.unicodeScalars.append(scalar)
-            }
-        }
-        end(&line, &word)
-        if !line.isEmpty { lines.append(line) }
-        return lines
-    }
-
-    private var peek: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
-
-    private mutating func quoted(_ quote: Unicode.Scalar, from start: ForeignPlace) throws(ForeignError) -> String {
-        var text = String.UnicodeScalarView()
-        while let scalar = pop() {
-            if scalar == quote { return String(text) }
-            if quote == "\"" {
-                if scalar == "$" || scalar == "`" {
-                    throw ForeignError("not-a-literal", "the shell makes something else of \(scalar)", at: start)
-                }
-                if scalar == "\\", let next = peek, next == "\"" || next == "\\" {
-                    _ = pop()
-                    text.append(next)
-                    continue
-                }
-            }
-            text.append(scalar)
-        }
-        throw ForeignError("unexpected-end", "the quotation does not end", at: start)
     }
 }

@@ -1,10 +1,10 @@
 internal import Pintle
 
-/// Clusters of an Envoy configuration in JSON: those that speak TLS, and how each validates.
+/// A reader of clusters of an Envoy configuration in JSON: those that use TLS, and how each validates.
 struct EnvoyImport {
     private let files: ForeignFolder
     private var draft = ImportDraft()
-    /// With what names their hosts.
+    /// The clusters, with the member that names their hosts.
     private var rules: [(rule: ImportDraft.Rule, name: JSONValue)] = []
 
     static func read(_ bytes: [UInt8], files: ForeignFolder) throws(ForeignError) -> ImportDraft {
@@ -15,7 +15,7 @@ struct EnvoyImport {
                 hint: "YAML is not read: convert it to JSON, which Envoy takes as well")
         }
         let root = try ForeignJSON.document(bytes, allowsComments: false).root
-        // Listeners, routes and the rest are about other things.
+        // Listeners, routes and other members have nothing to do with pins.
         guard let clusters = root["static_resources"]?["clusters"] ?? root["clusters"] else {
             throw ForeignError("nothing-pinned", "no static_resources with clusters", at: root.foreignPlace)
         }
@@ -41,13 +41,13 @@ struct EnvoyImport {
         try Self.refuseCamelCase(cluster, "a cluster")
         if let matches = cluster["transport_socket_matches"] {
             throw ForeignError(
-                "not-expressible", "which TLS context holds depends on the endpoint", at: matches.foreignPlace)
+                "not-expressible", "the TLS context depends on the endpoint", at: matches.foreignPlace)
         }
         guard let socket = cluster["transport_socket"] else { return }
         guard let config = socket["typed_config"], let type = config["@type"]?.string else {
             throw ForeignError("missing-key", "a transport_socket without typed_config", at: socket.foreignPlace)
         }
-        // Clusters that do not speak TLS have nothing to pin.
+        // Clusters without TLS have nothing to pin.
         if type.hasSuffix(".RawBuffer") { return }
         guard type == EnvoyExport.contextType else {
             throw ForeignError(
@@ -56,7 +56,7 @@ struct EnvoyImport {
         try readContext(config, cluster)
     }
 
-    /// Protobuf's JSON has names like `transportSocket` too, which stand for what is looked for here.
+    /// Refuses names like `transportSocket`, which Protobuf's JSON also allows for the members that are read here.
     private static func refuseCamelCase(_ value: JSONValue, _ name: String) throws(ForeignError) {
         guard let members = value.members else { return }
         for member in members {
@@ -134,7 +134,7 @@ struct EnvoyImport {
         rules.append((rule, place))
     }
 
-    /// The host or address that an alternative name must equal.
+    /// Returns the host or address that an alternative name must equal.
     private func readName(_ element: JSONValue) throws(ForeignError) -> (String, JSONValue) {
         guard let type = element["san_type"]?.string, type == "DNS" || type == "IP_ADDRESS",
             let matcher = element["matcher"], let exact = matcher["exact"], let text = exact.string, matcher.count == 1
@@ -146,7 +146,7 @@ struct EnvoyImport {
         return (text, exact)
     }
 
-    /// Files that hold the roots of common systems.
+    /// Files with the roots of common systems.
     private static let systemFiles: Set<String> = [
         EnvoyExport.systemRoots, "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/usr/local/etc/ssl/cert.pem",
@@ -170,7 +170,7 @@ struct EnvoyImport {
         throw ForeignError("no-anchors", "trusted_ca is empty", at: value.foreignPlace)
     }
 
-    /// The port of the endpoints; `nil` for 443, which is what a rule without a port is exported to.
+    /// Returns the port of the endpoints; `nil` for 443, because a rule without a port is exported to it.
     private func port(of cluster: JSONValue) throws(ForeignError) -> UInt16? {
         var ports: Set<Int64> = []
         if let assignment = cluster["load_assignment"] { try Self.refuseCamelCase(assignment, "load_assignment") }

@@ -1,9 +1,9 @@
 internal import Pintle
 
-/// JSON in foreign files, read as strictly as our own.
+/// JSON in foreign files, read as strictly as a policy.
 enum ForeignJSON {
-    /// - Parameter allowsComments: `//` to the end of the line, outside of strings. They are blanked out, so that
-    ///   places stay what they are.
+    /// - Parameter allowsComments: true to accept `//` to the end of the line, outside of strings. Comments are replaced by
+    ///   blanks, so that places stay the same.
     static func document(_ bytes: [UInt8], allowsComments: Bool) throws(ForeignError) -> JSONDocument {
         var limits = JSONDocument.Limits(maximumBytes: ForeignLimits.fileSize, maximumDepth: ForeignLimits.depth)
         limits.allowsAnyNumber = true
@@ -27,7 +27,7 @@ enum ForeignJSON {
             case UInt8(ascii: "/")
             where !isInString && index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "/"):
                 while index < bytes.count, bytes[index] != UInt8(ascii: "\n") {
-                    // Columns count characters: a continuation byte stays one that counts nothing.
+                    // Columns count characters, so a continuation byte is replaced by another one.
                     bytes[index] = UInt8(ascii: " ")
                     index += 1
                 }
@@ -45,12 +45,13 @@ extension JSONValue {
         return ForeignPlace(line: place.line, column: place.column)
     }
 
-    /// The places of many values of this document, in one pass: each by itself would read it from its beginning.
+    /// Returns the places of many values in one pass, because each search by itself would read the document from its
+    /// beginning.
     func places(of values: [JSONValue]) -> [ForeignPlace] {
         JSONDocument.places(of: values.map(\.offset), in: self).map { ForeignPlace(line: $0.line, column: $0.column) }
     }
 
-    /// The members of an object, whose keys must all be known.
+    /// Returns the members of an object, whose keys must all be known.
     func members(_ name: String, known: [String]) throws(ForeignError) -> [(key: String, value: JSONValue)] {
         guard let members else { throw wrongType(name, "an object") }
         var found: [(key: String, value: JSONValue)] = []

@@ -17,32 +17,43 @@ extension Command {
         ],
         overview: [
             """
-            Writes a policy file. What is not understood ends it with the place: an element, a digest, a name \
-            that stands for something. What a policy cannot say is told on stderr, as 'pintle export' does.
+            Writes a policy file. An element, a digest or a variable that the tool does not understand is an error with \
+            its place. Settings that a policy cannot have are printed to standard error as losses, as `pintle export` \
+            does.
             """,
             """
-            The formats do not tell which pins are backups. The rules therefore say "backupPins": \
-            "none-accepted"; move the pins that are not in use there.
+            The formats do not say which pins are backups. The rules therefore have `"backupPins": \
+            "none-accepted"`; move the pins that are not in use there.
             """,
         ],
-        arguments: [Argument(name: "FILE", help: "The file to read, or - for standard input")],
+        arguments: [Argument(name: "FILE", help: "The file to read, or `-` for standard input")],
         ownOptions: [.from, .output, .strict, .keys, .files],
         exitCodes: [
-            (.fine, "it was read, whatever was lost"), (.rejected, "with --strict: something would be weaker"),
+            (.fine, "the policy was written, also with losses"),
+            (.rejected, "with `--strict`: something would be weaker"),
             (.unusable, "the command line or the file cannot be used"),
         ],
+        sections: [
+            .json(keys: [
+                ("format", "The format"), ("policy", "The policy, as in its file"),
+                ("losses", "As `pintle export` has them"),
+            ])
+        ],
+        articles: [.exports],
         run: { invocation throws(ToolError) in try ImportCommand(invocation).run() }
     )
 }
 
 extension OptionSpecification {
     fileprivate static let from = OptionSpecification(
-        name: "from", value: .choice("FORMAT", ForeignFormat.allCases.map(\.rawValue)), help: "What it is (required)")
+        name: "from", value: .choice("FORMAT", ForeignFormat.allCases.map(\.rawValue)),
+        help: "The format of FILE (required)")
     fileprivate static let keys = OptionSpecification(
         name: "keys", value: .file("FILE"), help: "For chromium: the file of keys",
         defaultText: "the .pins file beside the list")
     fileprivate static let files = OptionSpecification(
-        name: "files", value: .file("FOLDER"), help: "Where certificates that FILE names are: for nsc the folder res",
+        name: "files", value: .file("FOLDER"),
+        help: "The folder of certificates that FILE names: for nsc the folder res",
         defaultText: "FILE's own folder; for nsc the one around xml")
 }
 
@@ -61,7 +72,7 @@ struct ImportCommand {
             throw .usage("--from FORMAT is missing", of: .import, code: "missing-option")
         }
         if format != .chromium, invocation.arguments.has(.keys) {
-            throw .usage("--keys is for chromium alone", of: .import)
+            throw .usage("--keys is for chromium only", of: .import)
         }
         let file = try InputFile(path, limit: ForeignLimits.fileSize, standardInput: invocation.input)
         let keys = format == .chromium ? try chromiumKeys() : nil
@@ -94,7 +105,7 @@ struct ImportCommand {
         }
     }
 
-    /// A file that is not even of the kind is mostly one of another format.
+    /// Adds a hint to an error, because a file that cannot be parsed is usually of another format.
     private static func failure(_ error: ForeignError, _ format: ForeignFormat, file: String) -> ToolError {
         var failure = ToolError(error, file: file)
         if ["malformed-xml", "not-a-plist", "invalid-utf8"].contains(error.code), failure.hint == nil {
@@ -136,12 +147,12 @@ struct ImportCommand {
         }
     }
 
-    /// Where the file of keys may be, beside the list.
+    /// The paths where the file of keys may be, beside the list.
     private var keyFiles: [String] {
         guard path != "-" else { return [] }
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         let stem = path.hasSuffix(".json") ? String(path.dropLast(".json".count)) : path
-        // The old name of the same file comes last.
+        // The old name of this file comes last.
         return ["\(stem).pins", folder + ChromiumExport.keys, "\(stem).certs"]
     }
 

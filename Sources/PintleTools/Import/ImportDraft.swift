@@ -1,7 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 
-/// A policy as it comes out of a foreign file: rules with their places, and what the policy cannot say.
+/// A policy from a foreign file: rules with their places, and the losses.
 struct ImportDraft {
     private(set) var rules: [PinnedHost] = []
     private var places: [ForeignPlace] = []
@@ -13,7 +12,7 @@ struct ImportDraft {
         losses.add(kind, effect, message, rule)
     }
 
-    /// What a foreign entry becomes. The formats do not tell backups from pins in use, so a rule never has any.
+    /// A rule from a foreign entry. The formats do not distinguish backups from pins in use, so a rule never has backups.
     struct Rule {
         let host: ServerName
         var port: UInt16?
@@ -24,7 +23,7 @@ struct ImportDraft {
             self.host = host
         }
 
-        /// The host, with the port where there is one.
+        /// The host, with the port if there is one.
         var name: String { port.map { ServerEndpoint(host: host, port: $0).description } ?? host.description }
     }
 
@@ -42,7 +41,7 @@ struct ImportDraft {
         places.append(place)
     }
 
-    /// - Throws: what is wrong with the rules taken together, at the place of the rule.
+    /// - Throws: the problem of the rules taken together, at the place of the rule.
     func policy() throws(ForeignError) -> PinningPolicy {
         do {
             return try PinningPolicy(hosts: rules)
@@ -56,105 +55,11 @@ struct ImportDraft {
     }
 }
 
-/// What foreign files say in words of their own. Places are asked for where something is wrong alone: to find one takes
-/// as long as the file.
-enum ForeignValues {
-    static func host(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> ServerName {
-        do {
-            return try ServerName(text)
-        } catch {
-            throw ForeignError("invalid-host", error.description, at: place(), hint: error.hint)
-        }
-    }
-
-    /// Base64 of 32 bytes, without a prefix.
-    static func key(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> PublicKeyPin {
-        do {
-            return try PublicKeyPin(text)
-        } catch {
-            throw ForeignError(error.code, error.description, at: place(), hint: error.hint)
-        }
-    }
-
-    /// Keys, without the one that stands in where a format wants two.
-    static func keys(_ texts: [(String, ForeignPlace)]) throws(ForeignError) -> [PublicKeyPin] {
-        var keys: [PublicKeyPin] = []
-        for (text, place) in texts {
-            let key = try key(text, at: place)
-            if key != .ofNoKey { keys.append(key) }
-        }
-        return keys
-    }
-
-    /// `2027-11-20`, the beginning of that day in UTC.
-    static func day(_ text: String, at place: ForeignPlace) throws(ForeignError) -> Date {
-        let isDay = text.utf8.count == 10
-        guard isDay, let date = try? RFC3339.date(from: text + "T00:00:00Z") else {
-            throw ForeignError(
-                "invalid-date", "\"\(text)\" is not a day", at: place, hint: "write it like 2027-11-20")
-        }
-        return date
-    }
-
-    static func certificates(
-        _ bytes: [UInt8], name: String, at place: @autoclosure () -> ForeignPlace
-    ) throws(ForeignError) -> [Certificate] {
-        do {
-            return try CertificateBundle(bytes).certificates
-        } catch {
-            let problem = error.problems.first
-            throw ForeignError(
-                "invalid-anchor", "\(name): \(problem?.message ?? "no certificate in it")", at: place(),
-                hint: problem?.help)
-        }
-    }
-}
-
 /// Files that a foreign file names.
 struct ForeignFolder {
-    /// Answers the content of a file, or `nil` where there is none.
+    /// Returns the content of a file, or `nil` if it does not exist.
     let read: (_ path: String) -> [UInt8]?
 
-    /// Knows no files.
+    /// A source without files.
     static var none: ForeignFolder { ForeignFolder { _ in nil } }
-}
-
-/// Where something stands in a foreign file, counted as editors do, from 1.
-struct ForeignPlace: Sendable, Hashable {
-    let line: Int
-    let column: Int
-}
-
-/// Why a foreign file cannot be read as a policy. Reading ends at the first reason: what follows can only be guessed.
-struct ForeignError: Error, Sendable {
-    let place: ForeignPlace?
-    /// Stable, for scripts.
-    let code: String
-    /// One line, lower case, no full stop.
-    let message: String
-    var hint: String?
-
-    init(_ code: String, _ message: String, at place: ForeignPlace?, hint: String? = nil) {
-        self.place = place
-        self.code = code
-        self.message = message
-        self.hint = hint
-    }
-}
-
-extension ToolError {
-    init(_ error: ForeignError, file: String) {
-        self = .unusable(
-            error.code, error.message, file: file, line: error.place?.line, column: error.place?.column,
-            hint: error.hint)
-    }
-}
-
-/// What readers of foreign files never go beyond.
-enum ForeignLimits {
-    static let fileSize = 16 << 20
-    /// Elements, values or words.
-    static let items = 1 << 20
-    /// Elements, arrays or dictionaries in one another.
-    static let depth = 48
 }

@@ -1,8 +1,8 @@
 internal import Pintle
 
-/// Android's network security configuration.
+/// A reader of Android's network security configuration.
 struct NSCImport {
-    /// The folder `res`, where `@raw/` names certificates.
+    /// The folder `res`, in which `@raw/` names certificates.
     private let resources: ForeignFolder
     private var draft = ImportDraft()
 
@@ -14,13 +14,13 @@ struct NSCImport {
         var reader = NSCImport(resources: resources)
         try reader.check(root, attributes: [], children: ["base-config", "domain-config", "debug-overrides"])
         var defaults = Terms(anchors: .system)
-        // The defaults hold for what stands before them too.
+        // The defaults also apply to the elements before them.
         for child in root.children where child.name == "base-config" { try reader.readBase(child, &defaults) }
         for child in root.children {
             switch child.name {
             case "domain-config": try reader.read(child, defaults, depth: 0)
             case "debug-overrides":
-                reader.draft.lose(.debugOverrides, .other, "what debug builds trust beside is left out")
+                reader.draft.lose(.debugOverrides, .other, "the additional roots of debug builds are left out")
             default: break
             }
         }
@@ -31,14 +31,15 @@ struct NSCImport {
         self.resources = resources
     }
 
-    /// What a configuration says, or has from the one around it.
+    /// The values of a configuration, its own or inherited.
     private struct Terms {
         var anchors: TrustAnchors
         var pins: [PublicKeyPin] = []
         var expiry = PinExpiry.never
     }
 
-    /// - Throws: at what is not known. Android passes over it; here it might be a restriction that gets lost.
+    /// - Throws: an error for an element that is not known. Android ignores it, but here it might be a restriction that
+    ///   gets lost.
     private func check(_ element: XMLElement, attributes: [String], children: [String]) throws(ForeignError) {
         for (name, _) in element.attributes
         where !attributes.contains(name) && !name.hasPrefix("xmlns") && !name.hasPrefix("tools:") {
@@ -47,7 +48,7 @@ struct NSCImport {
         for child in element.children where !children.contains(child.name) {
             throw ForeignError(
                 "unknown-element", "<\(child.name)> in <\(element.name)> is not known", at: child.place,
-                hint: "what is not understood may restrict the pins: take it out, or write the policy by hand")
+                hint: "an unknown setting may restrict the pins: take it out, or write the policy by hand")
         }
         guard element.children.isEmpty || element.hasNoText else {
             throw ForeignError("unexpected-text", "text beside the elements of <\(element.name)>", at: element.place)
@@ -85,7 +86,7 @@ struct NSCImport {
             rule.terms.expiry = terms.pins.isEmpty ? .never : terms.expiry
             if rule.terms.expiry != .never {
                 draft.lose(
-                    .expiryTime, .other, "pins end at midnight in UTC, not where the device is", rule.name)
+                    .expiryTime, .other, "pins end at midnight in UTC, not in the device's time zone", rule.name)
             }
             draft.add(rule, at: domain.place)
         }
@@ -121,9 +122,9 @@ struct NSCImport {
         }
     }
 
-    /// The child of that name.
+    /// Returns the child of that name.
     ///
-    /// - Throws: where there are two.
+    /// - Throws: an error if there are two.
     private func only(_ name: String, in element: XMLElement) throws(ForeignError) -> XMLElement? {
         let found = element.children.filter { $0.name == name }
         if found.count > 1 {
@@ -137,7 +138,7 @@ struct NSCImport {
         try check(set, attributes: ["expiration"], children: ["pin"])
         guard !set.children.isEmpty else {
             throw ForeignError(
-                "nothing-pinned", "a pin-set without pins", at: set.place, hint: "leave it out where nothing is pinned")
+                "nothing-pinned", "a pin-set without pins", at: set.place, hint: "leave it out if nothing is pinned")
         }
         var texts: [(String, ForeignPlace)] = []
         for pin in set.children {
@@ -151,7 +152,7 @@ struct NSCImport {
         }
         terms.pins = try ForeignValues.keys(texts)
         guard !terms.pins.isEmpty else {
-            throw ForeignError("nothing-pinned", "a pin-set with the pin alone that no key has", at: set.place)
+            throw ForeignError("nothing-pinned", "a pin-set that has only the placeholder pin", at: set.place)
         }
         terms.expiry = .never
         if let text = set.attribute("expiration") {

@@ -1,11 +1,11 @@
 internal import Pintle
 
-/// `CertificatePinner.Builder()` and the calls that follow it, in Kotlin or Java.
+/// A reader of `CertificatePinner.Builder()` and the calls that follow it, in Kotlin or Java.
 struct OkHttpImport {
     private let tokens: [CodeToken]
     private var index = 0
     private var patterns = OkHttpPatterns()
-    /// Names that stand for one string, everywhere in the file.
+    /// Names of string constants that have the same value everywhere in the file.
     private let constants: [String: String]
 
     static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
@@ -18,8 +18,8 @@ struct OkHttpImport {
         }
         if builders.count > 1 {
             throw ForeignError(
-                "ambiguous", "a second CertificatePinner.Builder(), and which client has which is not known",
-                at: tokens[builders[1]].place, hint: "give one of them alone")
+                "ambiguous", "a second CertificatePinner.Builder(), and the clients that use each are not known",
+                at: tokens[builders[1]].place, hint: "give only one of them")
         }
         reader.index = start + 5
         try reader.chain()
@@ -34,14 +34,14 @@ struct OkHttpImport {
             if case .string(let text) = tokens[index + 2].kind, !Self.continues(tokens, after: index + 2) {
                 values[name, default: []].insert(text)
             } else {
-                // Something else is assigned to it too.
+                // The name gets another value elsewhere.
                 values[name, default: []].formUnion(["", "\0"])
             }
         }
         constants = values.compactMapValues { $0.count == 1 ? $0.first : nil }
     }
 
-    /// Whether what follows makes another string of it.
+    /// Returns whether the next tokens change the string, such as `+`.
     private static func continues(_ tokens: [CodeToken], after index: Int) -> Bool {
         guard index + 1 < tokens.count, case .punctuation(let character) = tokens[index + 1].kind else { return false }
         return character == "+" || character == "."
@@ -84,7 +84,7 @@ struct OkHttpImport {
         return true
     }
 
-    /// `.add(...)` and `.apply { add(...) }`, until `.build()`.
+    /// Reads `.add(...)` and `.apply { add(...) }`, until `.build()`.
     private mutating func chain() throws(ForeignError) {
         while true {
             try expect(".", ".add or .build")
@@ -108,7 +108,7 @@ struct OkHttpImport {
         }
     }
 
-    /// `("pattern", "sha256/...", ...)`
+    /// Reads `("pattern", "sha256/...", ...)`.
     private mutating func arguments() throws(ForeignError) {
         try expect("(", "(")
         let (pattern, place) = try text()
@@ -141,7 +141,7 @@ struct OkHttpImport {
         case .identifier(let name):
             guard let text = constants[name] else {
                 throw ForeignError(
-                    "not-a-literal", "what \(name) stands for is not known", at: token.place,
+                    "not-a-literal", "the value of \(name) is not known", at: token.place,
                     hint: "write the string itself")
             }
             index += 1
@@ -151,11 +151,11 @@ struct OkHttpImport {
     }
 }
 
-/// The patterns of a `CertificatePinner`. A host has the pins of every pattern that matches it; our rules do not pool,
-/// so each rule gets them all.
+/// The patterns of a `CertificatePinner`. In OkHttp a host has the pins of every pattern that matches it. In a policy only
+/// one rule decides, so each rule gets all of these pins.
 private struct OkHttpPatterns {
     private struct Entry {
-        /// Where the first of its patterns stands.
+        /// The place of the first of its patterns.
         let place: ForeignPlace
         /// `example.com`, `*.example.com` and `**.example.com`.
         var exact: [PublicKeyPin] = []
@@ -191,13 +191,13 @@ private struct OkHttpPatterns {
             rule.includesSubdomains = !entry.oneLabel.isEmpty || !entry.everyDepth.isEmpty
             if rule.includesSubdomains, !here.isEmpty, here != below {
                 throw ForeignError(
-                    "not-expressible", "\(host) and what lies under it have different pins", at: entry.place,
-                    hint: "a rule has one set: give both the same pins, or name the hosts under it")
+                    "not-expressible", "\(host) and its sub-domains have different pins", at: entry.place,
+                    hint: "a rule has one set: give both the same pins, or name the sub-domains")
             }
             if !entry.oneLabel.isEmpty {
                 let what = here.isEmpty ? "the host itself and sub-domains" : "sub-domains"
                 draft.lose(
-                    .subdomains, .stricter, "\(what) of every depth are pinned, not those of one label alone", rule.name
+                    .subdomains, .stricter, "\(what) of every depth are pinned, not only those of one label", rule.name
                 )
             }
             rule.terms.pins = (entry.exact + entry.oneLabel + entry.everyDepth + inherited.here).map {
@@ -208,7 +208,7 @@ private struct OkHttpPatterns {
         return draft
     }
 
-    /// What parents say of the host, and of what lies under it: a pattern for one label says nothing of that.
+    /// Returns the pins of parents for the host, and for its sub-domains: a pattern for one label does not cover those.
     private func pinsFromParents(of host: ServerName) -> (here: [PublicKeyPin], below: [PublicKeyPin]) {
         var pins: (here: [PublicKeyPin], below: [PublicKeyPin]) = ([], [])
         var labels = host.labels[...]

@@ -3,7 +3,7 @@ struct Setting: Sendable {
     indirect enum Value: Sendable {
         case string(String)
         case boolean(Bool)
-        /// Numbers, dates and data: nothing here needs them, and their text is kept for messages alone.
+        /// Numbers, dates and data. No format needs them; their text is kept for messages only.
         case other(String)
         case array([Setting])
         case dictionary([Member])
@@ -58,7 +58,7 @@ struct Setting: Sendable {
         ForeignError("wrong-type", "\(name) is not \(wanted)", at: place)
     }
 
-    /// - Throws: at the second of two equal keys: one reader would take the first, another the last.
+    /// - Throws: an error at the second of two equal keys, because parsers differ in which one they take.
     static func refuseDuplicates(_ members: [Member]) throws(ForeignError) {
         var seen: Set<String> = []
         for member in members where !seen.insert(member.key).inserted {
@@ -72,67 +72,6 @@ extension ForeignError {
         let nearest = Spelling.nearest(to: key, among: known).map { "; did you mean \($0)?" } ?? ""
         return ForeignError(
             "unknown-key", "\(name) has the unknown key \(key)\(nearest)", at: place,
-            hint: "what is not understood may restrict the pins: take it out, or write the policy by hand")
+            hint: "an unknown setting may restrict the pins: take it out, or write the policy by hand")
     }
-}
-
-/// Reads property lists in XML (Apple's DTD, version 1.0).
-enum PropertyListReader {
-    static func root(_ bytes: [UInt8]) throws(ForeignError) -> Setting {
-        if bytes.starts(with: Array("bplist".utf8)) {
-            throw ForeignError(
-                "binary-plist", "a binary property list", at: nil, hint: "convert it: plutil -convert xml1 FILE")
-        }
-        let root = try XMLDocument.root(bytes)
-        guard root.name == "plist", root.children.count == 1, let child = root.children.first, root.hasNoText else {
-            throw ForeignError("not-a-plist", "not a property list with one value", at: root.place)
-        }
-        return try setting(child)
-    }
-
-    private static func setting(_ element: XMLElement) throws(ForeignError) -> Setting {
-        func leaf(_ value: Setting.Value) throws(ForeignError) -> Setting {
-            guard element.children.isEmpty else {
-                throw ForeignError("malformed-plist", "<\(element.name)> has elements inside", at: element.place)
-            }
-            return Setting(value: value, place: element.place)
-        }
-        switch element.name {
-        case "string": return try leaf(.string(element.text))
-        case "true": return try leaf(.boolean(true))
-        case "false": return try leaf(.boolean(false))
-        case "integer", "real", "date", "data": return try leaf(.other(element.trimmed))
-        case "array":
-            guard element.hasNoText else { break }
-            var items: [Setting] = []
-            for child in element.children { items.append(try setting(child)) }
-            return Setting(value: .array(items), place: element.place)
-        case "dict":
-            guard element.hasNoText else { break }
-            return Setting(value: .dictionary(try members(element)), place: element.place)
-        default: break
-        }
-        throw ForeignError("malformed-plist", "<\(element.name)> does not belong here", at: element.place)
-    }
-
-    private static func members(_ element: XMLElement) throws(ForeignError) -> [Setting.Member] {
-        var members: [Setting.Member] = []
-        var rest = element.children[...]
-        while let key = rest.popFirst() {
-            guard key.name == "key", key.children.isEmpty else {
-                throw ForeignError("malformed-plist", "a key is missing before <\(key.name)>", at: key.place)
-            }
-            guard let value = rest.popFirst(), value.name != "key" else {
-                throw ForeignError("malformed-plist", "the key \(key.text) has no value", at: key.place)
-            }
-            members.append(Setting.Member(key: key.text, place: key.place, value: try setting(value)))
-        }
-        try Setting.refuseDuplicates(members)
-        return members
-    }
-}
-
-extension XMLElement {
-    /// Whether there is nothing but elements in it.
-    var hasNoText: Bool { text.allSatisfy(\.isWhitespace) }
 }

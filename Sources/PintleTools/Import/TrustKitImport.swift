@@ -1,6 +1,6 @@
 internal import Pintle
 
-/// TrustKit's configuration: a property list, or the dictionary with `kTSKPinnedDomains` in Swift.
+/// A reader of TrustKit's configuration: a property list, or the dictionary with `kTSKPinnedDomains` in Swift.
 enum TrustKitImport {
     static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
@@ -71,7 +71,7 @@ enum TrustKitImport {
                     after: try ForeignValues.day(value.string(setting.key), at: value.place))
             case "TSKReportUris": try addReports(value.strings(setting.key), &rule, &draft)
             case "TSKDisableDefaultReportUri": _ = try value.boolean(setting.key)
-            // Without meaning since release 1.6.
+            // Without effect since release 1.6.
             case "TSKPublicKeyAlgorithms": _ = try value.array(setting.key)
             case "TSKAdditionalTrustAnchors":
                 draft.lose(.debugOverrides, .other, "roots for debug builds are left out", rule.name)
@@ -94,9 +94,9 @@ enum TrustKitImport {
             if ServerEndpoint(httpsURL: text) != nil {
                 rule.terms.reportTo.append(text)
             } else if text.lowercased().hasPrefix("http://") {
-                draft.lose(.reports, .other, "reports go to https addresses alone: others are left out", rule.name)
+                draft.lose(.reports, .other, "reports go only to https addresses: others are left out", rule.name)
             } else {
-                throw ForeignError("invalid-report-url", "\"\(text)\" is no URL for reports", at: place)
+                throw ForeignError("invalid-report-url", "\"\(text)\" is not a URL for reports", at: place)
             }
         }
     }

@@ -11,17 +11,29 @@ extension Command {
         ],
         overview: [
             """
-            Reads a file and says what it claims. No signature, date or name is checked: 'pintle check' and 'pintle \
-            evaluate' decide, 'pintle lint' judges a policy, 'pintle verify' an update.
+            Prints the claims of a file. No signature, date or name is checked: `pintle check` and `pintle evaluate` \
+            decide, `pintle lint` judges a policy, `pintle verify` an update.
             """
         ],
         arguments: [
             Argument(
                 name: "FILE",
-                help: "A policy, an update, a report, certificates, a request or a key; - for standard input")
+                help: "A policy, an update, a report, certificates, a request or a key; `-` for standard input")
         ],
         ownOptions: [],
-        exitCodes: [(.fine, "the file was shown, whatever is in it"), (.unusable, "the file cannot be read")],
+        exitCodes: [(.fine, "the file was shown, also if it has problems"), (.unusable, "the file cannot be read")],
+        sections: [
+            .json(
+                """
+                An Ed25519 key is shown with the id that updates use for it, and a report, in any of its encodings, with \
+                the pins of its certificates.
+                """,
+                keys: [
+                    ("source, kind", "The file, and the kind of its content"),
+                    ("verified", "Always false"),
+                ])
+        ],
+        articles: [.policyFile, .signedUpdates, .reports],
         run: { invocation throws(ToolError) in try InspectCommand(invocation).run() }
     )
 }
@@ -38,7 +50,7 @@ struct InspectCommand {
         let path = invocation.arguments.positionals[0]
         var input = try PolicyInput(path, invocation)
         let first = input.file.bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        // A byte-order mark is the policy reader's to complain about.
+        // The policy's reader reports a byte-order mark.
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
             || input.file.bytes.starts(with: [0xEF, 0xBB, 0xBF, 0x7B])
         {

@@ -2,12 +2,12 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 
-/// What is in a policy file.
+/// The content of a policy file.
 struct PolicyInspection {
     let input: PolicyInput
     let invocation: Invocation
 
-    /// - Throws: what keeps the file from being read as a policy, where it is not one at all.
+    /// - Throws: the problem that keeps a file from being read as a policy, if it is not one at all.
     func show() throws(ToolError) {
         var lint = PolicyLint(at: invocation.now)
         lint.resolvingFile = { path in try input.anchorFile(path) }
@@ -39,7 +39,7 @@ struct PolicyInspection {
             "\n\(ValidityText.counted(report.findings.count, "problem")): see 'pintle lint \(input.file.name)'")
     }
 
-    /// What a policy says, from wherever it came.
+    /// Prints the content of a policy from a file, an update or a report.
     static func print(_ policy: PinningPolicy, to console: Console, now: Date) {
         console.print()
         let others =

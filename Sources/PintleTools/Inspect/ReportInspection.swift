@@ -2,17 +2,17 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleReports
 
-/// What failure reports claim, in any of their encodings. Nothing is verified: anybody can send one.
+/// The claims of failure reports, in any of their encodings. Nothing is verified: any sender can make one up.
 struct ReportInspection {
     let file: InputFile
     let reports: [JSONValue]
     let invocation: Invocation
 
-    /// The objects in a document that means to hold reports: one itself, one of a spool, a list as the Reporting API has
-    /// it, or a request of log records; `nil` for any other document.
+    /// Returns the objects in a document that holds reports: a single one, one of a spool, a list of the Reporting API, or
+    /// a request of log records; `nil` for any other document.
     static func reports(in root: JSONValue) -> [JSONValue]? {
         if root["served-certificate-chain"] != nil { return [root] }
-        // As it waits on the disk, beside the addresses that it goes to.
+        // A report in a spool, beside the addresses that it goes to.
         if let spooled = root["report"], spooled["served-certificate-chain"] != nil { return [spooled] }
         if let elements = root.elements {
             let issues = elements.filter { $0["type"]?.string == "certificate-issue" }.compactMap { $0["body"] }
@@ -32,7 +32,7 @@ struct ReportInspection {
 
     private static func elements(of list: JSONValue?) -> [JSONValue] { list?.elements.map(Array.init) ?? [] }
 
-    /// - Throws: that a report lacks what every one has.
+    /// - Throws: an error if a report lacks a member that every report has.
     func show() throws(ToolError) {
         var read: [TrustFailureReport] = []
         for (index, value) in reports.enumerated() {
@@ -109,7 +109,7 @@ struct ReportInspection {
         return json
     }
 
-    /// Of the certificates that can be read.
+    /// Returns the pins of the certificates that can be read.
     private static func pins(_ chain: [String]) -> [String] {
         chain.compactMap { certificate($0)?.publicKeyPin.description }
     }

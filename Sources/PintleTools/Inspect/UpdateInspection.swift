@@ -1,22 +1,22 @@
 internal import Pintle
 internal import PintleUpdates
 
-/// What an update claims. No signature is checked.
+/// The claims of an update. No signature is checked.
 struct UpdateInspection {
     let file: InputFile
     let invocation: Invocation
     private let envelope: SignedEnvelope
     private let payload: UpdatePayload?
     private let policy: PinningPolicy?
-    /// What an app would say of it, were it well signed.
+    /// The verdict of an app if the signatures were valid.
     private let problem: UpdateFailure?
 
-    /// Whether a document means to be an update.
+    /// Returns whether a document looks like an update.
     static func isUpdate(_ root: JSONValue) -> Bool {
         root["payload"] != nil && (root["payloadType"] != nil || root["signatures"] != nil)
     }
 
-    /// - Throws: what keeps the envelope from being read, for people who made it.
+    /// - Throws: the problem that keeps the envelope from being read, for the person who made it.
     init(_ file: InputFile, _ invocation: Invocation) throws(ToolError) {
         self.file = file
         self.invocation = invocation
@@ -67,7 +67,7 @@ struct UpdateInspection {
         for signature in envelope.signatures {
             field("signed by", "\(SafeText.escape(signature.keyID ?? "")), as it says itself")
         }
-        if envelope.signatures.isEmpty { field("signed by", "nobody") }
+        if envelope.signatures.isEmpty { field("signed by", "no key") }
         if let payload {
             field("issued", RFC3339.string(from: payload.issuedAt))
             field("expires", RFC3339.string(from: payload.expiresAt))

@@ -1,17 +1,16 @@
 internal import COpenSSL
 internal import Pintle
-internal import PintleCrypto
 
-/// Keys in the forms that are not a SubjectPublicKeyInfo: what they are is libcrypto's to say.
+/// A reader of keys that are not a SubjectPublicKeyInfo; libcrypto parses them.
 enum KeyFile {
-    /// Why a key cannot be used.
+    /// The reason why a key cannot be used.
     struct Failure: Error {
         let message: String
         let hint: String
     }
 
-    /// The SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or
-    /// SEC1 (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
+    /// Returns the SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1
+    /// (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
     static func publicHalf(of privateKey: [UInt8]) throws(Failure) -> [UInt8] {
         let key = privateKey.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
@@ -26,8 +25,8 @@ enum KeyFile {
         return try subjectPublicKeyInfo(of: key)
     }
 
-    /// The SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER: what stands in
-    /// "RSA PUBLIC KEY" files.
+    /// Returns the SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER, which files with "RSA
+    /// PUBLIC KEY" hold.
     static func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(Failure) -> [UInt8] {
         guard let key = rsaPublicKey(der) else {
             throw Failure(
@@ -37,8 +36,8 @@ enum KeyFile {
         return try subjectPublicKeyInfo(of: key)
     }
 
-    /// Whether DER that nothing names is an `RSAPublicKey`: signatures and parameters are two integers as well,
-    /// but the second of them is no small odd number.
+    /// Returns whether DER without a label is an `RSAPublicKey`. Signatures and parameters are two integers as well, but
+    /// the second one is not a small odd number.
     static func isRSAPublicKey(_ der: [UInt8]) -> Bool {
         guard let key = rsaPublicKey(der) else { return false }
         defer { EVP_PKEY_free(key) }
@@ -61,10 +60,10 @@ enum KeyFile {
         }
     }
 
-    /// Overwrites bytes that were secret, where they stand if nobody else holds the array.
+    /// Overwrites secret bytes in place, if no other variable shares the array's memory.
     ///
-    /// That makes a key's time in memory short, and no more: pieces that were copied on the way, by reading and
-    /// by decoding, stay until their memory is used again.
+    /// This only shortens a key's time in memory. Pieces that were copied while reading and decoding stay until their
+    /// memory is used again.
     static func wipe(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
@@ -83,107 +82,4 @@ enum KeyFile {
             initialized = max(0, Int(i2d_PUBKEY(key, &cursor)))
         }
     }
-}
-
-/// DER files that hold keys or certificates in a wrapping that is not read, known by how they begin.
-enum ForeignDER {
-    case encryptedKey, pkcs12, pkcs7
-
-    init?(_ bytes: [UInt8]) {
-        guard let content = Self.content(ofSequence: bytes[...]) else { return nil }
-        if content.starts(with: Self.pfxVersion) {
-            self = .pkcs12
-        } else if content.starts(with: Self.signedData) {
-            self = .pkcs7
-        } else if let algorithm = Self.content(ofSequence: content), algorithm.first == 0x06,
-            Self.passwordBased.contains(where: algorithm.dropFirst(2).starts)
-        {
-            self = .encryptedKey
-        } else {
-            return nil
-        }
-    }
-
-    var code: String {
-        switch self {
-        case .encryptedKey: "encrypted-key"
-        case .pkcs12, .pkcs7: "unsupported-format"
-        }
-    }
-
-    var message: String {
-        switch self {
-        case .encryptedKey: "the private key is encrypted"
-        case .pkcs12: "PKCS#12, which is not read"
-        case .pkcs7: "certificates wrapped in PKCS#7 are not read"
-        }
-    }
-
-    var hint: String {
-        switch self {
-        case .encryptedKey: "take its public half: openssl pkey -in KEY -pubout | pintle pin -"
-        case .pkcs12: "take its certificates: openssl pkcs12 -in FILE -nokeys | pintle pin -"
-        case .pkcs7: "unwrap them: openssl pkcs7 -inform DER -in FILE -print_certs | pintle pin -"
-        }
-    }
-
-    /// INTEGER 3 (RFC 7292 section 4).
-    private static let pfxVersion: [UInt8] = [0x02, 0x01, 0x03]
-    /// 1.2.840.113549.1.7.2 (RFC 2315 section 14).
-    private static let signedData: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
-    /// The arcs of PKCS#5 and of PKCS#12's own algorithms: 1.2.840.113549.1.5 and 1.2.840.113549.1.12.1.
-    private static let passwordBased: [[UInt8]] = [
-        [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05], [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x01],
-    ]
-
-    /// What follows the header of a SEQUENCE, whatever length the header claims.
-    private static func content(ofSequence bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        guard bytes.first == 0x30, let length = bytes.dropFirst().first else { return nil }
-        return bytes.dropFirst(length < 0x80 ? 2 : 2 + Int(length & 0x7F))
-    }
-}
-
-/// A request for a certificate (PKCS#10, RFC 2986), as far as a pin needs it: its signature is not checked.
-///
-///     CertificationRequest ::= SEQUENCE {
-///         certificationRequestInfo  SEQUENCE {
-///             version               INTEGER { v1(0) },
-///             subject               Name,
-///             subjectPKInfo         SubjectPublicKeyInfo,
-///             attributes       [0]  IMPLICIT SET OF Attribute },
-///         signatureAlgorithm        AlgorithmIdentifier,
-///         signature                 BIT STRING }
-struct CertificateRequest: Sendable, Hashable {
-    let subject: DistinguishedName
-    /// The DER of the SubjectPublicKeyInfo.
-    let subjectPublicKeyInfo: [UInt8]
-    let publicKey: PublicKeyDescription
-
-    /// - Parameter der: the whole request.
-    init(der: [UInt8]) throws(DERError) {
-        guard der.count <= Certificate.maximumSize else { throw DERError(.tooLarge, at: 0, reading: "request") }
-        let bytes = der.elementSpan
-        var input = DERReader(0..<bytes.count)
-        let whole = try input.next(DERTag.sequence, in: bytes, reading: "request")
-        try input.finish(reading: "request")
-        var outer = DERReader(contentsOf: whole)
-        var info = DERReader(
-            contentsOf: try outer.next(DERTag.sequence, in: bytes, reading: "certificationRequestInfo"))
-        _ = try outer.next(DERTag.sequence, in: bytes, reading: "signatureAlgorithm")
-        _ = try outer.next(DERTag.bitString, in: bytes, reading: "signature")
-        try outer.finish(reading: "request")
-
-        _ = try info.next(DERTag.integer, in: bytes, reading: "version")
-        let name = try info.next(DERTag.sequence, in: bytes, reading: "subject")
-        try DistinguishedName.check(name, in: bytes)
-        let key = try info.next(DERTag.sequence, in: bytes, reading: "subjectPKInfo")
-        // Some tools leave the empty set of attributes out, against the standard.
-        _ = try info.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "attributes")
-        try info.finish(reading: "certificationRequestInfo")
-        subject = DistinguishedName(name, in: bytes)
-        publicKey = try PublicKeyDescription(key, in: bytes)
-        subjectPublicKeyInfo = Array(der[key.range])
-    }
-
-    var publicKeyPin: PublicKeyPin { PublicKeyPin(digest: SHA256Digest(hashing: subjectPublicKeyInfo)) }
 }

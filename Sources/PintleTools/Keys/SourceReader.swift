@@ -1,15 +1,16 @@
 internal import Pintle
 internal import PintleUpdates
 
-/// Reads everything that has a pin out of a file: PEM blocks in their order, or one DER value.
+/// A reader of everything in a file that has a pin: PEM blocks in their order, or one DER value.
 ///
-/// A block that cannot be read is an error, never skipped: there would be fewer pins than the file's owner
-/// thinks.
+/// A block that cannot be read is an error and is never skipped, because the file's owner would get fewer pins than
+/// expected.
 struct SourceReader {
     private let name: String
     private var errors: [ToolError] = []
 
-    /// Wipes the file's bytes unless all of them turned out to be public: what cannot be read may be a key too.
+    /// Reads the items, and wipes the file's bytes unless all of them turned out to be public: an unreadable block may be a
+    /// key too.
     ///
     /// - Throws: every unreadable block, each with its line.
     static func items(in file: inout InputFile) throws(ToolError) -> [SourceItem] {
@@ -33,20 +34,20 @@ struct SourceReader {
         self.name = name
     }
 
-    private static let whatIsRead = "certificates, requests and keys are read, in PEM or DER"
+    private static let whatIsRead = "give certificates, requests or keys, in PEM or DER"
 
     // MARK: PEM
 
     private mutating func pemItems(_ bytes: [UInt8]) throws(ToolError) -> [SourceItem] {
         var reader = PEMReader(bytes)
         var items: [SourceItem] = []
-        // Blocks of a foreign kind do not count as errors while there is something else: servers' files carry
-        // parameters beside their key.
+        // Blocks of another kind are errors only if there is nothing else, because the files of servers have parameters
+        // beside their key.
         var skipped: [String] = []
         var isAtEnd = false
         while !isAtEnd {
             guard errors.count < Self.maximumErrors else {
-                errors.append(.unusable("more-errors", "there are more; the rest was not looked at", file: name))
+                errors.append(.unusable("more-errors", "there are more; the rest was not examined", file: name))
                 break
             }
             do throws(PEMError) {
@@ -71,14 +72,15 @@ struct SourceReader {
         if items.isEmpty, errors.isEmpty {
             errors.append(
                 .unusable(
-                    "nothing-to-pin", "there is nothing to pin in \(skipped.joined(separator: ", "))", file: name,
+                    "nothing-to-pin", "the file has nothing to pin, only \(skipped.joined(separator: ", "))",
+                    file: name,
                     hint: Self.whatIsRead))
         }
         if let error = ToolError.joining(errors) { throw error }
         return items
     }
 
-    /// A file of 16 MiB holds half a million blocks; nobody reads as many errors.
+    /// A file of 16 MiB can hold half a million blocks, and each could be an error.
     private static let maximumErrors = 20
 
     private static let parameterLabels: Set<String> = ["EC PARAMETERS", "DH PARAMETERS", "DSA PARAMETERS"]
@@ -94,7 +96,7 @@ struct SourceReader {
         }
     }
 
-    /// What is wrong with one block.
+    /// The problem of one block.
     private struct Problem: Error {
         let code: String
         let message: String
@@ -123,7 +125,7 @@ struct SourceReader {
                 hint: "write it plainly: openssl x509 -in FILE -out cert.pem")
         case "PKCS7", "CMS":
             throw Problem(
-                code: "unsupported-block", message: "certificates wrapped in PKCS#7 are not read",
+                code: "unsupported-block", message: "certificates wrapped in PKCS#7 are not supported",
                 hint: "unwrap them: openssl pkcs7 -in FILE -print_certs | pintle pin -")
         default:
             throw Problem(
@@ -195,7 +197,7 @@ struct SourceReader {
         }
         if let request = try? CertificateRequest(der: bytes) { return .request(request) }
         if let key = try? SourceItem.PublicKey(subjectPublicKeyInfo: bytes) { return .key(key, isPrivate: false) }
-        // A private key; anything else that begins like DER was meant to be a certificate.
+        // Only a private key is recognised. Other bytes that begin like DER were meant to be a certificate.
         guard bytes.first == 0x30 else {
             throw .unusable(
                 "unknown-format", "neither PEM nor DER", file: name,
@@ -211,37 +213,7 @@ struct SourceReader {
             if let key = try? Self.privateKey(bytes) { return .key(key, isPrivate: true) }
         }
         throw .unusable(
-            "malformed-certificate", "no certificate, request or key; as a certificate: \(certificateError)",
+            "malformed-certificate", "not a certificate, request or key; as a certificate: \(certificateError)",
             file: name, hint: "it was damaged or cut off, or is of another kind: " + Self.whatIsRead)
-    }
-}
-
-/// Something that has a pin, found in a file.
-enum SourceItem {
-    case certificate(Certificate)
-    case request(CertificateRequest)
-    /// A bare public key, or the public half of a private one.
-    case key(PublicKey, isPrivate: Bool)
-
-    /// A public key as its SubjectPublicKeyInfo.
-    struct PublicKey {
-        let description: PublicKeyDescription
-        let pin: PublicKeyPin
-        /// What updates call it, if it is a key that can sign them.
-        let updateKeyID: String?
-
-        init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
-            description = try PublicKeyDescription(subjectPublicKeyInfo: der)
-            pin = try PublicKeyPin(subjectPublicKeyInfo: der)
-            updateKeyID = (try? UpdateKey(subjectPublicKeyInfo: der))?.id
-        }
-    }
-
-    var certificate: Certificate? {
-        if case .certificate(let certificate) = self { certificate } else { nil }
-    }
-
-    var isPrivateKey: Bool {
-        if case .key(_, isPrivate: true) = self { true } else { false }
     }
 }

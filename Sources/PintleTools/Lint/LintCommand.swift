@@ -11,7 +11,7 @@ extension Command {
             Example(line: "pintle lint policy.json --expires-within 180d", purpose: "before a release that lives long"),
             Example(
                 line: "pintle lint policy.json --live",
-                purpose: "against the server of each rule: drift, backups in use, ends"),
+                purpose: "against the server of each rule: changed keys, backups in use, certificates that end"),
             Example(
                 line: "pintle lint policy.json --against api.example.com --github",
                 purpose: "against one server, as annotations of a pull request"),
@@ -19,15 +19,15 @@ extension Command {
         ],
         overview: [
             """
-            Reads the policy and the anchor files it names. Errors make a policy unusable; warnings are allowed and \
-            probably not meant, such as pins that end soon. Both count as problems.
+            Reads the policy and the anchor files it names. Errors make a policy unusable; warnings are for allowed \
+            values that are probably mistakes, such as pins that end soon. Both count as problems.
             """,
             """
-            With --live or --against it makes a TLS handshake with each server, one after the other, and sends \
-            nothing else. The id of what it finds there begins with live-.
+            With `--live` or `--against` it makes a TLS handshake with each server, one after the other, and sends \
+            nothing else. The ids of problems at a server begin with `live-`.
             """,
         ],
-        arguments: [Argument(name: "POLICY", help: "The policy file, or - for standard input")],
+        arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
         ownOptions: [
             .live, .against, .expiresWithin, .github, .connectTo, .anchors, .connectTimeout, .handshakeTimeout,
         ],
@@ -36,13 +36,36 @@ extension Command {
             (.fine, "no problem"), (.rejected, "there are errors or warnings"), (.unusable, "the file cannot be read"),
             (.unreachable, "the only problem is that servers cannot be reached"),
         ],
+        sections: [
+            ReferenceSection(
+                "Live problems",
+                .paragraph(
+                    """
+                    At a server, `pintle lint` finds changed keys, backups in use, pins that match nothing, missing \
+                    intermediates and certificates that end soon.
+                    """),
+                .paragraph(
+                    """
+                    A problem that more than 20 rules share is one line with their number; `--json` and `--github` \
+                    list all of them.
+                    """)),
+            .json(keys: [
+                (
+                    "problems",
+                    "A list of `id`, `severity` (`error`, `warning`), `path`, `line`, `column`, `message`, `help`, `server`"
+                ),
+                ("errors, warnings", "The numbers of both"),
+                ("servers", "The servers that were asked: `host`, `port`, `decision`, `reason`"),
+            ]),
+        ],
+        articles: [.policyProblems, .policyFile, .continuousIntegration],
         run: { invocation throws(ToolError) in try LintCommand(invocation).run() }
     )
 }
 
 extension OptionSpecification {
     fileprivate static let expiresWithin = OptionSpecification(
-        name: "expires-within", value: .text("DAYS"), help: "Warn of pins that end within so many days, such as 180d",
+        name: "expires-within", value: .text("DAYS"), help: "Warn of pins that end within this time, such as 180d",
         defaultText: "90d")
     fileprivate static let live = OptionSpecification(
         name: "live", help: "Hold each rule against its host, at its port or 443")
@@ -72,7 +95,7 @@ struct LintCommand {
         let report = lint.report(on: input.file.bytes)
         var entries = report.findings.map { LintEntry($0) }
         let servers = try look(report.policy, input.file, authorities, &entries)
-        // A policy with errors has no rules, but its file names hosts.
+        // A policy with errors has no rules, but its file still names hosts.
         let rules = report.policy?.hosts.map(\.description) ?? RulePlaces(input.file.bytes).hosts
         let text = LintReportText(
             entries: entries, rules: rules, hasMore: report.hasMore, servers: servers,
@@ -88,12 +111,12 @@ struct LintCommand {
         return entries.allSatisfy { $0.problem.id == LiveProblem.unreachable.rawValue } ? .unreachable : .rejected
     }
 
-    /// Asks the servers that the command line means and puts what they show among the entries, in the file's order.
+    /// Asks the servers of the command line and inserts their problems among the entries, in the file's order.
     private func look(
         _ policy: PinningPolicy?, _ file: InputFile, _ authorities: PublicAuthorities, _ entries: inout [LintEntry]
     ) throws(ToolError) -> [LiveLint.Server] {
         if invocation.writesJSON, invocation.arguments.has(.github) {
-            throw .usage("--json and --github are two forms of one answer: choose one", of: .lint)
+            throw .usage("--json and --github are two formats of one report: choose one", of: .lint)
         }
         var endpoints: [ServerEndpoint] = []
         for text in invocation.arguments.values(of: .against) { endpoints.append(try HostArgument.endpoint(text)) }
@@ -127,49 +150,5 @@ struct LintCommand {
             throw .usage("--expires-within takes a number of days: write it like 90d", of: .lint)
         }
         return Double(days) * 86_400
-    }
-}
-
-/// Something that `lint` says: of the file, or of a live server that the file is about.
-struct LintEntry {
-    let severity: LintFinding.Severity
-    let problem: PolicyProblem
-    /// The server it was seen at.
-    var server: String?
-
-    init(_ finding: LintFinding) {
-        severity = finding.severity
-        problem = finding.problem
-    }
-
-    init(_ severity: LintFinding.Severity, _ problem: PolicyProblem, server: String) {
-        self.severity = severity
-        self.problem = problem
-        self.server = server
-    }
-}
-
-/// Where the rules of a policy file and their pins stand.
-struct RulePlaces {
-    private let root: JSONValue?
-    private let rules: [JSONValue]
-
-    init(_ json: [UInt8]) {
-        root = try? JSONDocument(json).root
-        rules = root?["hosts"]?.elements.map(Array.init) ?? []
-    }
-
-    /// The hosts of the rules as the file writes them; empty where a rule has none.
-    var hosts: [String] { rules.map { $0["host"]?.string ?? "" } }
-
-    /// The place of the host of a rule, of one of its pins, or of the beginning of the file.
-    func place(rule: Int?, list: StaticString? = nil, pin: Int? = nil) -> JSONPlace? {
-        guard let rule, rules.indices.contains(rule) else { return root?.place }
-        let value = rules[rule]
-        guard let list, let pins = value[list] else { return (value["host"] ?? value).place }
-        guard let pin, let elements = pins.elements.map(Array.init), elements.indices.contains(pin) else {
-            return pins.place
-        }
-        return elements[pin].place
     }
 }

@@ -1,13 +1,13 @@
 internal import Pintle
 
-/// A lint report as compilers write them, so that editors jump to each place; and its JSON twin.
+/// A lint report in the form of compilers, so that editors jump to each place; and as JSON.
 struct LintReportText {
     let entries: [LintEntry]
     /// The names of the policy's rules, in their order; empty for a rule without a host.
     let rules: [String]
-    /// Whether the file has more problems than are told.
+    /// A Boolean value that indicates whether the file has more problems than are listed.
     let hasMore: Bool
-    /// Those that were asked.
+    /// The servers that were asked.
     let servers: [LiveLint.Server]
     let file: InputFile
 
@@ -46,10 +46,10 @@ struct LintReportText {
         console.print("\(summary) in \(name)\(hasMore ? "; there are more" : "")")
     }
 
-    /// A warning that may be about many rules in the same words.
+    /// A warning that many rules may share.
     private struct SharedProblem: Hashable {
         let id: String
-        /// Without the name of the rule.
+        /// The message without the name of the rule.
         let message: String
     }
 
@@ -67,7 +67,7 @@ struct LintReportText {
         entry.problem.place.ruleIndex.flatMap { rules.indices.contains($0) ? $0 : nil }
     }
 
-    /// The rules of each problem that more rules share than a person wants to read about, in their order.
+    /// The rules of each problem that is shared by more rules than are listed, in their order.
     private var sharedProblems: [SharedProblem: [Int]] {
         guard entries.count > Self.maximumTold else { return [:] }
         var sharing: [SharedProblem: [Int]] = [:]
@@ -86,7 +86,7 @@ struct LintReportText {
 
     private static let maximumTold = 20
 
-    /// A line for each finding, and what they come to for people who read the log.
+    /// Prints a line for each finding, and the totals for people who read the log.
     func annotate(_ console: Console) {
         for entry in entries { console.print(GitHubAnnotations.line(entry, file: file.name)) }
         console.printMessage(entries.isEmpty ? "ok   \(scope), no problems" : summary)
@@ -132,7 +132,7 @@ struct LintReportText {
 extension JSONWriter {
     mutating func write(_ finding: LintFinding) { write(finding.problem, finding.severity) }
 
-    /// - Parameter server: where it was seen, for what is not in the file alone.
+    /// - Parameter server: the server, for a problem that is not in the file itself.
     mutating func write(_ problem: PolicyProblem, _ severity: LintFinding.Severity, server: String? = nil) {
         object { json in
             json.member("id", problem.id)
@@ -144,72 +144,5 @@ extension JSONWriter {
             json.member("help", problem.help)
             json.member("server", server)
         }
-    }
-}
-
-/// Some lines of a file, found in one pass.
-struct SourceLines {
-    private let lines: [Int: String]
-    /// As much of a line as is ever shown around a place, and some to spare.
-    private static let longestKept = 4_096
-
-    init(of bytes: [UInt8], at wanted: Set<Int>) {
-        var lines: [Int: String] = [:]
-        var number = 1
-        var start = 0
-        var left = wanted.count
-        while left > 0, start <= bytes.count {
-            let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-            if wanted.contains(number) {
-                lines[number] = String(decoding: bytes[start..<min(end, start + Self.longestKept)], as: UTF8.self)
-                left -= 1
-            }
-            number += 1
-            start = end + 1
-        }
-        self.lines = lines
-    }
-
-    /// The line with its number, and a mark below the column; of a long line, what is around the column.
-    func excerpt(line: Int, column: Int, width: Int, ellipsis: String) -> [String] {
-        guard let source = lines[line] else { return [] }
-        // Scalars are what columns count.
-        let scalars = source.unicodeScalars.map { $0 == "\t" ? " " : $0 }
-        guard column >= 1, column <= scalars.count + 1 else { return [] }
-        let room = width - 9
-        let start = scalars.count <= room ? 0 : max(0, column - 1 - room / 2)
-        let piece = scalars[start..<min(scalars.count, start + room)]
-        let shown = piece.map { $0.isUnsafeToPrint ? "?" : String($0) }.joined()
-        let lead = start > 0 ? ellipsis : ""
-        let tail = piece.endIndex < scalars.count ? ellipsis : ""
-        let number = String(repeating: " ", count: max(0, 5 - "\(line)".count)) + "\(line)"
-        return [
-            "\(number) | \(lead)\(shown)\(tail)",
-            "      | " + String(repeating: " ", count: lead.count + column - 1 - start) + "^",
-        ]
-    }
-}
-
-/// Findings as commands that GitHub's runners read from a step's output, and show in the file.
-enum GitHubAnnotations {
-    /// `::error file=policy.json,line=6,col=16,title=no-backup-pin::message%0Ahelp: ...`
-    static func line(_ entry: LintEntry, file: String) -> String {
-        let problem = entry.problem
-        var properties = ["file=\(property(file))"]
-        if let line = problem.line { properties.append("line=\(line)") }
-        if let column = problem.column { properties.append("col=\(column)") }
-        properties.append("title=\(property(problem.id))")
-        var lines = [SafeText.escape(problem.message)]
-        if !problem.help.isEmpty { lines.append("help: " + SafeText.escape(problem.help)) }
-        let message = data(lines.joined(separator: "\n"))
-        return "::\(entry.severity.rawValue) \(properties.joined(separator: ","))::\(message)"
-    }
-
-    private static func data(_ text: String) -> String {
-        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
-    }
-
-    private static func property(_ text: String) -> String {
-        data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
     }
 }

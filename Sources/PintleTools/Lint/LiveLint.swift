@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 
-/// Holds a policy against live servers: what they show is compared with what it says of them.
+/// Compares a policy with the certificates of live servers.
 struct LiveLint {
     private let policy: PinningPolicy
     private let places: RulePlaces
     private let authorities: PublicAuthorities
     private let now: Date
 
-    /// - Parameter json: the policy's file, for places; empty where there is none.
+    /// - Parameter json: the policy's file, for places; empty without a file.
     init(_ policy: PinningPolicy, of json: [UInt8], authorities: PublicAuthorities, now: Date) {
         self.policy = policy
         self.authorities = authorities
@@ -20,13 +20,13 @@ struct LiveLint {
     /// A server that was asked.
     struct Server {
         let endpoint: ServerEndpoint
-        /// `nil` where none could be made.
+        /// The decision; `nil` if there is none.
         let decision: TrustDecision?
     }
 
     /// Connects once; nothing is sent but the handshake.
     ///
-    /// - Throws: what of the command line cannot be used. That a server cannot be reached is an entry.
+    /// - Throws: an error if the command line cannot be used. A server that cannot be reached is an entry.
     func look(
         at endpoint: ServerEndpoint, _ validator: PathValidator, _ invocation: Invocation
     ) throws(ToolError) -> (server: Server, entries: [LintEntry]) {
@@ -47,7 +47,7 @@ struct LiveLint {
         return (Server(endpoint: endpoint, decision: findings.decision), entries(on: findings))
     }
 
-    /// What is wrong with a server that was asked.
+    /// Returns the problems of a server that was asked.
     func entries(on findings: CheckFindings) -> [LintEntry] { verdict(findings) + circumstances(findings) }
 
     // MARK: The verdict
@@ -63,7 +63,7 @@ struct LiveLint {
             return [noRule(endpoint, .error, "no rule covers \(endpoint), so apps refuse it")]
         case .trusted(.hostNotPinned) where findings.rule == nil:
             return [noRule(endpoint, .warning, "no rule covers \(endpoint): nothing is pinned there")]
-        // The file says these by itself.
+        // These are problems of the file, which are listed without a server.
         case .trusted(.hostNotPinned), .trusted(.pinsExpired), .rejected(.pinsExpired), .trusted(.userApproved):
             return []
         }
@@ -79,7 +79,7 @@ struct LiveLint {
         for pin in (findings.host?.pins ?? []) + (findings.host?.backupPins ?? []) {
             if case .certificate = pin.subject { pinned.insert("certificates") } else { pinned.insert("keys") }
         }
-        // A fingerprint says nothing about the key: a renewal with the same key changes it too.
+        // A fingerprint does not identify the key: a renewal with the same key changes it too.
         let hasFingerprints = pinned.contains("certificates")
         var served = leaf?.certificate.map { "; its own key is \($0.publicKeyPin)" } ?? ""
         if hasFingerprints, let leaf { served += "; its certificate is \(CertificatePin(certificate: leaf.der))" }
@@ -100,10 +100,10 @@ struct LiveLint {
         return entry(
             .error, .invalidPath, findings.endpoint, rule: findings.rule?.index,
             "the path of \(findings.endpoint) is invalid: \(failure.code.rawValue): \(failure.primary.text)",
-            help: "pins are not looked at before that is mended: pintle check \(findings.endpoint) --policy FILE")
+            help: "pins are not compared until that is fixed: pintle check \(findings.endpoint) --policy FILE")
     }
 
-    /// The last certificate that is reached from the leaf through what was sent.
+    /// Returns the last certificate that can be reached from the leaf through the chain that was sent.
     private func endOfChain(_ positions: PathPositions) -> Certificate? {
         let sent = positions.sent.compactMap(\.certificate)
         guard var last = sent.first else { return nil }
@@ -131,7 +131,7 @@ struct LiveLint {
                     entry(
                         .warning, .unmatchedPin, findings.endpoint, rule: rule, list: "pins", pin: index,
                         "\(pin) matches nothing on the path of \(findings.endpoint)",
-                        help: "if no other server has that key, it is a backup or belongs to nobody: move or remove it")
+                        help: "if no other server has that key, it is a backup or unused: move or remove it")
                 )
             }
             for backup in findings.backupsInUse {
@@ -153,7 +153,7 @@ struct LiveLint {
         return entries
     }
 
-    /// The public root, where nothing but authorities under it is pinned.
+    /// Returns the public root, if only authorities under it are pinned.
     private func sharedAuthority(_ host: PinnedHost, _ path: [PathPositions.Place]) -> String? {
         guard let root = path.last?.certificate, let leaf = path.first,
             !(host.pins + host.backupPins).contains(where: { leaf.isMatched(by: $0, depth: 0) })
@@ -166,13 +166,13 @@ struct LiveLint {
     private func circumstances(_ findings: CheckFindings) -> [LintEntry] {
         let path = findings.positions.onPath
         var entries: [LintEntry] = []
-        // The root need not be sent, and nobody renews it.
+        // The server does not send or renew the root.
         for place in path.dropLast() {
             if !place.isSent, let certificate = place.certificate {
                 entries.append(
                     entry(
                         .warning, .missingIntermediate, findings.endpoint, rule: findings.rule?.index,
-                        "\(findings.endpoint) does not send \(certificate.subject), which this machine happens to know",
+                        "\(findings.endpoint) does not send \(certificate.subject), which only this machine knows",
                         help: "let the server send it: other machines find no path"))
             }
             if let certificate = place.certificate, let text = horizon(of: certificate.validity) {
@@ -186,7 +186,7 @@ struct LiveLint {
         return entries
     }
 
-    /// `ends 2026-12-01, in 11 days: 12 % of its life is left`, in the last third of it.
+    /// Returns `ends 2026-12-01, in 11 days: 12 % of its life is left`, in the last third of its life.
     private func horizon(of validity: Validity) -> String? {
         guard validity.contains(now), ValidityText.isInLastThird(validity, now: now) else { return nil }
         let life = validity.notAfter.timeIntervalSince(validity.notBefore)
@@ -210,7 +210,7 @@ struct LiveLint {
 }
 
 extension PathPositions.Place {
-    /// Whether the pin is of this certificate or its key, and may match here.
+    /// Returns whether the pin is of this certificate or its key, and may match here.
     fileprivate func isMatched(by pin: Pin, depth: Int) -> Bool {
         switch (pin.position, depth) {
         case (.leaf, 1...), (.ca, 0): return false
@@ -223,7 +223,7 @@ extension PathPositions.Place {
     }
 }
 
-/// What `lint` finds at a live server. Ids are stable, and the article "Problems of a policy" explains each.
+/// A problem of a live server. Ids are stable, and the article "Problems of a policy" explains each.
 enum LiveProblem: String, CaseIterable {
     case unreachable = "live-unreachable"
     case noRule = "live-no-rule"

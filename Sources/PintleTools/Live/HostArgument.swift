@@ -13,7 +13,8 @@ enum HostArgument {
     private static func endpoint(url: String) throws(ToolError) -> ServerEndpoint {
         if let endpoint = ServerEndpoint(httpsURL: url) { return endpoint }
         guard url.prefix(8).lowercased() == "https://" else {
-            throw .unusable("invalid-url", "\"\(url)\" is no https URL", hint: "write it as https://HOST[:PORT]/...")
+            throw .unusable(
+                "invalid-url", "\"\(url)\" is not an https URL", hint: "write it as https://HOST[:PORT]/...")
         }
         let rest = url.dropFirst(8)
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -29,7 +30,7 @@ enum HostArgument {
         throw problem(ofAuthority: String(authority))
     }
 
-    /// Why this is not `HOST[:PORT]`.
+    /// Returns the error for a text that is not `HOST[:PORT]`.
     private static func problem(ofAuthority text: String) -> ToolError {
         let isIPv6 = text.hasPrefix("[") || text.count(where: { $0 == ":" }) > 1
         let host =
@@ -51,31 +52,31 @@ enum HostArgument {
 }
 
 extension Invocation {
-    /// A validator whose system's roots are this machine's, or those of `--anchors`.
+    /// Returns a validator whose roots are those of this machine, or of `--anchors`.
     func validator() throws(ToolError) -> PathValidator {
         guard let path = arguments.value(of: .anchors) else { return PathValidator() }
         return PathValidator(system: SystemAnchors(replacedBy: try certificates(in: path)))
     }
 
-    /// All certificates of a file that the command line names, PEM or DER.
+    /// Returns all certificates of a file that the command line names, PEM or DER.
     func certificates(in path: String) throws(ToolError) -> [Certificate] {
         var file = try file(path)
         do {
             return try CertificateBundle(file.bytes).certificates
         } catch {
-            // What is no certificate may be a private key.
+            // Bytes that are not a certificate may be a private key.
             KeyFile.wipe(&file.bytes)
             throw ToolError(error, file: file.name)
         }
     }
 
-    /// The instant to decide at: `--at`, else now.
+    /// Returns the instant of the decision: `--at`, or now.
     func instant() throws(ToolError) -> Date {
         guard let text = arguments.value(of: .instant) else { return now }
         return try date(text, of: .instant)
     }
 
-    /// The value of an option that is an instant.
+    /// Returns the value of an option that is an instant.
     func date(_ text: String, of option: OptionSpecification) throws(ToolError) -> Date {
         do {
             return try RFC3339.date(from: text)
@@ -86,7 +87,7 @@ extension Invocation {
 }
 
 extension ToolError {
-    /// All that is no certificate in a file of anchors.
+    /// Collects every part of a file of anchors that is not a certificate.
     fileprivate init(_ error: CertificateBundleError, file: String) {
         let errors = error.problems.map { problem in
             let block = problem.block.map { "PEM block \($0): " } ?? ""

@@ -1,14 +1,14 @@
 internal import Pintle
 internal import PintleOpenSSL
 
-/// How the live commands reach a server: time-outs, proxies, and where to connect to.
+/// The way to a server: time-outs, proxies, and the address to connect to.
 struct LiveHandshake {
     let endpoint: ServerEndpoint
     private let client: TLSClient
     private let target: HandshakeTarget
     private let proxy: ProxyConfiguration
 
-    /// - Throws: what of the command line or of the proxies in the environment cannot be used.
+    /// - Throws: an error if the command line or a proxy in the environment cannot be used.
     init(_ endpoint: ServerEndpoint, _ invocation: Invocation) throws(ToolError) {
         let connectTo = try invocation.arguments.value(of: .connectTo).map { text throws(ToolError) in
             try HostArgument.endpoint(text, defaultPort: endpoint.port)
@@ -32,16 +32,16 @@ struct LiveHandshake {
         }
     }
 
-    /// What came of a handshake.
+    /// The result of a handshake.
     struct Outcome {
-        /// DER, as sent, the leaf first; `nil` where no certificate arrived.
+        /// The certificates as the server sent them, DER, the leaf first; `nil` if none arrived.
         let presented: [[UInt8]]?
-        /// The connection, where the certificate was accepted and the handshake ended well.
+        /// The connection, if the certificate was accepted and the handshake ended well.
         let connection: TLSConnection?
         let error: HandshakeError?
     }
 
-    /// Connects and lets `judge` decide about what the server presents.
+    /// Connects and lets `judge` decide about the server's certificates.
     func run(judge: @escaping (borrowing PeerChain) -> HandshakeVerdict) -> Outcome {
         let presented = Kept<[[UInt8]]>()
         do throws(HandshakeError) {
@@ -55,7 +55,7 @@ struct LiveHandshake {
         }
     }
 
-    /// What a closure leaves behind for the function that passed it.
+    /// A value that a closure hands to the function that passed it.
     final class Kept<Value> {
         var value: Value?
     }
@@ -79,7 +79,7 @@ struct LiveHandshake {
 }
 
 extension ToolError {
-    /// Exit code 2 for what was asked wrongly, 3 for what did not answer.
+    /// Sets exit code 2 for wrong input, and 3 for a server that did not answer.
     init(_ error: HandshakeError) {
         let isInput =
             switch error.code {
@@ -92,10 +92,10 @@ extension ToolError {
     }
 }
 
-/// What live commands read from the environment, for their help.
+/// The environment variables that commands with live servers read, for their help.
 enum LiveEnvironment {
     static let variables: [(name: String, help: String)] = [
-        ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "How servers are reached: http:// (CONNECT), socks4a://, socks5://"),
-        ("SSL_CERT_FILE, SSL_CERT_DIR", "Where the roots of this machine are"),
+        ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "The proxy to reach servers by: http:// (CONNECT), socks4a://, socks5://"),
+        ("SSL_CERT_FILE, SSL_CERT_DIR", "The places of this machine's roots"),
     ]
 }

@@ -1,12 +1,12 @@
 internal import Pintle
 
-/// Which certificate stands where: on the validated path, where there is one, else in the order sent.
+/// The certificates with their positions: on the validated path if there is one, else in the order sent.
 struct PathPositions {
     struct Place {
         /// `leaf`, `1`, `2`..., `root`, `extra`.
         let position: String
         let der: [UInt8]
-        /// `nil` where it cannot be read.
+        /// The certificate; `nil` if it cannot be read.
         let certificate: Certificate?
         let isSent: Bool
         let isOnPath: Bool
@@ -20,7 +20,7 @@ struct PathPositions {
         }
     }
 
-    /// The path, leaf to anchor; without one, what was sent. What was sent beside the path comes last.
+    /// The path from leaf to anchor, or without a path the chain that was sent. Certificates beside the path come last.
     let places: [Place]
     private let presented: [[UInt8]]
 
@@ -45,13 +45,13 @@ struct PathPositions {
 
     var onPath: [Place] { places.filter(\.isOnPath) }
 
-    /// What was sent, in its order.
+    /// The certificates in the order in which they were sent.
     var sent: [Place] {
         presented.compactMap { der in places.first { $0.der == der } }
     }
 
-    /// The certificate that a failure at this depth is about, as far as it can be told: without a valid path it
-    /// is the one that was sent in this place, provided that each one below it names the next as its issuer.
+    /// Returns the certificate that a failure at this depth is about. Without a valid path it is the one that was sent in
+    /// this place, provided that each one below it names the next as its issuer.
     func place(atDepth depth: Int) -> Place? {
         guard places.indices.contains(depth) else { return nil }
         let below = places[0...depth].map(\.certificate)

@@ -7,7 +7,8 @@ extension Command {
         summary: "Show the pins of live servers, certificates, requests and keys",
         examples: [
             Example(
-                line: "pintle pin example.com", purpose: "what the server shows, and whether this machine trusts it"),
+                line: "pintle pin example.com",
+                purpose: "the certificates of the server, and whether this machine trusts them"),
             Example(line: "pintle pin cert.pem", purpose: "the same from a file; nothing is validated"),
             Example(
                 line: "openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key",
@@ -19,18 +20,18 @@ extension Command {
         ],
         overview: [
             """
-            Prints the public-key pin (SHA-256 of the SubjectPublicKeyInfo) and the fingerprint of everything it is \
-            given: live servers by host, host:port or https URL; certificates, bundles, certificate requests, public \
-            and unencrypted private keys from files, PEM or DER; or standard input (-).
+            Prints the public-key pin (SHA-256 of the SubjectPublicKeyInfo) and the fingerprint of every source. A \
+            source is a live server (host, host:port or https URL), standard input (`-`), or a file, PEM or DER. Files \
+            hold certificates, bundles, certificate requests, and public or unencrypted private keys.
             """,
             """
-            A source is a file where it exists or holds a slash; otherwise it is a host. If one source cannot be \
-            read, every error is told and nothing is printed.
+            A source is a file if a file of that name exists or the name has a slash; otherwise it is a host. If a \
+            source cannot be read, every error is printed and no pins are.
             """,
         ],
         arguments: [
             Argument(
-                name: "SOURCE", help: "A host, host:port, https URL, file, or - for standard input", mayRepeat: true)
+                name: "SOURCE", help: "A host, host:port, https URL, file, or `-` for standard input", mayRepeat: true)
         ],
         ownOptions: [.form, .host, .connectTo, .anchors, .connectTimeout, .handshakeTimeout],
         environment: LiveEnvironment.variables,
@@ -38,6 +39,30 @@ extension Command {
             (.fine, "pins were printed, also of a server that is not trusted"),
             (.unusable, "a source cannot be read"), (.unreachable, "a server showed no certificate"),
         ],
+        sections: [
+            .json(
+                "A list with an object for each source: `source`, and `certificates` with these keys:",
+                keys: [
+                    ("position", "The place in the path: see below"),
+                    ("subject, issuer", "Names, as RFC 4514 writes them"),
+                    ("keyType, keyBits", "The kind and size of the key"),
+                    ("spkiPin", "The pin of the key: `sha256/` and base64"),
+                    ("certificateSHA256", "The fingerprint of the certificate in hex"),
+                    ("notBefore, notAfter", "The first and the last instant of its validity"),
+                    ("isCA", "True for the certificate of an authority"),
+                ]),
+            ReferenceSection(
+                "Positions",
+                .table(
+                    "Position", "Meaning",
+                    [
+                        ("`leaf`", "The certificate of the server"), ("`1`, `2`, ...", "The authorities above it"),
+                        ("`root`", "The end of the path"),
+                        ("`extra`", "Sent, but not on the path: a pin of it would never match"),
+                        ("`key`, `csr`", "A bare key, or a certificate request"),
+                    ])),
+        ],
+        articles: [.choosingPins, .exports],
         run: { invocation throws(ToolError) in try PinCommand(invocation).run() }
     )
 }
@@ -46,11 +71,10 @@ extension OptionSpecification {
     fileprivate static let form = OptionSpecification(
         name: "as", value: .choice("FORM", Snippet.allCases.map(\.rawValue)),
         help:
-            "Print something to paste instead: a policy, Swift, or what 'pintle export' writes. Servers and certificates "
-            + "give pins, keys and requests give backup pins")
+            "Print something to paste instead: a policy, Swift, or a format of `pintle export`. Servers and certificates "
+            + "give pins; keys and requests give backup pins")
     fileprivate static let host = OptionSpecification(
-        name: "host", value: .text("HOST"), help: "The host that --as is about, where no server and no certificate says"
-    )
+        name: "host", value: .text("HOST"), help: "The host for `--as`, if no server or certificate names one")
 }
 
 /// `pintle pin SOURCE...`
@@ -66,7 +90,7 @@ struct PinCommand {
         var errors: [ToolError] = []
         let sources = invocation.arguments.positionals
         guard sources.count(where: { $0 == "-" }) <= 1 else {
-            throw .usage("- stands there twice; standard input is read once", of: .pin)
+            throw .usage("- is given twice; standard input is read only once", of: .pin)
         }
         for source in sources {
             do {
@@ -103,8 +127,9 @@ struct PinCommand {
         return try LivePins(invocation).listing(of: endpoint, source: source)
     }
 
-    /// A URL is none; a name with a slash, one that exists, and one that ends as files with certificates and
-    /// keys do is one: such endings are no top-level domains, and no resolver needs to be asked about them.
+    /// Returns whether a source is a file. A URL is not. A name with a slash is, and so is a name that exists. A usual
+    /// ending of files with certificates and keys also means a file: such endings are not top-level domains, so no resolver
+    /// needs to be asked.
     static func isFile(_ source: String) -> Bool {
         if source == "-" { return true }
         if source.contains("://") { return false }
@@ -124,73 +149,5 @@ struct PinCommand {
         for listing in listings where listing.isNameless {
             invocation.console.warn("\(listing.source) has no subject alternative name, so no client accepts it")
         }
-    }
-}
-
-/// Looks at the certificates of a live server: nothing is sent to it, and nothing hangs on whether it is
-/// trusted.
-struct LivePins {
-    private let invocation: Invocation
-    private let validator: PathValidator
-    private let policy: PinningPolicy
-
-    init(_ invocation: Invocation) throws(ToolError) {
-        self.invocation = invocation
-        validator = try invocation.validator()
-        policy = try PinningPolicy.withoutRules()
-    }
-
-    /// - Parameter source: as it stands on the command line.
-    func listing(of endpoint: ServerEndpoint, source: String) throws(ToolError) -> PinListing {
-        let handshake = try LiveHandshake(endpoint, invocation)
-        // Accepted, to learn how the handshake goes on; the connection is closed without a byte of data.
-        let outcome = handshake.run { _ in .accept }
-        outcome.connection?.close()
-        guard let presented = outcome.presented else {
-            throw Self.failure(outcome.error, source: source)
-        }
-        let evaluation = policy.evaluate(
-            endpoint, presented: presented, at: invocation.now, validate: validator.validate)
-        if let error = outcome.error {
-            invocation.console.warn("the handshake broke after the certificate: \(error.message)")
-        }
-        var failure: PathFailure?
-        if case .rejected(let rejection) = evaluation.decision { failure = rejection.pathFailure }
-        return PinListing(
-            source: "\(endpoint)",
-            entries: entries(PathPositions(path: evaluation.path, presented: presented)),
-            server: PinListing.ServerFindings(
-                endpoint: endpoint, failure: failure, protocolVersion: outcome.connection?.protocolVersion.description,
-                address: outcome.connection?.peerAddress))
-    }
-
-    private func entries(_ positions: PathPositions) -> [PinEntry] {
-        positions.places.compactMap { place in
-            guard let certificate = place.certificate else {
-                invocation.console.warn("a certificate that was sent (\(place.position)) cannot be read")
-                return nil
-            }
-            let remark = place.position == "extra" ? "sent, not on the path: pinning it would never match" : nil
-            return PinEntry(
-                position: place.position, item: .certificate(certificate), isSent: place.isSent,
-                isOnPath: place.isOnPath, remark: remark)
-        }
-    }
-
-    private static func failure(_ error: HandshakeError?, source: String) -> ToolError {
-        guard let error else {
-            return ToolError(
-                exitCode: .unreachable, code: "no-certificate", message: "the server showed no certificate")
-        }
-        var failure = ToolError(error)
-        // It arrived, and there is nothing to read in it.
-        if !error.isBeforeCertificate { failure.exitCode = .unusable }
-        if error.code == .nameNotResolved, !source.contains(":") {
-            failure = ToolError(
-                exitCode: .unreachable, code: failure.code,
-                message: "\"\(source)\" is neither a file nor a host that resolves",
-                hint: "for a file write ./\(source)")
-        }
-        return failure
     }
 }

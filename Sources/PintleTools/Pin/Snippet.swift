@@ -1,6 +1,6 @@
 internal import Pintle
 
-/// Something ready to paste, made from pins.
+/// A text to paste, made from pins.
 enum Snippet: String, CaseIterable {
     case policy, swift, ats, nsc, okhttp, trustkit, curl
 
@@ -15,11 +15,11 @@ enum Snippet: String, CaseIterable {
         }
     }
 
-    /// The rules in a foreign format, as the pins of the servers' own keys; `nil` for the others.
+    /// Returns the rules in a foreign format, as the pins of the servers' own keys; `nil` for other forms.
     private func plan(_ rules: [SnippetRule]) throws(ToolError) -> ExportPlan? {
         guard self != .curl, let format = ForeignFormat(rawValue: rawValue) else { return nil }
         do throws(PolicyError) {
-            // Servers and certificates give the keys of leaves, and ATS wants to know.
+            // Servers and certificates give the keys of leaves, and ATS needs to know that.
             let position: PinPosition = self == .ats ? .leaf : .any
             var hosts: [PinnedHost] = []
             for rule in rules {
@@ -37,7 +37,7 @@ enum Snippet: String, CaseIterable {
         }
     }
 
-    /// What whoever pastes it should know.
+    /// Returns advice for users of the snippet.
     func advice(on rules: [SnippetRule]) -> [String] {
         var advice: [String] = []
         if rules.contains(where: \.backupPins.isEmpty) {
@@ -52,7 +52,7 @@ enum Snippet: String, CaseIterable {
         if let plan = try? plan(rules) {
             advice += plan.losses.sorted.filter { $0.effect != .other }.map { "\($0.effect.rawValue): \($0.message)" }
         }
-        if self == .curl { advice.append("curl compares the server's own key alone, never an authority's") }
+        if self == .curl { advice.append("curl compares only the server's own key, never an authority's") }
         return advice
     }
 
@@ -96,102 +96,5 @@ enum Snippet: String, CaseIterable {
             .joined(separator: ";")
         let server = rule.endpoint.port == 443 ? String("\(rule.endpoint)".dropLast(":443".count)) : "\(rule.endpoint)"
         return "curl --pinnedpubkey '\(pins)' https://\(server)/"
-    }
-}
-
-/// The rule for one host that a snippet is made of.
-struct SnippetRule {
-    let endpoint: ServerEndpoint
-    var pins: [PublicKeyPin] = []
-    var backupPins: [PublicKeyPin] = []
-
-    /// Servers and certificates give the pin of their leaf, keys and requests give backup pins.
-    ///
-    /// - Parameter host: what the command line says; it stands for certificates' own names.
-    static func rules(for listings: [PinListing], host: String?) throws(ToolError) -> [SnippetRule] {
-        var rules: [SnippetRule] = []
-        func add(_ pin: PublicKeyPin?, to endpoint: ServerEndpoint) {
-            guard let index = rules.firstIndex(where: { $0.endpoint == endpoint }) else {
-                rules.append(SnippetRule(endpoint: endpoint, pins: pin.map { [$0] } ?? []))
-                return
-            }
-            if let pin, !rules[index].pins.contains(pin) { rules[index].pins.append(pin) }
-        }
-        for listing in listings {
-            if let server = listing.server { add(listing.leaf?.publicKeyPin, to: server.endpoint) }
-        }
-        let files = listings.filter { $0.server == nil }
-        let endpoint = try host.map { text throws(ToolError) in try HostArgument.endpoint(text) }
-        let named = endpoint ?? files.lazy.compactMap(\.leaf).compactMap(\.firstHost).first
-        for leaf in files.compactMap(\.leaf) {
-            guard let target = try target(named, rules) else { throw nameless }
-            add(leaf.publicKeyPin, to: target)
-        }
-        guard !rules.isEmpty else {
-            throw .usage("there are only backup keys; add the server or its certificate", of: .pin)
-        }
-        let backups = files.flatMap(\.entries).compactMap(\.backupPin)
-        for index in rules.indices {
-            for pin in backups where !rules[index].backupPins.contains(pin) && !rules[index].pins.contains(pin) {
-                rules[index].backupPins.append(pin)
-            }
-        }
-        return rules
-    }
-
-    /// The rule that certificates from files belong to: the only server's, or the host that has a name.
-    private static func target(_ named: ServerEndpoint?, _ rules: [SnippetRule]) throws(ToolError) -> ServerEndpoint? {
-        if rules.count > 1 {
-            throw .usage("to which of the hosts do the certificates belong? run it for each", of: .pin)
-        }
-        return rules.first?.endpoint ?? named
-    }
-
-    private static var nameless: ToolError {
-        .usage("no certificate names a host; say which: --host HOST", of: .pin, code: "missing-host")
-    }
-}
-
-extension PinListing {
-    /// Whether it is a file whose certificate names no host where clients look for it.
-    var isNameless: Bool { server == nil && leaf?.lacksAlternativeNames == true }
-
-    /// The first certificate.
-    fileprivate var leaf: Certificate? {
-        entries.lazy.compactMap(\.item.certificate).first
-    }
-}
-
-extension PinEntry {
-    fileprivate var backupPin: PublicKeyPin? {
-        switch item {
-        case .certificate: nil
-        case .request(let request): request.publicKeyPin
-        case .key(let key, _): key.pin
-        }
-    }
-}
-
-extension Certificate {
-    fileprivate var lacksAlternativeNames: Bool { subjectAlternativeNames?.isEmpty ?? true }
-
-    /// The first DNS name that is a host and no wildcard, or address. Where there are no alternative names at all,
-    /// as in what `openssl req -x509` makes unasked, the common name: a suggestion that no client goes by.
-    fileprivate var firstHost: ServerEndpoint? {
-        for name in subjectAlternativeNames ?? [] {
-            switch name {
-            case .dns(let octets):
-                if let host = try? ServerName(String(decoding: octets, as: UTF8.self)) {
-                    return ServerEndpoint(host: host)
-                }
-            case .ipAddress(let octets):
-                if let address = IPAddress(octets: octets) { return ServerEndpoint(host: ServerName(address)) }
-            default: break
-            }
-        }
-        guard lacksAlternativeNames, let name = subject.commonName, name == "localhost" || name.contains(".") else {
-            return nil
-        }
-        return (try? ServerName(name)).map { ServerEndpoint(host: $0) }
     }
 }

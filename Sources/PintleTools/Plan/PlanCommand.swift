@@ -6,38 +6,80 @@ internal import PintleStorage
 extension Command {
     static let plan = Command(
         name: "plan",
-        summary: "Rehearse a rotation: who is locked out when, and what to do",
+        summary: "Rehearse a rotation: find who is locked out when, and what to do",
         examples: [
             Example(line: "pintle plan plan.json", purpose: "play a plan through, from today to its end"),
             Example(
                 line: "pintle plan plan.json --html plan.html",
-                purpose: "a page with a timeline for everybody who has to agree"),
+                purpose: "a page with a timeline for everyone who has to agree"),
             Example(
                 line: "pintle plan plan.json --tolerate 0.5 --json",
                 purpose: "in CI: exit code 1 if more than 0.5 % of users would lose a server"),
         ],
         overview: [
             """
-            Reads planned keys and certificates, what the servers will serve when, the versions of the app with their \
-            policies and their share of users over time, and signed updates. Asks for every version and every change \
-            what the app would decide, and says who could not connect from which day on, which pin to add by when, \
-            from which day on a key can be switched, and whom an update reaches. Nothing is connected to. Days are \
-            in UTC.
+            Reads planned keys and certificates, the certificates that each server will show over time, the versions of \
+            the app with their policies and their share of users over time, and signed updates. For every version and \
+            every change it asks how the app would decide. It prints which users could not connect from which day on, \
+            which pin to add by which day, from which day on a key can be switched, and which users an update reaches. \
+            No server is contacted. Days are in UTC.
             """
         ],
-        arguments: [Argument(name: "PLAN", help: "The plan file, or - for standard input")],
+        arguments: [Argument(name: "PLAN", help: "The plan file, or `-` for standard input")],
         ownOptions: [.page, .tolerate, .instant],
         exitCodes: [
-            (.fine, "nobody is locked out, or no more than --tolerate"),
+            (.fine, "no users are locked out, or no more than `--tolerate`"),
             (.rejected, "users would be locked out"), (.unusable, "the plan or a policy cannot be used"),
         ],
+        sections: [
+            .json(
+                "Shares are numbers of per cent with up to three decimals.",
+                keys: [
+                    ("result", "`ok` or `lockedOut`"), ("from, until", "The period that was examined"),
+                    ("tolerated", "The share of `--tolerate`"),
+                    (
+                        "worst",
+                        "The most users that a server loses at a time: `share`, `at`, `host`, `port`"
+                    ),
+                    (
+                        "lockouts",
+                        "For each server, version and reason; the keys are listed below"
+                    ),
+                    (
+                        "exposures",
+                        "Apps that accept a stolen key; the keys are listed below"
+                    ),
+                    (
+                        "updates",
+                        "`version`, `published`, `expires`, and `apps`: `app`, `result` (`accepted`, `rejected`), `error`, `message`"
+                    ),
+                    (
+                        "advice",
+                        "`id`, `host`, `port`, `by`, `pin`, `share` that must be reached, `apps`, `message`"
+                    ),
+                    ("notes", "Other remarks, in words"),
+                ]),
+            ReferenceSection(
+                "Lockouts and exposures",
+                .paragraph(
+                    """
+                    A lockout has `from`, `until` (absent: the plan's end), `host`, `port`, `app`, `share` at its beginning, \
+                    `reason`, `pathFailure`, `certificate`, `missingKey`, `missingPin` and `message`.
+                    """),
+                .paragraph(
+                    """
+                    An exposure has `from`, `until`, `host`, `port`, `key`, `certificate`, `apps`, `share`, `lastShare` and \
+                    `message`.
+                    """)),
+        ],
+        articles: [.planningRotations],
         run: { invocation throws(ToolError) in try PlanCommand(invocation).run() }
     )
 }
 
 extension OptionSpecification {
     fileprivate static let page = OptionSpecification(
-        name: "html", value: .file("FILE"), help: "Write a page with a timeline there too")
+        name: "html", value: .file("FILE"), help: "Also write a page with a timeline to this file")
     fileprivate static let tolerate = OptionSpecification(
         name: "tolerate", value: .text("PERCENT"), help: "The share of users that a server may lose", defaultText: "0")
 }

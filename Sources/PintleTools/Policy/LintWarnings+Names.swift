@@ -2,10 +2,10 @@ internal import Pintle
 
 /// The rules that cover sub-domains, by their host.
 struct ParentRules {
-    /// The rules for one name: as many as there are ports, perhaps.
+    /// The rules for one name, which may differ in their ports.
     private struct Rules {
         var forEveryPort: Int?
-        /// The first with a port, in the order of the file.
+        /// The first rule with a port, in the order of the file.
         var firstWithPort: Int?
         var byPort: [UInt16: Int] = [:]
 
@@ -27,12 +27,12 @@ struct ParentRules {
         }
     }
 
-    /// The rule of the nearest parent domain that covers the host on that port, or on every port.
+    /// Returns the rule of the nearest parent domain that covers the host on that port, or on every port.
     func nearest(above host: ServerName, port: UInt16?) -> Int? {
         first(above: host) { rules in port.flatMap { rules.byPort[$0] } ?? rules.forEveryPort }
     }
 
-    /// The first rule with a port of the nearest parent domain that has one.
+    /// Returns the first rule with a port of the nearest parent domain that has one.
     func nearestWithPort(above host: ServerName) -> Int? {
         first(above: host, where: \.firstWithPort)
     }
@@ -48,7 +48,7 @@ struct ParentRules {
     }
 }
 
-/// What is odd about rules beside one another.
+/// Warnings about rules that overlap or resemble one another.
 extension LintWarnings {
     mutating func lookAtBreadth(of host: PinnedHost, _ index: Int) {
         guard host.includesSubdomains, host.host.ipAddress == nil else { return }
@@ -56,16 +56,16 @@ extension LintWarnings {
         warn(
             "public-suffix", .rule(index)["host"],
             "\(host) covers the hosts of everyone who registers below it",
-            help: "name your own domain; what does not match these pins is cut off")
+            help: "name your own domain; servers that do not match these pins are cut off")
     }
 
     mutating func lookAtOverlap(of host: PinnedHost, _ index: Int, _ parents: ParentRules) {
-        // A rule for a port gives way to none without one, and rules for two ports never meet.
+        // A rule for a port always decides before a rule without one, and rules for two ports never overlap.
         let parent = parents.nearest(above: host.host, port: host.port).map { hosts[$0] }
         if host.port == nil, let other = parents.nearestWithPort(above: host.host).map({ hosts[$0] }) {
             warn(
                 "port-rule-wins", .rule(index)["host"],
-                "on port \(other.port ?? 0) the rule for \(other) decides for \(host), shorter as its name is",
+                "on port \(other.port ?? 0) the rule for \(other) decides for \(host)although its name is shorter",
                 help: "add a rule for \(host) with that port")
         }
         guard let parent else {
@@ -99,7 +99,7 @@ extension LintWarnings {
         }
     }
 
-    /// Two registered names that differ by one slip of the finger: one of them is probably meant to be the other, and
+    /// Warns of two registered names that differ by one typing error: one of them is probably meant to be the other, and
     /// the host that is really used has no rule.
     mutating func lookForSimilarNames() {
         var first: [String: Int] = [:]
@@ -110,9 +110,9 @@ extension LintWarnings {
             let name = labels.suffix(2).joined(separator: ".")
             if first.updateValue(first[name] ?? index, forKey: name) == nil { order.append(name) }
         }
-        // It takes some memory a name, and in a list of this size nobody looks for slips.
+        // The search takes memory for each name, and a list of this size is not written by hand.
         guard order.count <= 10_000 else { return }
-        // Names one edit apart share a spelling with one letter left out, or are one.
+        // Names that are one edit apart become equal when one letter is left out.
         var spellings: [String: String] = [:]
         for name in order {
             guard let dot = name.firstIndex(of: "."), name[..<dot].count >= 5, let index = first[name] else { continue }
@@ -134,11 +134,11 @@ extension LintWarnings {
             warn(
                 "similar-host", .rule(index)["host"],
                 "\(name) differs from \(neighbour), which has a rule too, by one letter",
-                help: "if one is a slip, the host that is meant is not pinned")
+                help: "if one is a typing error, the intended host is not pinned")
         }
     }
 
-    /// Digits do not count as slips: hosts are numbered.
+    /// Returns whether two names differ by one typing error. Digits do not count as such, because hosts are numbered.
     private static func areOneSlipApart(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         let isDigit = { (byte: UInt8) in byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
         return left.filter(isDigit) == right.filter(isDigit) && NearestSpelling.distance(left, right) == 1

@@ -4,13 +4,13 @@ internal import Pintle
 /// Collects the warnings about a policy's rules. Time is linear in the rules and the length of their names.
 struct LintWarnings {
     let hosts: [PinnedHost]
-    /// Rules whose host could not be read: nothing is said about their names.
+    /// Rules whose host could not be read. Their names get no warnings.
     let nameless: Set<Int>
     let unpinnedHosts: PinningPolicy.UnpinnedHosts
     let lint: PolicyLint
     private(set) var problems: [PolicyProblem] = []
     private(set) var hasMore = false
-    /// Anchor sets that were looked at; rules share them.
+    /// Anchor sets that were examined; rules share them.
     private var seenAnchors: Set<ObjectIdentifier> = []
 
     init(hosts: [PinnedHost], nameless: Set<Int>, unpinnedHosts: PinningPolicy.UnpinnedHosts, lint: PolicyLint) {
@@ -60,14 +60,14 @@ struct LintWarnings {
                     "this is the placeholder that examples carry, not the hash of a key", help: "pintle pin \(host)")
             }
         }
-        // Few pins are compared faster than hashed.
+        // A few pins are compared faster than hashed.
         let mayShareKeys =
             host.pins.count + host.backupPins.count > 8
             || host.backupPins.contains { backup in host.pins.contains { $0.subject == backup.subject } }
         if mayShareKeys {
             let subjects = Set(host.pins.map(\.subject))
             let exact = Set(host.pins)
-            // The same pin at the same position is an error already.
+            // A repeated pin at the same position is an error already.
             for (position, pin) in host.backupPins.enumerated()
             where subjects.contains(pin.subject) && !exact.contains(pin) {
                 warn(
@@ -80,7 +80,7 @@ struct LintWarnings {
         lookForLeafCertificates(in: host, index)
     }
 
-    /// A fingerprint without a position may be an authority's. What lint knows for one is not warned of.
+    /// Warns of a fingerprint without a position if it is not known to be an authority's.
     private mutating func lookForLeafCertificates(in host: PinnedHost, _ index: Int) {
         guard host.enforcement == .enforce, !host.pins.isEmpty,
             host.pins.allSatisfy({ $0.isFingerprint && $0.position != .ca })
@@ -102,7 +102,7 @@ struct LintWarnings {
 
     private mutating func lookForSharedAuthorities(in host: PinnedHost, _ index: Int) {
         let pins = host.pins + host.backupPins
-        // To know the authorities may mean reading hundreds of roots. A pin of the leaf is of none of them.
+        // Finding the public authorities may mean reading hundreds of roots. A pin of the leaf is not theirs.
         guard host.anchors.includesSystem, !pins.contains(where: { $0.position == .leaf }) else { return }
         var name: String?
         for pin in pins {
@@ -132,7 +132,7 @@ struct LintWarnings {
         let path = PolicyPath.rule(index)["expiry"]["after"]
         if seconds <= 0 {
             let effect =
-                if case .rejecting = host.expiry { "every connection is refused" } else { "pins are not looked at" }
+                if case .rejecting = host.expiry { "every connection is refused" } else { "pins are not compared" }
             warn(
                 "expired", path, "pins of \(host) ended \(day), \(Self.days(-seconds)) ago: \(effect)",
                 help: "set a date after your slowest user updates")
@@ -158,7 +158,7 @@ struct LintWarnings {
             "report-only", .rule(index)["enforcement"],
             "a wrong key of \(host) is reported and let through",
             help: host.reportTo.isEmpty
-                ? "add reportTo, or nobody hears of it; then set \"enforce\""
+                ? "add reportTo, or mismatches stay unseen; then set \"enforce\""
                 : "set \"enforce\" once the reports are quiet")
     }
 

@@ -1,19 +1,19 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// Looks for what is wrong with a policy, and for what is allowed and probably not meant.
+/// A search for errors in a policy, and for allowed values that are probably mistakes.
 ///
-/// What needs knowledge from outside, such as the list of public suffixes, is asked of closures; the answers
-/// that they give by default find nothing.
+/// Closures answer questions that need knowledge from outside, such as the list of public suffixes. The default answers
+/// find nothing.
 struct PolicyLint {
     var now: Date
-    /// In seconds: pins that end sooner than this are worth a warning.
+    /// The time in seconds; pins that end sooner get a warning.
     var expiresWithin: Double = 90 * 86_400
-    /// As in `PinningPolicy.init(json:resolvingFile:isPublicSuffix:)`; `nil` refuses files.
+    /// The resolver of files, as in `PinningPolicy.init(json:resolvingFile:isPublicSuffix:)`; `nil` refuses files.
     var resolvingFile: ((_ path: String) throws -> [UInt8])?
-    /// Whether anyone may register names below this one, which is canonical.
+    /// Returns whether anyone may register names below this one, which is canonical.
     var isPublicSuffix: (String) -> Bool = { _ in false }
-    /// The name of the public authority whose key or certificate this is: one that signs for everybody.
+    /// Returns the name of the public authority whose key or certificate this is: one that signs for everyone.
     var sharedAuthority: (Pin) -> String? = { _ in nil }
 
     init(at now: Date) {
@@ -46,39 +46,8 @@ struct PolicyLint {
             hasMore: draft.hasMoreProblems || warnings.hasMore, policy: draft.policy)
     }
 
-    /// The place in the file, then the place among the findings. What has no place comes first.
+    /// Sorts by the place in the file, then by the order of the findings. Findings without a place come first.
     private static func place(_ finding: (offset: Int, element: LintFinding)) -> (Int, Int, Int) {
         (finding.element.problem.line ?? 0, finding.element.problem.column ?? 0, finding.offset)
-    }
-}
-
-/// What lint says about one thing in a policy.
-struct LintFinding: Sendable, Hashable {
-    enum Severity: String, Sendable, Hashable {
-        /// The policy cannot be used.
-        case error
-        /// It can be used, and its author should look again.
-        case warning
-    }
-
-    let severity: Severity
-    /// Id, path, place, message and remedy. `PolicyProblemTable` says what each id means.
-    let problem: PolicyProblem
-}
-
-/// Everything lint says about a policy, in the order of the file.
-struct LintReport: Sendable {
-    /// At most 1,000 errors and 1,000 warnings.
-    let findings: [LintFinding]
-    /// Whether there are more than `findings` holds.
-    let hasMore: Bool
-    /// The policy, unless there are errors.
-    let policy: PinningPolicy?
-
-    var errorCount: Int { count(of: .error) }
-    var warningCount: Int { count(of: .warning) }
-
-    private func count(of severity: LintFinding.Severity) -> Int {
-        findings.lazy.filter { $0.severity == severity }.count
     }
 }

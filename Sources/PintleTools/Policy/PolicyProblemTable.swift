@@ -1,7 +1,7 @@
 internal import Pintle
 
-/// Every id that an error or a warning about a policy can have, and what it means. Ids are stable: scripts compare
-/// them, and the documentation has an anchor for each.
+/// Every id of an error or a warning about a policy, with its meaning. Ids are stable: scripts compare them, and the
+/// documentation has an anchor for each.
 enum PolicyProblemTable {
     struct Entry: Sendable {
         let id: String
@@ -12,7 +12,7 @@ enum PolicyProblemTable {
 
     static let entries: [Entry] = json + shape + rules + warnings
 
-    /// The file is not the JSON that is read.
+    /// The file cannot be read as JSON.
     private static let json = [
         error("unreadable-file", "the policy file cannot be read"),
         error("missing-resource", "a bundle without the policy file"),
@@ -61,7 +61,7 @@ enum PolicyProblemTable {
         error("empty-reason", "pins are withdrawn without a reason"),
     ]
 
-    /// The rules contradict themselves or one another.
+    /// Rules that contradict themselves or one another.
     private static let rules = [
         error("address-with-subdomains", "an address with includeSubdomains"),
         error("no-pins", "a pinner that was given no pin"),

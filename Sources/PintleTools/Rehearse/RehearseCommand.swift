@@ -8,7 +8,7 @@ extension Command {
         examples: [
             Example(
                 line: "pintle rehearse -- curl -sS -m 3 --cacert {ca} {url}",
-                purpose: "a client that validates and does not pin: what an interceptor gets from it"),
+                purpose: "a client that validates and does not pin: see which interceptors it lets through"),
             Example(
                 line: "pintle rehearse -- curl -sS -m 3 --cacert {ca} --pinnedpubkey '{pins}' {url}",
                 purpose: "the same with pins: nothing gets through"),
@@ -17,7 +17,7 @@ extension Command {
                 purpose: "your own client, in continuous integration; exit code 1 if anything gets through"),
             Example(
                 line: "pintle rehearse --only trusted-interceptor,expired -v -- ./client --ca {ca} {url}",
-                purpose: "two of the attacks, and all that is known about them"),
+                purpose: "two of the attacks, with every detail"),
             Example(line: "pintle rehearse --list", purpose: "the attacks, the standard behind each, why it matters"),
             Example(
                 line: "pintle rehearse --serve --listen 192.0.2.7 --html report.html",
@@ -25,40 +25,59 @@ extension Command {
         ],
         overview: [
             """
-            Starts a TLS server on loopback for each attack, with certificates made on the spot, runs the client once \
-            against each, and judges by what the server got and how the client ended: accepted, blocked, LET THROUGH, \
-            inconclusive. The right server comes first: what a client that refuses it does about the others proves \
-            nothing.
+            Starts a TLS server on loopback for each attack, with new certificates, and runs the client once against \
+            each. Judges by the bytes that the server got and by the end of the client: accepted, blocked, LET THROUGH, \
+            inconclusive. The right server comes first: if a client refuses it, its other answers prove nothing.
             """,
             """
-            In the client's words these are replaced: {url} (https://localhost:PORT/), {host} and {port}; {ca}, a file \
-            of the two roots to trust, PEM; {pin} and {backup}, the server's pins as curl writes them (sha256//...), \
-            {pins} both with a semicolon between; {issuer}, the pin of the authority that issues; {pin-base64}, \
-            {backup-base64}, {issuer-base64}, the bare hashes; {policy}, a policy file with anchors and pins. No shell \
-            reads the words. The client runs without the variables that name proxies, has no input, and is ended with \
-            all it has started when its time is up.
+            In the client's words these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. `{ca}` \
+            is a file of the two roots to trust, PEM. `{pin}` and `{backup}` are the server's pins as curl writes them \
+            (sha256//...); `{pins}` is both with a semicolon between. `{issuer}` is the pin of the authority that issues. \
+            `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{policy}` is a policy file with \
+            anchors and pins. No shell reads the words. The client runs without proxy variables and without input. When its time \
+            is up, it is ended together with all its child processes.
             """,
             """
-            Nothing leaves this machine, unless --listen names an address that others reach.
+            Nothing leaves this machine, unless `--listen` names an address that other machines reach.
             """,
         ],
         arguments: [
             Argument(
-                name: "CLIENT", help: "The client and its arguments, with {url} or {port} in them", isOptional: true,
+                name: "CLIENT", help: "The client and its arguments, with `{url}` or `{port}` in them",
+                isOptional: true,
                 mayRepeat: true, followsOptions: true)
         ],
         ownOptions: [
             .only, .list, .timeout, .rehearsalJUnit, .rehearsalPage, .serve, .listen, .servedHost,
         ],
-        environment: [("TMPDIR", "Where the files of {ca} and {policy} are kept while it runs")],
+        environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
         exitCodes: [
             (.fine, "everything ended as it must"),
             (
                 .rejected,
-                "something was let through, a server that must be accepted was blocked, or there is no verdict about one"
+                "something was let through, a server that must be accepted was blocked, or a server has no verdict"
             ),
             (.unusable, "it proves nothing: the client cannot be run, or refuses the right server too"),
         ],
+        sections: [
+            .json(
+                "A list of these objects, the right server first. Attacks that cannot be run have only `id`, `outcome` and "
+                    + "`remark`. With `--list` an object has `id`, `expected`, `reference`, `summary` and `why`.",
+                keys: [
+                    ("id", "The attack; `control` for the right server"),
+                    ("expected", "`refused` or `accepted`"),
+                    ("outcome", "`accepted`, `blocked`, `let-through`, `inconclusive` or `not-run`"),
+                    ("requestBytes", "The number of bytes that the server got and decrypted"),
+                    ("milliseconds", "The time that the client took; absent with `--serve`"),
+                    ("clientExit", "The client's exit code, or 128 plus the signal that ended it"),
+                    ("reference", "The standard and section"),
+                    ("summary", "The behaviour of the server"),
+                    ("alert", "The last fatal alert of the client"),
+                    ("remark", "The reason why there is no verdict, or why the attack was not run"),
+                    ("isAsItMustBe", "True for the expected outcome, and for an attack that was not run"),
+                ])
+        ],
+        articles: [.rehearsing, .testingOnADevice],
         run: { invocation throws(ToolError) in try RehearseCommand(invocation).run() }
     )
 }
@@ -68,7 +87,7 @@ extension OptionSpecification {
         name: "only", value: .text("ID,..."), mayRepeat: true, help: "Only these attacks; may be repeated")
     fileprivate static let list = OptionSpecification(name: "list", help: "List the attacks, and run nothing")
     fileprivate static let timeout = OptionSpecification(
-        name: "timeout", value: .text("SECONDS"), help: "End the client after so long, at each server",
+        name: "timeout", value: .text("SECONDS"), help: "End the client after this time, at each server",
         defaultText: "5")
     static let rehearsalJUnit = OptionSpecification(
         name: "junit", value: .file("FILE"), help: "Write the results as JUnit XML, for continuous integration")
@@ -78,11 +97,11 @@ extension OptionSpecification {
         name: "serve", help: "Keep all servers up for clients elsewhere, such as a phone, until Ctrl-C")
     fileprivate static let listen = OptionSpecification(
         name: "listen", value: .text("ADDRESS"),
-        help: "With --serve: the address of this machine to listen at, which others may reach",
+        help: "With `--serve`: the address of this machine to listen at, which other machines may reach",
         defaultText: "127.0.0.1")
     fileprivate static let servedHost = OptionSpecification(
         name: "host", value: .text("NAME"),
-        help: "With --serve: the name that clients use, where it leads to that address",
+        help: "With `--serve`: the name that clients use, if it leads to that address",
         defaultText: "localhost, or the address")
 }
 

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Where bytes come from: standard input, a file, or a test.
+/// A source of bytes: standard input, a file, or a test.
 struct ByteSource {
-    /// Whether a person types it.
+    /// A Boolean value that indicates whether a person types the bytes.
     let isTerminal: Bool
-    /// Drops what was typed before it was asked for; where nobody types, nothing.
+    /// Drops the bytes that were typed before the question. Does nothing for a source without a terminal.
     let discardTyped: () -> Void
-    /// At most so many bytes, at least one; none at the end. Throws the number of a system error.
+    /// Reads at least one byte and at most the given number; returns none at the end. Throws the number of a system error.
     let readSome: (Int) throws(SystemError) -> [UInt8]
 
     struct SystemError: Error {
@@ -42,7 +42,7 @@ struct ByteSource {
         }
     }
 
-    /// Everything, up to `limit` bytes; `nil` where there is more.
+    /// Returns everything, or `nil` if there are more than `limit` bytes.
     func readAll(limit: Int) throws(SystemError) -> [UInt8]? {
         var content: [UInt8] = []
         while true {
@@ -51,45 +51,5 @@ struct ByteSource {
             content += bytes
             if content.count > limit { return nil }
         }
-    }
-}
-
-/// Where text goes: a terminal, a file, a pipe, or a test.
-struct ByteSink {
-    /// Whether a person looks at it directly: colours and progress only there.
-    let isTerminal: Bool
-    /// Columns, where known.
-    let width: Int?
-    /// Gives false where the bytes could not be written.
-    let write: ([UInt8]) -> Bool
-
-    init(isTerminal: Bool = false, width: Int? = nil, write: @escaping ([UInt8]) -> Bool) {
-        self.isTerminal = isTerminal
-        self.width = width
-        self.write = write
-    }
-
-    /// An open file, such as 1 for standard output.
-    init(descriptor: Int32) {
-        isTerminal = isatty(descriptor) == 1
-        width = Self.columns(descriptor)
-        write = { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR, !Interrupts.areAsking { continue }
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-                // What a signal cut short would wait again.
-                if !rest.isEmpty, Interrupts.areAsking { return false }
-            }
-            return true
-        }
-    }
-
-    private static func columns(_ descriptor: Int32) -> Int? {
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
     }
 }

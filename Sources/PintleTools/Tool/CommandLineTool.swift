@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// The `pintle` tool: give it arguments and streams, get an exit code.
+/// The `pintle` tool, which turns arguments and streams into an exit code.
 public struct CommandLineTool {
     /// The version that `--version` prints.
     static let version = "0.1.0"
@@ -13,13 +13,13 @@ public struct CommandLineTool {
     private let now: Date
 
     /// - Parameters:
-    ///   - environment: variable names and values.
-    ///   - output: data; `errors`: talk.
+    ///   - environment: the names and values of the variables.
+    ///   - output: the stream for results.
     init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink) {
         self.init(environment: environment, input: input, output: output, errors: errors, now: Date())
     }
 
-    /// - Parameter now: what relative dates are counted from, and the instant of every decision.
+    /// - Parameter now: the instant of every decision, and the one that relative dates are counted from.
     init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink, now: Date) {
         self.environment = environment
         self.input = input
@@ -30,8 +30,8 @@ public struct CommandLineTool {
 
     /// Runs the tool on this process's own arguments and streams. Call it once, on the main thread.
     ///
-    /// - Returns: the exit code of the process: 0 where all is well, 1 for a refusal or a problem, 2 where the command line or
-    ///   an input cannot be used, 3 where no server answered.
+    /// - Returns: the exit code of the process: 0 for success, 1 for a refusal or a problem, 2 if the command line or an
+    ///   input cannot be used, 3 if no server answered.
     public static func main() -> Int32 {
         let tool = CommandLineTool(
             environment: processEnvironment(), input: ByteSource(descriptor: 0), output: ByteSink(descriptor: 1),
@@ -39,14 +39,14 @@ public struct CommandLineTool {
         return tool.run(Array(CommandLine.arguments.dropFirst()))
     }
 
-    /// A Boolean value that indicates whether a thread still runs that cannot be interrupted. End the process by `_exit`
-    /// then.
+    /// A Boolean value that indicates whether a thread that cannot be interrupted still runs. If so, end the process by
+    /// `_exit`.
     public static var leavesThreads: Bool { SurveyThread.isAnyLeftBehind }
 
-    /// - Parameter arguments: without the program's name.
+    /// - Parameter arguments: the arguments without the name of the program.
     /// - Returns: the exit code: see ``ExitCode``.
     func run(_ arguments: [String]) -> Int32 {
-        // Asked for before anything is parsed: a command line that cannot be parsed is reported in JSON too.
+        // Read before anything is parsed, because a command line that cannot be parsed is reported in JSON too.
         let options = arguments.prefix { $0 != "--" }
         let console = Console(
             output: output, errors: errors, environment: environment, color: !options.contains("--no-color"),
@@ -81,6 +81,8 @@ public struct CommandLineTool {
             return try help(arguments.dropFirst(), console)
         case "--generate-completion-script":
             return try completions(arguments.dropFirst(), console)
+        case "--generate-reference":
+            return try reference(Array(arguments.dropFirst()))
         default: break
         }
         if first.hasPrefix("--generate-completion-script=") {
@@ -114,6 +116,16 @@ public struct CommandLineTool {
         return .fine
     }
 
+    /// Only the build and packages of the tool use this, so the help does not show it.
+    private func reference(_ arguments: [String]) throws(ToolError) -> ExitCode {
+        guard arguments.count == 2, let format = CommandReference.Format(rawValue: arguments[0]) else {
+            let names = CommandReference.Format.allCases.map(\.rawValue).joined(separator: " or ")
+            throw .usage("--generate-reference needs a format and a folder: \(names), then FOLDER", of: nil)
+        }
+        try CommandReference.write(format, to: arguments[1])
+        return .fine
+    }
+
     private static func command(named name: String) throws(ToolError) -> Command {
         if let command = Command.all.first(where: { $0.name == name }) { return command }
         let isOption = name.hasPrefix("-")
@@ -137,22 +149,5 @@ public struct CommandLineTool {
             entry = entry.advanced(by: 1)
         }
         return variables
-    }
-}
-
-/// What a command has to work with.
-struct Invocation {
-    let arguments: ParsedArguments
-    let environment: [String: String]
-    let input: ByteSource
-    let console: Console
-    /// When the tool was started.
-    let now: Date
-
-    var writesJSON: Bool { arguments.has(.json) }
-    var isVerbose: Bool { arguments.has(.verbose) }
-
-    func file(_ path: String, limit: Int = 16 << 20) throws(ToolError) -> InputFile {
-        try InputFile(path, limit: limit, standardInput: input)
     }
 }

@@ -48,7 +48,7 @@ enum CompletionScript {
             lines += [
                 "        esac"
             ]
-            // What an action stands before is told by the action, never by a file's name.
+            // The first argument is one of these words, so no file names are offered for it.
             if let words = command.arguments.first?.words, !words.isEmpty {
                 lines += [
                     "        if [ \"$COMP_CWORD\" -eq 2 ]; then",
@@ -89,7 +89,7 @@ enum CompletionScript {
             lines.append("    \(command.name))")
             lines.append("        _arguments \\")
             for option in command.options {
-                let help = zshText(option.help)
+                let help = zshText(MarkedText(option.help).plain)
                 let action =
                     switch option.value {
                     case .none: ""
@@ -142,7 +142,7 @@ enum CompletionScript {
                     }
                 lines.append(
                     "complete -c pintle -n '__fish_seen_subcommand_from \(command.name)' -l \(option.name)"
-                        + "\(short)\(value) -d \(quoted(option.help))")
+                        + "\(short)\(value) -d \(quoted(MarkedText(option.help).plain))")
             }
         }
         return lines.joined(separator: "\n")

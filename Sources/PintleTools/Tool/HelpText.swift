@@ -1,6 +1,6 @@
-/// What `pintle`, `pintle help` and `pintle help COMMAND` print.
+/// The texts of `pintle`, `pintle help` and `pintle help COMMAND`.
 enum HelpText {
-    /// At most 24 lines.
+    /// The help of the whole tool, in at most 24 lines.
     static var overview: String {
         var lines = [
             "pintle \(CommandLineTool.version): is this TLS server the one that is meant?",
@@ -21,13 +21,13 @@ enum HelpText {
 
     static func of(_ command: Command) -> String {
         var sections = [examples(command), section("OVERVIEW", prose(command.overview))]
-        sections.append(section("USAGE", ["  " + usage(command)]))
+        sections.append(section("USAGE", ["  " + command.usage]))
         let arguments = command.arguments.map { argument in
             let words = argument.words.isEmpty ? "" : " (values: \(argument.words.joined(separator: ", ")))"
             return (left: argument.usage, right: argument.help + words)
         }
         if !arguments.isEmpty { sections.append(section("ARGUMENTS", table(arguments))) }
-        sections.append(section("OPTIONS", table(command.options.map { (left: label($0), right: help($0)) })))
+        sections.append(section("OPTIONS", table(command.options.map { (left: label($0), right: $0.fullHelp) })))
         if !command.environment.isEmpty {
             sections.append(section("ENVIRONMENT", table(command.environment.map { (left: $0.name, right: $0.help) })))
         }
@@ -37,28 +37,13 @@ enum HelpText {
     }
 
     private static func examples(_ command: Command) -> String {
-        let lines = command.examples.flatMap { ["  " + $0.line, "      " + $0.purpose] }
+        let lines = command.examples.flatMap { ["  " + $0.line, "      " + MarkedText($0.purpose).plain] }
         return section("EXAMPLES", lines)
-    }
-
-    private static func usage(_ command: Command) -> String {
-        if let last = command.arguments.last, last.followsOptions {
-            return "pintle \(command.name) [OPTIONS] -- \(last.name) ..."
-        }
-        let arguments = command.arguments.map { " " + $0.usage }.joined()
-        return "pintle \(command.name)\(arguments) [OPTIONS]"
     }
 
     private static func label(_ option: OptionSpecification) -> String {
         let short = option.short.map { "-\($0), " } ?? ""
         return short + "--\(option.name)" + (option.placeholder.map { " \($0)" } ?? "")
-    }
-
-    private static func help(_ option: OptionSpecification) -> String {
-        var text = option.help
-        if let choices = option.choices { text += " (values: \(choices.joined(separator: ", ")))" }
-        if let standard = option.defaultText { text += " (default: \(standard))" }
-        return text
     }
 
     private static func section(_ title: String, _ lines: [String]) -> String {
@@ -67,7 +52,7 @@ enum HelpText {
 
     private static func prose(_ paragraphs: [String]) -> [String] {
         paragraphs.enumerated().flatMap { index, paragraph in
-            (index == 0 ? [] : [""]) + TextLayout.wrapped(paragraph, width: 76).map { "  " + $0 }
+            (index == 0 ? [] : [""]) + TextLayout.wrapped(MarkedText(paragraph).plain, width: 76).map { "  " + $0 }
         }
     }
 
@@ -75,7 +60,7 @@ enum HelpText {
         let column = min(28, (rows.map(\.left.count).max() ?? 0) + 4)
         let indent = String(repeating: " ", count: column)
         return rows.flatMap { left, right -> [String] in
-            var lines = TextLayout.wrapped(right, width: 80 - column).map { indent + $0 }
+            var lines = TextLayout.wrapped(MarkedText(right).plain, width: 80 - column).map { indent + $0 }
             let head = "  " + left
             guard head.count + 2 <= column else { return [head] + lines }
             if let first = lines.first { lines[0] = TextLayout.padded(head, to: column) + first.dropFirst(column) }

@@ -2,18 +2,18 @@ internal import Glibc
 
 /// A file that was read whole.
 struct InputFile {
-    /// As it was given; `-` is standard input.
+    /// The path as it was given; `-` is standard input.
     let path: String
     var bytes: [UInt8]
 
-    /// What messages call it.
+    /// The name of the file in messages.
     var name: String { path == "-" ? "stdin" : path }
 
-    /// What the command line names: a file, a pipe such as `<(...)`, or standard input. What another file names is
-    /// read by `PolicyFolder`.
+    /// Reads a file that the command line names, a pipe such as `<(...)`, or standard input. `PolicyFolder` reads the files
+    /// that other files name.
     ///
     /// - Parameter limit: a larger file is refused.
-    /// - Throws: what is wrong, with the path and the remedy.
+    /// - Throws: the problem with the path and the remedy.
     init(_ path: String, limit: Int = 16 << 20, standardInput: ByteSource) throws(ToolError) {
         if path == "-" {
             try self.init(path, limit: limit, from: standardInput)
@@ -36,7 +36,7 @@ struct InputFile {
         guard let content else {
             throw .unusable(
                 "too-large", "larger than \(limit >> 20) MiB", file: name,
-                hint: "give the certificates, keys or policy alone")
+                hint: "give a file with only the certificates, the keys or the policy")
         }
         bytes = content
     }
@@ -60,64 +60,5 @@ struct InputFile {
         let message = error.message
         return .unusable(
             "unreadable-file", message.prefix(1).lowercased() + message.dropFirst(), file: name, hint: hint)
-    }
-}
-
-/// Splits a stream into lines, in memory that does not grow with the stream.
-struct LineReader {
-    enum Line {
-        /// Without its line break.
-        case text([UInt8])
-        /// Longer than allowed; it was read past and not kept.
-        case tooLong
-    }
-
-    private let source: ByteSource
-    private let limit: Int
-    private var buffer: [UInt8] = []
-    /// What of `buffer` was handed out already.
-    private var start = 0
-    private var isAtEnd = false
-
-    /// - Parameter limit: the longest line in bytes.
-    init(_ source: ByteSource, limit: Int) {
-        self.source = source
-        self.limit = limit
-    }
-
-    /// The next line, or `nil` at the end. What follows the last line break counts as a line unless it is empty.
-    mutating func next() throws(ByteSource.SystemError) -> Line? {
-        var scanned = start
-        var isSkipping = false
-        while true {
-            if let end = lineBreak(from: scanned) {
-                let line = buffer[start..<end]
-                start = end + 1
-                return isSkipping || line.count > limit ? .tooLong : .text(Array(line))
-            }
-            if isAtEnd {
-                let line = buffer[start...]
-                start = buffer.count
-                if isSkipping || line.count > limit { return .tooLong }
-                return line.isEmpty ? nil : .text(Array(line))
-            }
-            if buffer.count - start > limit { isSkipping = true }
-            if isSkipping { start = buffer.count }
-            buffer.removeSubrange(..<start)
-            start = 0
-            scanned = buffer.count
-            let bytes = try source.readSome(65_536)
-            isAtEnd = bytes.isEmpty
-            buffer += bytes
-        }
-    }
-
-    private func lineBreak(from index: Int) -> Int? {
-        buffer.withUnsafeBytes { bytes in
-            guard index < bytes.count, let base = bytes.baseAddress,
-                let found = memchr(base + index, 0x0A, bytes.count - index)
-            else { return nil }
-            return UnsafeRawPointer(found) - base
-        }
     }
 }

@@ -1,23 +1,23 @@
 internal import Glibc
 internal import Synchronization
 
-/// SIGINT and SIGTERM as something to be asked about, while an object of this kind lives: work that is told to end can
-/// put things in order first. A write that waits for its reader is given up then. The second signal ends the process,
-/// as it would without all this. Signals that the process ignores stay ignored.
+/// Counts SIGINT and SIGTERM while an object of this class lives, so that work can end in an orderly way. A write that
+/// waits for its reader is then given up. The second signal ends the process. Signals that the process ignores stay
+/// ignored.
 final class Interrupts {
     private static let signals = [SIGINT, SIGTERM]
     private static let installed = Mutex(Installed())
-    /// How many signals came. Made before the handler can be called, which must not make it.
+    /// The number of signals that came. Initialised before the handler can run, because the handler must not do it.
     private static let received = Atomic<Int>(0)
 
     private struct Installed {
-        /// How many objects live.
+        /// The number of objects that live.
         var count = 0
-        /// What was there before the first.
+        /// The actions that the first object replaced.
         var before: [(signal: CInt, action: sigaction)] = []
     }
 
-    /// Whether the process was told to end.
+    /// A Boolean value that indicates whether the process was told to end.
     static var areAsking: Bool { received.load(ordering: .relaxed) > 0 }
 
     init() {
@@ -30,7 +30,7 @@ final class Interrupts {
                 sigaction(signal, nil, &before)
                 let handler = withUnsafeBytes(of: before.__sigaction_handler) { $0.loadUnaligned(as: Int.self) }
                 if handler == Self.ignored { continue }
-                // Without SA_RESTART: what waits returns.
+                // Without SA_RESTART, so that a call that waits returns.
                 var action = sigaction()
                 action.__sigaction_handler.sa_handler = { Interrupts.count($0) }
                 if sigaction(signal, &action, nil) == 0 { installed.before.append((signal, before)) }
@@ -53,7 +53,7 @@ final class Interrupts {
     /// `SIG_IGN` as a number.
     private static let ignored = 1
 
-    /// Runs inside the signal's handler: nothing here allocates or locks.
+    /// Runs inside the signal's handler, so nothing here allocates or locks.
     private static func count(_ number: CInt) {
         if received.add(1, ordering: .relaxed).oldValue > 0 {
             signal(number, SIG_DFL)

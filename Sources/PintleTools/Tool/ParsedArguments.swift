@@ -12,7 +12,7 @@ struct ParsedArguments: Sendable {
 
     func values(of option: OptionSpecification) -> [String] { values[option.name] ?? [] }
 
-    /// - Parameter arguments: what follows the command's name.
+    /// - Parameter arguments: the words behind the command's name.
     init(_ arguments: some Sequence<String>, for command: Command) throws(ToolError) {
         self.command = command
         var positionals: [String] = []
@@ -37,11 +37,11 @@ struct ParsedArguments: Sendable {
         }
         self.positionals = positionals
         self.values = values
-        // Whoever asks for help need not get the rest right.
+        // With `--help` the rest of the command line need not be right.
         if !has(.help) { try Self.checkCount(positionals, of: command) }
     }
 
-    /// `--name`, `--name=value`, `-v`, or several switches in one: `-vh`.
+    /// Returns the options in `--name`, `--name=value`, `-v`, or several switches in one: `-vh`.
     private static func options(
         in argument: String, of command: Command
     ) throws(ToolError) -> [(OptionSpecification, attached: String?)] {
@@ -87,7 +87,7 @@ struct ParsedArguments: Sendable {
         if let choices = option.choices, !choices.contains(value) {
             let nearest = Spelling.nearest(to: value, among: choices).map { "; did you mean \($0)?" } ?? ""
             throw .usage(
-                "\"\(value)\" is no value of --\(option.name)\(nearest) (values: \(choices.joined(separator: ", ")))",
+                "\"\(value)\" is not a value of --\(option.name)\(nearest) (values: \(choices.joined(separator: ", ")))",
                 of: command)
         }
         return value
@@ -108,21 +108,5 @@ struct ParsedArguments: Sendable {
         if positionals.count > command.arguments.count {
             throw .usage("\"\(positionals[command.arguments.count])\" is one argument too many", of: command)
         }
-    }
-}
-
-/// Finds the word that was meant.
-enum Spelling {
-    /// The nearest of `words`, if it is near enough that whoever typed `text` may have meant it.
-    static func nearest(to text: String, among words: [String]) -> String? {
-        let limit = max(1, min(3, text.count / 3))
-        let typed = Array(text.utf8.prefix(64))
-        let candidates = words.map { word in
-            (word: word, distance: NearestSpelling.distance(typed, Array(word.utf8)))
-        }
-        guard let best = candidates.min(by: { $0.distance < $1.distance }), best.distance <= limit else {
-            return nil
-        }
-        return best.word
     }
 }

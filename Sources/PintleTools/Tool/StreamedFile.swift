@@ -1,14 +1,14 @@
 internal import Glibc
 internal import PintleStorage
 
-/// A file that is written piece by piece and is there only when it is whole: until then it has another name. Something other
-/// than a regular file, such as a pipe, is written to.
+/// A file that is written in pieces and gets its name only when it is complete. Until then it has another name. Something
+/// other than a regular file, such as a pipe, is written to.
 ///
 /// A file that is replaced keeps its permissions if it is the user's own and not a link. Any other file gets those that the
 /// umask leaves.
 ///
-/// Whole also after a loss of power, because its content is on the disk before it gets its name. Its folder is not brought
-/// to the disk: the old file may then come back, and the command can be run again.
+/// The file is complete also after a loss of power, because its content is on the disk before it gets its name. Its folder
+/// is not flushed: the old file may then come back, and the command can be run again.
 final class StreamedFile {
     private enum Target {
         case replacement(FileReplacement)

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Hands the lines of a survey from the thread that makes them to the thread that takes them.
 ///
-/// A verdict runs inside OpenSSL, which cannot be interrupted. So a survey has a thread of its own, and the thread that
-/// waits for it can stop waiting at any time: what the survey's thread does from then on is ignored.
+/// A verdict runs inside OpenSSL, which cannot be interrupted. A survey therefore has a thread of its own, and the thread
+/// that waits for it can stop waiting at any time. Lines that the survey puts after that are ignored.
 final class SurveyThread: Sendable {
     private struct State {
         var lines: [[UInt8]] = []
@@ -23,8 +23,8 @@ final class SurveyThread: Sendable {
     private let state = Mutex(State())
     private static let abandoned = Atomic(false)
 
-    /// A Boolean value that indicates whether a thread was left behind. The process must then end by `_exit`: what runs
-    /// at a normal exit frees memory that OpenSSL still uses on that thread.
+    /// A Boolean value that indicates whether a thread was left behind. The process must then end by `_exit`, because a
+    /// normal exit frees memory that OpenSSL still uses on that thread.
     static var isAnyLeftBehind: Bool { abandoned.load(ordering: .relaxed) }
 
     init() throws(ToolError) {
@@ -59,9 +59,9 @@ final class SurveyThread: Sendable {
     /// then, and while it ends, is taken, so that no server with a result is asked again.
     ///
     /// - Parameters:
-    ///   - handle: called on this thread with each line. Where it throws, the survey ends and the other lines are dropped.
+    ///   - handle: called on this thread with each line. If it throws, the survey ends and the other lines are dropped.
     ///   - goesOn: called on this thread after each line, and ten times a second at least; not after it has said no.
-    /// - Returns: what `survey` returned; `false` where it was stopped before it returned.
+    /// - Returns: what `survey` returned; `false` if it was stopped before it returned.
     func run(
         _ survey: @escaping @Sendable () -> Result<Bool, ToolError>, handle: ([UInt8]) throws(ToolError) -> Void,
         goesOn: () -> Bool

@@ -1,6 +1,6 @@
-/// Why a command cannot go on: what happened, where, and what to do about it.
+/// The reason why a command cannot go on: what happened, where, and what to do about it.
 ///
-/// Verdicts are no errors: a rejected certificate is an answer.
+/// Verdicts are not errors: a rejected certificate is a result.
 struct ToolError: Error, Sendable {
     var exitCode: ExitCode
     /// Stable, for scripts: `unknown-key`.
@@ -12,7 +12,7 @@ struct ToolError: Error, Sendable {
     var line: Int?
     var column: Int?
     var hint: String?
-    /// What else is wrong, where several inputs were read.
+    /// The other errors, if several inputs were read.
     var others: [ToolError] = []
 
     /// An input that cannot be used.
@@ -30,8 +30,8 @@ struct ToolError: Error, Sendable {
         return ToolError(exitCode: .unusable, code: code, message: message, hint: "see '\(help)'")
     }
 
-    /// Several errors as one, each of which is told; `nil` for none. That an input could not be read weighs
-    /// more than that a server could not be reached.
+    /// Returns several errors as one, or `nil` for none. An input that cannot be read sets the exit code even if a server
+    /// cannot be reached either.
     static func joining(_ errors: [ToolError]) -> ToolError? {
         guard var first = errors.first else { return nil }
         if errors.contains(where: { $0.exitCode == .unusable }) { first.exitCode = .unusable }

@@ -3,14 +3,14 @@ internal import Pintle
 internal import PintleStorage
 internal import Synchronization
 
-/// The store of `--store`, as the commands use it: what it meets with is told, what it throws is an error of the tool.
+/// The store of `--store`. Prints the store's events, and turns its errors into the tool's.
 final class ApprovalStore {
-    /// As it was given.
+    /// The path as it was given.
     let path: String
     private let store: TrustApprovalStore
     private let events: Events
     private let console: Console
-    /// Whether the store was damaged and a change has given it another name: nothing of it counts.
+    /// A Boolean value that indicates whether the store was damaged and a change has renamed it: no approval in it counts.
     private(set) var wasSetAside = false
 
     private final class Events: Sendable {
@@ -38,16 +38,16 @@ final class ApprovalStore {
         return store.approvals
     }
 
-    /// Why nothing in the store counts, where it is damaged and could be opened all the same.
+    /// The reason why no approval in the store counts, if it is damaged but could be opened.
     var problem: TrustStoreError? { store.problem }
 
     func warnOfProblem() {
         if let problem { console.warn("\(TrustStoreEvent.unusable(problem))") }
     }
 
-    /// The yes to a question.
+    /// Stores a yes to a question.
     func approve(_ host: UnknownHost, at instant: Date, note: String?) throws(ToolError) {
-        // The question has shown each of the exceptions.
+        // The question has named each of the exceptions.
         try change { () throws(TrustStoreError) in
             _ = try store.approve(
                 host, alsoAccepting: host.exceptionsOfCertificate, at: instant, note: note)
@@ -59,7 +59,7 @@ final class ApprovalStore {
         return approval
     }
 
-    /// What was revoked; `nil` where there was nothing to revoke.
+    /// Revokes an approval and returns it; `nil` if there was none.
     func revoke(_ endpoint: ServerEndpoint, at instant: Date) throws(ToolError) -> TrustApproval? {
         var revoked: TrustApproval?
         try change { () throws(TrustStoreError) in revoked = try store.revoke(endpoint, at: instant) }
@@ -82,7 +82,7 @@ final class ApprovalStore {
         }
         for event in events {
             switch event {
-            // Whoever needs the store says so, or gets an error.
+            // Callers that need the store check `problem`, or get an error.
             case .unusable: continue
             case .setAside: wasSetAside = true
             case .vanished, .readableByOthers: break
@@ -93,7 +93,7 @@ final class ApprovalStore {
 }
 
 extension ToolError {
-    /// - Parameter store: as it was given.
+    /// - Parameter store: the path as it was given.
     init(_ error: TrustStoreError, store: String? = nil) {
         switch error {
         case .file(let problem):
@@ -104,7 +104,7 @@ extension ToolError {
                 hint: "use the release that wrote it")
         case .notAStore(let path, let problem):
             self = .unusable(
-                error.code, "no file of approvals: \(problem.message)", file: path, line: problem.line,
+                error.code, "not a file of approvals: \(problem.message)", file: path, line: problem.line,
                 column: problem.column,
                 hint: "name another file; if this one was a store once, give it up: mv \(ShellWord.quoted(path)) "
                     + ShellWord.quoted(path + ".old"))
@@ -116,7 +116,7 @@ extension ToolError {
             self = .unusable(
                 error.code, "the store is damaged: \(problem.message)", file: path, line: problem.line,
                 column: problem.column,
-                hint: "mend it, or give it up: mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))")
+                hint: "repair it, or give it up: mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))")
         case .approval(let problem):
             self.init(problem, store: store)
         }
@@ -134,7 +134,7 @@ extension ToolError {
         case .changedMeanwhile:
             self.init(
                 exitCode: .rejected, code: error.code, message: error.description,
-                hint: "nothing was stored: look at the server again")
+                hint: "nothing was stored: check the server again")
         case .incompleteRecord(let record):
             let path = store ?? "FILE"
             self.init(
@@ -143,11 +143,11 @@ extension ToolError {
                     "earlier approvals \(record == .unreadable ? "cannot be read" : "are lost"), so this server may have "
                     + "been known with another certificate",
                 hint: record == .unreadable
-                    ? "nothing was stored: mend \(ShellWord.quoted(path)), or give it up: mv \(ShellWord.quoted(path)) "
+                    ? "nothing was stored: repair \(ShellWord.quoted(path)), or give it up: mv \(ShellWord.quoted(path)) "
                         + ShellWord.quoted(path + ".old")
                     : "nothing was stored: look into \(ShellWord.quoted(path + ".corrupt")), then move that away")
         case .alreadyExpired:
-            self = .unusable(error.code, error.description, hint: "give --expires a time that is still to come")
+            self = .unusable(error.code, error.description, hint: "give --expires a time in the future")
         case .needsCertificate:
             self = .unusable(error.code, error.description, hint: "give --certificate instead of --key")
         case .noteTooLong:

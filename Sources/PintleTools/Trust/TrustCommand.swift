@@ -1,41 +1,39 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleStorage
 
 extension Command {
     static let trust = Command(
         name: "trust",
-        summary: "What people have decided about servers that no rule covers",
+        summary: "List, approve and revoke servers that no rule covers",
         examples: [
             Example(
                 line: "pintle trust list --store trust.json",
-                purpose: "who is approved, since when and until when, and who was revoked"),
+                purpose: "every approval with its dates, and those that were revoked"),
             Example(
                 line: "pintle trust approve nas.home.arpa --certificate A2:2A:F0:... --store trust.json",
                 purpose: "a fingerprint that you got another way: from the device itself or from its owner"),
             Example(
                 line: "pintle trust approve nas.home.arpa:8443 --key sha256/... --expires 2027-11-20T00:00:00Z "
                     + "--store trust.json",
-                purpose: "a key, in whatever certificate for that name, until then"),
+                purpose: "a key, in any certificate for that name, until that day"),
             Example(
                 line: "pintle trust revoke nas.home.arpa --store trust.json",
-                purpose: "it is asked about again"),
+                purpose: "end the approval; the next contact asks again"),
         ],
         overview: [
             """
-            Approvals count for hosts that no rule of a policy covers, and only where the policy says \
-            "unpinnedHosts": "askUser". Each is for one host and port, and for one certificate or key. It forgives \
-            that no authority which this machine trusts vouches for the server, and nothing else: name and dates still \
-            count. An approval of the exact certificate can also accept that it is for another name, or that its last day \
-            has passed: --accept name-mismatch, --accept expired.
+            Approvals count for hosts that no rule of a policy covers, and only if the policy says \
+            `"unpinnedHosts": "askUser"`. Each is for one host and port, and for one certificate or key. It accepts that \
+            no authority which this machine trusts vouches for the server. Name and dates still count, unless you \
+            approve the exact certificate with `--accept name-mismatch` or `--accept expired`.
             """,
             """
-            An approval of another certificate is never replaced: a changed key is an alarm. Revoke the old one first, \
-            once the server's owner has confirmed the change. Several processes may use a store at a time.
+            An approval never replaces that of another certificate, because a changed key is an alarm. Revoke the old one \
+            first, once the server's owner has confirmed the change. Several processes may use a store at a time.
             """,
         ],
         arguments: [
-            Argument(name: "ACTION", help: "What to do", words: TrustCommand.Action.allCases.map(\.rawValue)),
+            Argument(name: "ACTION", help: "The action", words: TrustCommand.Action.allCases.map(\.rawValue)),
             Argument(
                 name: "HOST[:PORT]", help: "For approve and revoke; port 443 by default, IPv6 in brackets",
                 isOptional: true),
@@ -49,13 +47,50 @@ extension Command {
             ),
             (.unusable, "the command line or the store cannot be used"),
         ],
+        sections: [
+            ReferenceSection(
+                "Actions",
+                .table(
+                    "Action", "Effect",
+                    [
+                        ("`list`", "Prints every approval and its state"),
+                        ("`export`", "Prints the store as JSON, always in the same spelling"),
+                        ("`approve`", "Approves a certificate's fingerprint, in any form, or the pin of a key"),
+                        ("`revoke`", "Ends the approval of a server"),
+                    ])),
+            ReferenceSection(
+                "Damaged stores",
+                .paragraph(
+                    """
+                    A damaged store approves no server. `list` and `export` leave it as it is and exit with 2. `approve` \
+                    and `revoke` rename it to `NAME.corrupt`, say so, go on without it and exit with 1. Look into that \
+                    file, then move it away.
+                    """),
+                .paragraph(
+                    """
+                    A file that does not look like a store is always left as it is, and the exit code is 2. If it was \
+                    the store once, move it away yourself.
+                    """)),
+            .json(
+                """
+                `pintle trust list` writes `store`, `generation`, `record` (`complete`, or `lost` while `NAME.corrupt` stands \
+                beside the store) and `approvals`, a list of these objects. `approve` and `revoke` write one of them.
+                """,
+                keys: [
+                    ("host, port", "The server"), ("state", "`live`, `expired` or `revoked`"),
+                    ("certificate, spki", "The fingerprint or the pin that is approved"),
+                    ("accepts", "The accepted failures"),
+                    ("approvedAt, expiresAt, revokedAt", "Instants"), ("note", "Your own words"),
+                ]),
+        ],
+        articles: [.userDecisions],
         run: { invocation throws(ToolError) in try TrustCommand(invocation).run() }
     )
 }
 
 extension OptionSpecification {
     static let store = OptionSpecification(
-        name: "store", value: .file("FILE"), help: "The file of approvals; it need not be there yet")
+        name: "store", value: .file("FILE"), help: "The file of approvals; it need not exist yet")
     fileprivate static let certificate = OptionSpecification(
         name: "certificate", value: .text("HEX"), help: "Approve this certificate: its SHA-256 fingerprint")
     fileprivate static let key = OptionSpecification(
@@ -63,9 +98,9 @@ extension OptionSpecification {
     fileprivate static let accept = OptionSpecification(
         name: "accept", value: .choice("FAILURE", TrustApproval.AcceptedFailure.ofCertificate.map(\.rawValue).sorted()),
         mayRepeat: true,
-        help: "With --certificate, also accept that it is for another name, or that its last day has passed")
+        help: "With `--certificate`, also accept that it is for another name, or that its last day has passed")
     fileprivate static let expires = OptionSpecification(
-        name: "expires", value: .text("TIME"), help: "The approval ends then, such as 2027-11-20T00:00:00Z",
+        name: "expires", value: .text("TIME"), help: "The end of the approval, such as 2027-11-20T00:00:00Z",
         defaultText: "never")
     fileprivate static let note = OptionSpecification(
         name: "note", value: .text("TEXT"), help: "Your own words, kept beside the approval")
@@ -90,10 +125,11 @@ struct TrustCommand {
         let endpoint = try endpoint(for: action)
         try refuseOptions(of: action)
         guard let path = arguments.value(of: .store) else {
-            throw .usage("--store FILE is missing: it is where approvals are kept", of: .trust, code: "missing-option")
+            throw .usage("--store FILE is missing; approvals are kept there", of: .trust, code: "missing-option")
         }
         let store = try ApprovalStore(path, console)
-        // A change sets a damaged store aside. Whoever looks gets no list that says less than there was.
+        // A change sets a damaged store aside. `list` and `export` instead fail, because an empty list would hide that
+        // approvals were lost.
         if action == .list || action == .export, let problem = store.problem { throw ToolError(problem) }
         switch (action, endpoint) {
         case (.approve, let endpoint?):
@@ -104,11 +140,11 @@ struct TrustCommand {
             guard let revoked = try store.revoke(endpoint, at: invocation.now) else {
                 throw ToolError(
                     exitCode: .rejected, code: "not-approved", message: "nothing is approved for \(endpoint)",
-                    file: path, hint: "see what is: pintle trust list --store \(ShellWord.quoted(path))")
+                    file: path, hint: "list the approvals: pintle trust list --store \(ShellWord.quoted(path))")
             }
             printChange("revoked", revoked)
         case (.export, _):
-            // The one spelling of what counts, whatever the file looks like.
+            // The valid approvals in one spelling, also if the file is spelt otherwise.
             console.write(store.approvals.json())
         default:
             list(store)
@@ -158,7 +194,8 @@ struct TrustCommand {
 // MARK: What an approval leaves out
 
 extension TrustCommand {
-    /// A device that is reached by an address which its certificate lacks is refused all the same, so say so now.
+    /// Prints what the approval does not cover. A device that is reached by an address which its certificate lacks is still
+    /// refused.
     private func printLimits(_ approval: TrustApproval) {
         let isKey = if case .publicKey = approval.subject { true } else { false }
         var gaps: [String] = []
@@ -180,7 +217,7 @@ extension TrustCommand {
         if let action = Action(rawValue: word) { return action }
         let words = Action.allCases.map(\.rawValue)
         let nearest = Spelling.nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
-        throw .usage("\"\(word)\" is no action\(nearest) (values: \(words.joined(separator: ", ")))", of: .trust)
+        throw .usage("\"\(word)\" is not an action\(nearest) (values: \(words.joined(separator: ", ")))", of: .trust)
     }
 
     private func endpoint(for action: Action) throws(ToolError) -> ServerEndpoint? {
@@ -195,7 +232,7 @@ extension TrustCommand {
         }
     }
 
-    /// An option that is passed over is a wish that is not granted.
+    /// Throws for an option of another action, because ignoring it would mislead the user.
     private func refuseOptions(of action: Action) throws(ToolError) {
         guard action != .approve else { return }
         for option in [OptionSpecification.certificate, .key, .accept, .expires, .note] where arguments.has(option) {
@@ -224,7 +261,7 @@ extension TrustCommand {
         case (nil, let text?): .publicKey(try ToolError.wrap { () throws(PinError) in try PublicKeyPin(text) })
         case (nil, nil):
             throw .usage(
-                "approve needs --certificate HEX or --key PIN: what you compared", of: .trust, code: "missing-option")
+                "approve needs --certificate HEX or --key PIN, which you compared", of: .trust, code: "missing-option")
         case (_?, _?): throw .usage("--certificate and --key exclude one another", of: .trust)
         }
     }
@@ -236,66 +273,6 @@ extension ToolError {
             return try read()
         } catch {
             throw .unusable(error.code, error.description, hint: error.hint)
-        }
-    }
-}
-
-/// An approval for people and for machines.
-enum ApprovalText {
-    /// `{host, port, state, certificate | spki, accepts, approvedAt, expiresAt?, note?, revokedAt?}`
-    static func write(_ approval: TrustApproval, at instant: Date, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("host", approval.endpoint.host.description)
-            json.member("port", Int(approval.endpoint.port))
-            json.member("state", state(approval, at: instant))
-            switch approval.subject {
-            case .certificate(let pin): json.member("certificate", pin.description)
-            case .publicKey(let pin): json.member("spki", pin.description)
-            }
-            let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains)
-            json.member("accepts", accepted.map(\.rawValue))
-            json.member("approvedAt", RFC3339.string(from: approval.approvedAt))
-            json.member("expiresAt", approval.expiresAt.map { RFC3339.string(from: $0) })
-            json.member("note", approval.note)
-            json.member("revokedAt", approval.revokedAt.map { RFC3339.string(from: $0) })
-        }
-    }
-
-    /// The server first, what is known about it below.
-    static func lines(_ approval: TrustApproval, at instant: Date, _ palette: Palette) -> [String] {
-        let state = state(approval, at: instant)
-        let word = state == "live" ? palette.good(state) : palette.warning(state)
-        var lines = ["\(approval.endpoint)   \(word)"]
-        func field(_ label: String, _ value: String) { lines.append("  " + TextLayout.padded(label, to: 10) + value) }
-        switch approval.subject {
-        case .certificate(let pin): field("cert", pin.description)
-        case .publicKey(let pin): field("key", pin.description)
-        }
-        let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
-        field("accepts", accepted.isEmpty ? "nothing: the system trusted it" : accepted.joined(separator: ", "))
-        field("approved", ValidityText.day(approval.approvedAt))
-        if let end = approval.expiresAt {
-            let isOver = instant >= end
-            let span = isOver ? ValidityText.span(from: end, to: instant) : ValidityText.span(from: instant, to: end)
-            field(isOver ? "ended" : "ends", "\(ValidityText.day(end)), " + (isOver ? "\(span) ago" : "\(span) left"))
-        }
-        if let revoked = approval.revokedAt { field("revoked", ValidityText.day(revoked)) }
-        if let note = approval.note { field("note", SafeText.escape(note)) }
-        return lines
-    }
-
-    /// `certificate a22a…`, `key sha256/…`
-    static func subject(_ approval: TrustApproval) -> String { "\(kind(approval)) \(Pin(approval.subject))" }
-
-    static func kind(_ approval: TrustApproval) -> String {
-        if case .certificate = approval.subject { "certificate" } else { "key" }
-    }
-
-    static func state(_ approval: TrustApproval, at instant: Date) -> String {
-        switch approval.state(at: instant) {
-        case .live: "live"
-        case .expired: "expired"
-        case .revoked: "revoked"
         }
     }
 }

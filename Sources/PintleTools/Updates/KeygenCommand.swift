@@ -12,25 +12,32 @@ extension Command {
         ],
         overview: [
             """
-            Ed25519. The private key is PKCS#8 in PEM, mode 0600; the public key is SubjectPublicKeyInfo in PEM, under \
-            the same name with .pub behind it: what 'openssl genpkey -algorithm ed25519' makes and reads. Prints the \
-            key id, the SHA-256 of the raw public key. A file that exists is never overwritten.
+            Makes an Ed25519 key pair. The private key is PKCS#8 in PEM, mode 0600. The public key is \
+            SubjectPublicKeyInfo in PEM, in a file of the same name with .pub at its end. `openssl genpkey -algorithm \
+            ed25519` makes and reads the same. Prints the key id, the SHA-256 of the raw public key in hex. A file that \
+            exists is never overwritten.
             """,
             """
-            The key is not encrypted. To put a passphrase on it: openssl pkcs8 -topk8 -in update.key -out \
-            update.enc.key; 'pintle sign' reads both.
+            The key is not encrypted. To put a passphrase on it: `openssl pkcs8 -topk8 -in update.key -out \
+            update.enc.key`; `pintle sign` reads both.
             """,
         ],
         arguments: [],
         ownOptions: [.keyOut],
         exitCodes: [(.fine, "both files were written"), (.unusable, "a file exists already or cannot be written")],
+        sections: [
+            .json(keys: [
+                ("keyid", "The key id"), ("privateKey, publicKey", "The names of the two files"),
+            ])
+        ],
+        articles: [.signedUpdates],
         run: { invocation throws(ToolError) in try KeygenCommand(invocation).run() }
     )
 }
 
 extension OptionSpecification {
     fileprivate static let keyOut = OptionSpecification(
-        name: "out", short: "o", value: .file("FILE"), help: "Where the private key goes (required)")
+        name: "out", short: "o", value: .file("FILE"), help: "The file for the private key (required)")
 }
 
 /// `pintle keygen --out FILE`
@@ -43,7 +50,7 @@ struct KeygenCommand {
 
     func run() throws(ToolError) -> ExitCode {
         guard let path = invocation.arguments.value(of: .keyOut) else {
-            throw .usage("--out FILE is missing: where the private key goes", of: .keygen, code: "missing-option")
+            throw .usage("--out FILE is missing; the private key goes there", of: .keygen, code: "missing-option")
         }
         let publicPath = path + ".pub"
         for taken in [path, publicPath] where OutputFile.exists(taken) { throw .keyExists(taken) }
@@ -67,14 +74,14 @@ struct KeygenCommand {
         }
         console.printMessage(
             "wrote \(SafeText.escape(path)), which signs, and \(SafeText.escape(publicPath)), which apps ship")
-        // The example of the second key is not told to make itself.
+        // The second key's hint does not suggest to make a second key again.
         let isSecond = path.split(separator: "/").last == "offline.key"
         console.printMessage(
             isSecond
                 ? "next: make the other key on the machine that signs, if you have not: pintle keygen --out update.key"
                 : "next: make a second key on another machine and keep it offline: pintle keygen --out offline.key")
         console.printMessage(
-            "      ship both public keys from the first release on; with one alone, a lost key ends all updates")
+            "      ship both public keys from the first release on; with only one, a lost key ends all updates")
         return .fine
     }
 }

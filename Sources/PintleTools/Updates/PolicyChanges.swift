@@ -1,8 +1,8 @@
 internal import Pintle
 
-/// What an update changes, rule by rule, for people who are about to publish it.
+/// The changes of an update, rule by rule, for people who are about to publish it.
 enum PolicyChanges {
-    /// At most twenty lines; rules that stay as they are share one.
+    /// Returns at most twenty lines; unchanged rules share one.
     static func lines(from old: PinningPolicy, to new: PinningPolicy) -> [String] {
         let before = Dictionary(old.hosts.map { ($0.description, $0) }, uniquingKeysWith: { first, _ in first })
         var lines: [String] = []

@@ -12,25 +12,35 @@ extension Command {
                 purpose: "update number 7, from today on"),
             Example(
                 line: "pintle sign --key offline.key --append 7.json -o 7.json",
-                purpose: "the second signature, made by somebody else"),
+                purpose: "the second signature, made by another person"),
         ],
         overview: [
             """
             Writes a DSSE envelope around the policy, its number and its dates. Anchor files that the policy names are \
-            put into it as PEM text. Apps refuse a number that is not above the last they took, so every change gets \
+            put into it as PEM text. Apps refuse a number that is not above the last they took, so give every change \
             a new one.
             """,
             """
-            With --append the argument is an update that exists, and its payload stays as it is to the byte. Look at \
-            it first: pintle inspect UPDATE.
+            With `--append` the argument is an existing update. Its payload stays the same to the byte. Look at it first \
+            with `pintle inspect`.
             """,
         ],
         arguments: [
-            Argument(name: "POLICY", help: "The policy file; with --append the update; or - for standard input")
+            Argument(name: "POLICY", help: "The policy file; with `--append` the update; or `-` for standard input")
         ],
         ownOptions: [.signingKey, .updateVersion, .expires, .issued, .append, .updateOut],
-        environment: [(Passphrase.variable, "The passphrase of encrypted keys; without it, it is asked for")],
+        environment: [(Passphrase.variable, "The passphrase of encrypted keys; without it, the terminal asks")],
         exitCodes: [(.fine, "the update was written"), (.unusable, "a key, the policy or an option cannot be used")],
+        sections: [
+            .json(
+                "With `-o` the update goes to the file, and standard output has these keys:",
+                keys: [
+                    ("update", "The name of the file"), ("version", "The update's number"),
+                    ("issuedAt, expiresAt", "Its dates"), ("keyids", "The keys that signed now"),
+                    ("signatures", "The number of all signatures"),
+                ])
+        ],
+        articles: [.signedUpdates],
         run: { invocation throws(ToolError) in try SignCommand(invocation).run() }
     )
 }
@@ -38,19 +48,19 @@ extension Command {
 extension OptionSpecification {
     fileprivate static let signingKey = OptionSpecification(
         name: "key", short: "k", value: .file("FILE"), mayRepeat: true,
-        help: "A private Ed25519 key, PKCS#8 in PEM, encrypted or not; may be given again (required)")
+        help: "A private Ed25519 key, PKCS#8 in PEM, encrypted or not; may be repeated (required)")
     fileprivate static let updateVersion = OptionSpecification(
         name: "version", value: .text("N"),
-        help: "The update's number, 1 to 9007199254740991 (required without --append)")
+        help: "The update's number, 1 to 9007199254740991 (required without `--append`)")
     fileprivate static let expires = OptionSpecification(
         name: "expires", value: .text("TIME"),
-        help: "Until when apps may take it, such as 2027-02-18T00:00:00Z (required without --append)")
+        help: "The time until which apps may take it, such as 2027-02-18T00:00:00Z (required without `--append`)")
     fileprivate static let issued = OptionSpecification(
-        name: "issued", value: .text("TIME"), help: "From when on apps may take it", defaultText: "now")
+        name: "issued", value: .text("TIME"), help: "The time from which on apps may take it", defaultText: "now")
     fileprivate static let append = OptionSpecification(
-        name: "append", help: "Add signatures to an update that exists")
+        name: "append", help: "Add signatures to an existing update")
     fileprivate static let updateOut = OptionSpecification(
-        name: "out", short: "o", value: .file("FILE"), help: "Where the update goes", defaultText: "standard output")
+        name: "out", short: "o", value: .file("FILE"), help: "The file for the update", defaultText: "standard output")
 }
 
 /// `pintle sign --key K --version N --expires T POLICY -o OUT`
@@ -65,9 +75,9 @@ struct SignCommand {
         let arguments = invocation.arguments
         let paths = arguments.values(of: .signingKey)
         guard !paths.isEmpty else {
-            throw .usage("--key FILE is missing: who signs", of: .sign, code: "missing-option")
+            throw .usage("--key FILE is missing; the key signs", of: .sign, code: "missing-option")
         }
-        // The update that gets one more signature may be written where it was.
+        // With `--append` the update may be overwritten by its new version.
         var guarded = GuardedFiles(paths + (arguments.has(.append) ? [] : arguments.positionals), of: .sign)
         if let path = arguments.value(of: .updateOut), path != "-" { try guarded.reserve(path, for: .updateOut) }
         let file = arguments.has(.append) ? try existingFile() : nil
@@ -104,7 +114,8 @@ struct SignCommand {
         let expires = try date(.expires)
         let issued = try date(.issued) ?? invocation.now
         guard let expires else {
-            throw .usage("--expires TIME is missing: until when apps may take it", of: .sign, code: "missing-option")
+            throw .usage(
+                "--expires TIME is missing; apps take the update until then", of: .sign, code: "missing-option")
         }
         guard issued < expires else { throw .usage("--expires lies before the update is issued", of: .sign) }
         if expires <= invocation.now { invocation.console.warn("this update has expired already: no app takes it") }
@@ -127,7 +138,7 @@ struct SignCommand {
         try Self.reading(file) { () throws(UpdateFailure) in try SignedEnvelope(file.bytes) }
     }
 
-    /// The file as it is, whoever wrote it, with more signatures.
+    /// Returns the file with more signatures; the other ones stay as they are.
     private func appending(
         _ signatures: [SignedEnvelope.Signature], to file: InputFile
     ) throws(ToolError) -> [UInt8] {
@@ -140,11 +151,11 @@ struct SignCommand {
         do {
             return try body()
         } catch {
-            throw .unusable(error.code, "\(error)", file: file.name, hint: "--append takes an update")
+            throw .unusable(error.code, "\(error)", file: file.name, hint: "--append needs an update")
         }
     }
 
-    /// Reads what will be signed: nobody should sign what no app could take.
+    /// Reads the policy and refuses one that no app could accept.
     private func payload(of envelope: SignedEnvelope) throws(ToolError) -> UpdatePayload {
         do {
             guard envelope.payloadType == SignedEnvelope.policyType else {
@@ -163,7 +174,8 @@ struct SignCommand {
             throw .usage("--version N is missing: the update's number", of: .sign, code: "missing-option")
         }
         guard let number = Int(text), (1...UpdatePayload.maximumVersion).contains(number) else {
-            throw .usage("\"\(text)\" is no version: a number from 1 to \(UpdatePayload.maximumVersion)", of: .sign)
+            throw .usage(
+                "\"\(text)\" is not a version: give a number from 1 to \(UpdatePayload.maximumVersion)", of: .sign)
         }
         return number
     }

@@ -4,9 +4,9 @@ internal import Pintle
 internal import PintleCrypto
 internal import PintleUpdates
 
-/// A private Ed25519 key while it is in use. Whoever made one wipes it.
+/// A private Ed25519 key while it is in use. Its creator wipes it.
 struct SigningKey {
-    /// As RFC 8032 section 5.1.5 calls it: 32 bytes.
+    /// The seed of RFC 8032 section 5.1.5: 32 bytes.
     private var seed: [UInt8]
     let publicKey: UpdateKey
 
@@ -26,7 +26,7 @@ struct SigningKey {
 
     mutating func wipe() { KeyFile.wipe(&seed) }
 
-    /// PKCS#8 (RFC 8410 section 7), PEM.
+    /// The key as PKCS#8 (RFC 8410 section 7), PEM.
     var pem: [UInt8] { Array(PEMBlock.text(label: "PRIVATE KEY", bytes: Self.pkcs8Beginning + seed).utf8) }
 
     /// SubjectPublicKeyInfo (RFC 8410 section 4), PEM.
@@ -34,7 +34,7 @@ struct SigningKey {
         PEMBlock.text(label: "PUBLIC KEY", bytes: Self.publicBeginning + publicKey.rawRepresentation)
     }
 
-    // Neither structure has anything in it that could vary: one algorithm without parameters, one length.
+    // Both structures are constant but for the key: one algorithm without parameters, one length.
     private static let pkcs8Beginning: [UInt8] = [
         0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
     ]
@@ -56,7 +56,7 @@ struct SigningKey {
         return made
     }
 
-    /// Reads a PKCS#8 key in PEM, asking for its passphrase where it has one.
+    /// Reads a PKCS#8 key in PEM. Asks for the passphrase of an encrypted one.
     static func read(_ path: String, _ invocation: Invocation) throws(ToolError) -> SigningKey {
         var file = try invocation.file(path, limit: 64 << 10)
         defer { KeyFile.wipe(&file.bytes) }
@@ -67,7 +67,7 @@ struct SigningKey {
         do {
             let blocks = try PEMReader.blocks(in: file.bytes)
             guard let first = blocks.first, blocks.count == 1 else {
-                throw unusable("\(blocks.count) PEM blocks where one private key should stand")
+                throw unusable("\(blocks.count) PEM blocks instead of one private key")
             }
             block = first
         } catch let error as PEMError {
@@ -96,7 +96,7 @@ struct SigningKey {
             throw unusable("a public key cannot sign", hint: "give the private one, without .pub")
         default:
             throw unusable(
-                "a \(block.label) where a PRIVATE KEY should stand", hint: "convert it: openssl pkcs8 -topk8 -in KEY")
+                "a \(block.label) instead of a PRIVATE KEY", hint: "convert it: openssl pkcs8 -topk8 -in KEY")
         }
         defer { EVP_PKEY_free(key) }
         do {
@@ -137,50 +137,5 @@ struct SigningKey {
             throw Failure(message: "no private half")
         }
         return seed
-    }
-}
-
-/// The passphrase of a signing key: from the environment where it is set, else from whoever sits at the terminal.
-enum Passphrase {
-    static let variable = "PINTLE_KEY_PASSPHRASE"
-
-    /// UTF-8, without a line break; never empty. Whoever asked wipes it.
-    static func read(for file: String, _ invocation: Invocation) throws(ToolError) -> [UInt8] {
-        if let value = invocation.environment[variable], !value.isEmpty { return Array(value.utf8) }
-        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        guard terminal >= 0 else {
-            throw .unusable(
-                "encrypted-key", "the key has a passphrase, and there is no terminal to ask for it", file: file,
-                hint: "set \(variable)")
-        }
-        defer { close(terminal) }
-        return try ask("passphrase of \(SafeText.escape(file)): ", on: terminal, file: file)
-    }
-
-    private static func ask(_ question: String, on terminal: Int32, file: String) throws(ToolError) -> [UInt8] {
-        var before = termios()
-        guard tcgetattr(terminal, &before) == 0 else { throw unread(file) }
-        var silent = before
-        // Without signals: one that ended the program here would leave the terminal silent.
-        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
-        guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { throw unread(file) }
-        defer { tcsetattr(terminal, TCSAFLUSH, &before) }
-        let sink = ByteSink(descriptor: terminal)
-        _ = sink.write(Array(question.utf8))
-        let line: [UInt8]
-        do {
-            line = try ByteSource(descriptor: terminal).readSome(4_096)
-        } catch {
-            throw unread(file)
-        }
-        _ = sink.write([0x0A])
-        let interrupt: UInt8 = 3
-        let text = line.prefix { $0 != 0x0A && $0 != 0x0D }
-        guard !text.isEmpty, !text.contains(interrupt) else { throw unread(file) }
-        return Array(text)
-    }
-
-    private static func unread(_ file: String) -> ToolError {
-        .unusable("encrypted-key", "no passphrase was given", file: file, hint: "set \(variable), or type it")
     }
 }

@@ -21,19 +21,33 @@ extension Command {
         overview: [
             """
             Makes the checks in the order in which an app makes them, and names the first that fails: size, envelope, \
-            signatures, payload type, payload, version, dates, scope, policy. --verbose lists them.
+            signatures, payload type, payload, version, dates, scope, policy. `--verbose` lists them.
             """,
             """
-            Without --bundled it is not known which hosts the app shipped rules for: scope and floor are then not \
-            checked, and the output says so.
+            Without `--bundled` the tool does not know which hosts the app shipped rules for. It then skips the checks of \
+            scope and floor, and says so.
             """,
         ],
-        arguments: [Argument(name: "UPDATE", help: "The update, or - for standard input")],
+        arguments: [Argument(name: "UPDATE", help: "The update, or `-` for standard input")],
         ownOptions: [.trustedKey, .threshold, .bundled, .minimumVersion, .instant],
         exitCodes: [
-            (.fine, "accepted"), (.rejected, "rejected, whatever is wrong with UPDATE"),
+            (.fine, "accepted"), (.rejected, "rejected: something is wrong with UPDATE"),
             (.unusable, "a file, key or option is missing or cannot be used"),
         ],
+        sections: [
+            .json(keys: [
+                ("result", "`accepted` or `rejected`"), ("error", "The code of a rejection"),
+                ("version", "The update's number, if enough keys signed and the payload could be read"),
+                ("keyids", "The trusted keys that signed it, each once"),
+                ("threshold", "The number of keys that must sign"),
+                ("issuedAt, expiresAt", "The dates of the update"),
+                ("hosts, isUnchanged, ignoredMembers", "Contents of an accepted update"),
+                ("minimumVersion, violations, problems", "Details of a rejection"),
+                ("message, next", "The problem and the remedy, in words"),
+                ("notChecked", "`floor` and `scope`, without `--bundled`"),
+            ])
+        ],
+        articles: [.signedUpdates],
         run: { invocation throws(ToolError) in try VerifyCommand(invocation).run() }
     )
 }
@@ -41,9 +55,10 @@ extension Command {
 extension OptionSpecification {
     fileprivate static let trustedKey = OptionSpecification(
         name: "trusted", value: .file("PUB"), mayRepeat: true,
-        help: "A public key that the app trusts, SubjectPublicKeyInfo in PEM; may be given again (required)")
+        help: "A public key that the app trusts, SubjectPublicKeyInfo in PEM; may be repeated (required)")
     fileprivate static let threshold = OptionSpecification(
-        name: "threshold", value: .text("N"), help: "How many distinct keys must have signed", defaultText: "1")
+        name: "threshold", value: .text("N"), help: "The number of distinct keys that must have signed",
+        defaultText: "1")
     fileprivate static let bundled = OptionSpecification(
         name: "bundled", value: .file("POLICY"), help: "The policy that the app shipped with")
     fileprivate static let minimumVersion = OptionSpecification(
@@ -82,7 +97,7 @@ struct VerifyCommand {
         do {
             file = try invocation.file(invocation.arguments.positionals[0], limit: SignedEnvelope.maximumBytes)
         } catch {
-            // The one thing about the update itself that reading can find.
+            // The only problem of the update itself that reading can find.
             guard error.code == "too-large" else { throw error }
             return .failure(UpdateRejection(.tooLarge(maximum: SignedEnvelope.maximumBytes)))
         }
@@ -96,7 +111,8 @@ struct VerifyCommand {
     private func trust() throws(ToolError) -> UpdateTrust {
         let paths = invocation.arguments.values(of: .trustedKey)
         guard !paths.isEmpty else {
-            throw .usage("--trusted PUB is missing: the keys that the app ships", of: .verify, code: "missing-option")
+            throw .usage(
+                "--trusted PUB is missing; give the keys that the app ships", of: .verify, code: "missing-option")
         }
         var keys: [UpdateKey] = []
         for path in paths {
@@ -120,7 +136,8 @@ struct VerifyCommand {
         guard let number = Int(text), range.contains(number) else {
             let end = range.upperBound == .max ? "on" : "to \(range.upperBound)"
             throw .usage(
-                "\"\(text)\" is no value of --\(option.name): a number from \(range.lowerBound) \(end)", of: .verify)
+                "\"\(text)\" is not a value of --\(option.name): give a number from \(range.lowerBound) \(end)",
+                of: .verify)
         }
         return number
     }

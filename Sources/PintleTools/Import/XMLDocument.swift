@@ -1,12 +1,12 @@
 internal import CExpat
 
-/// An element of an XML document: only what configuration files are made of.
+/// An element of an XML document, as far as configuration files need it.
 struct XMLElement: Sendable {
     let name: String
     let attributes: [(name: String, value: String)]
     let place: ForeignPlace
     fileprivate(set) var children: [XMLElement] = []
-    /// The text between the children, as one; references are resolved, comments left out.
+    /// The text between the children, joined, with references resolved and without comments.
     fileprivate(set) var text = ""
 
     func attribute(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
@@ -15,10 +15,10 @@ struct XMLElement: Sendable {
     var trimmed: String { String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
 }
 
-/// Reads XML with expat, which does not fetch what a document names. Entities of the document's own are refused:
-/// no configuration needs them, and they can grow without bound.
+/// A reader of XML with expat, which does not fetch external entities. Entities that the document defines are refused: no
+/// configuration needs them, and they can grow without bound.
 enum XMLDocument {
-    /// - Returns: the root.
+    /// - Returns: the root element.
     static func root(_ bytes: [UInt8]) throws(ForeignError) -> XMLElement {
         guard bytes.count <= ForeignLimits.fileSize else {
             throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
@@ -75,7 +75,7 @@ enum XMLDocument {
     }
 }
 
-/// Builds the tree as expat reads. Lives as long as one call, on its thread.
+/// A builder of the tree while expat reads. Lives as long as one call, on its thread.
 private final class XMLBuilder {
     private let parser: XML_Parser
     private var open: [XMLElement] = []

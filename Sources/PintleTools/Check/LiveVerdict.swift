@@ -1,0 +1,78 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleOpenSSL
+
+/// A handshake in which a policy decides.
+struct LiveCheck {
+    let policy: PinningPolicy
+    let validator: PathValidator
+    let instant: Date
+    let handshake: LiveHandshake
+
+    /// - Parameter approvals: the approvals of servers that no rule covers.
+    /// - Throws: an error if no certificate arrived, or if the server broke off a handshake whose certificate was accepted:
+    ///   it has not proved that it holds the key.
+    func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFindings {
+        let verdict = LiveVerdict(
+            of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals)
+        return try verdict.findings(handshake.run(judge: verdict.judge))
+    }
+}
+
+/// The verdict of a policy about one server, inside a handshake that the caller makes.
+final class LiveVerdict {
+    private let endpoint: ServerEndpoint
+    private let policy: PinningPolicy
+    private let validator: PathValidator
+    private let instant: Date
+    private let approvals: TrustApprovals
+    private var evaluation: TrustEvaluation?
+
+    init(
+        of endpoint: ServerEndpoint, by policy: PinningPolicy, validator: PathValidator, instant: Date,
+        approvals: TrustApprovals = .none
+    ) {
+        self.endpoint = endpoint
+        self.policy = policy
+        self.validator = validator
+        self.instant = instant
+        self.approvals = approvals
+    }
+
+    func judge(_ chain: borrowing PeerChain) -> HandshakeVerdict {
+        let evaluation = policy.evaluate(
+            endpoint, chain, approvals: approvals, at: instant, validator: validator)
+        self.evaluation = evaluation
+        return evaluation.decision.handshakeVerdict
+    }
+
+    /// - Throws: the errors of ``LiveCheck/run(_:)``.
+    func findings(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFindings {
+        if let evaluation {
+            if evaluation.decision.isTrusted, let error = outcome.error { throw Self.broken(error) }
+            return findings(evaluation, outcome)
+        }
+        guard let error = outcome.error else {
+            throw ToolError(
+                exitCode: .unreachable, code: "no-certificate", message: "\(endpoint) showed no certificate")
+        }
+        guard let failure = error.pathFailure else { throw ToolError(error) }
+        return findings(TrustEvaluation(of: endpoint, unreadable: failure), outcome)
+    }
+
+    private static func broken(_ error: HandshakeError) -> ToolError {
+        var failure = ToolError(error)
+        failure.exitCode = .unreachable
+        failure.hint = "the certificate was acceptable, but the server did not prove that it holds its key"
+        return failure
+    }
+
+    private func findings(_ evaluation: TrustEvaluation, _ outcome: LiveHandshake.Outcome) -> CheckFindings {
+        let rule = policy.rule(for: endpoint)
+        return CheckFindings(
+            endpoint: endpoint, instant: instant, evaluation: evaluation, rule: rule,
+            host: rule.map { policy.hosts[$0.index] },
+            positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
+            connection: outcome.connection, alert: outcome.error?.alert)
+    }
+}

@@ -1,0 +1,84 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleOpenSSL
+internal import PintleTestKit
+
+/// One server, the policy of an app that connects to it, and how it must end.
+struct DemoScene {
+    /// `nil` for the twin of the scene before it.
+    let number: Int?
+    let title: String
+    let endpoint: ServerEndpoint
+    let identity: Identity
+    let policy: PinningPolicy
+    /// The roots that this machine trusts during the demonstration.
+    let anchors: [Certificate]
+    /// A Boolean value that indicates whether the server is an interceptor or another stranger.
+    var isInterception = false
+    let expectedDecision: String
+    let expectedReason: String
+    /// The app's reaction to a failure, in words, and whether it is right.
+    var aftermath: ((TrustFailure) throws(ToolError) -> (text: String, isAsExpected: Bool))?
+    /// The remark about the result.
+    let remark: (DemoResult) -> String
+
+    var expectation: String { "\(expectedDecision) \(expectedReason)" }
+
+    /// The request of an app, which an interceptor would like to read.
+    private var request: [UInt8] {
+        Array("GET /account HTTP/1.1\r\nHost: \(endpoint.host)\r\nAuthorization: Bearer secret\r\n\r\n".utf8)
+    }
+
+    /// Starts the server, connects, and sends the request over the connection if there is one.
+    func play(at instant: Date) throws(ToolError) -> DemoResult {
+        let server: LoopbackTLSServer
+        do {
+            server = try LoopbackTLSServer(identity)
+        } catch {
+            throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
+        }
+        defer { server.close() }
+        let validator = PathValidator(system: SystemAnchors(replacedBy: anchors))
+        let loopback = try HostArgument.endpoint("127.0.0.1:\(server.port)")
+        // Ignores the environment, because a proxy would send the connection elsewhere.
+        let handshake = try LiveHandshake(endpoint, connectTo: loopback, environment: [:])
+        let check = LiveCheck(policy: policy, validator: validator, instant: instant, handshake: handshake)
+        let findings = try check.run()
+        if let connection = findings.connection { try exchange(over: connection) }
+        // The count of the server, after it has seen the end of the connection.
+        _ = server.waitUntilClosed()
+        var result = DemoResult(scene: self, decision: findings.decision, requestBytes: server.requestByteCount)
+        if let aftermath, let failure = TrustFailure(findings.evaluation, by: policy, at: instant) {
+            result.aftermath = try aftermath(failure)
+        }
+        return result
+    }
+
+    private func exchange(over connection: TLSConnection) throws(ToolError) {
+        defer { connection.close() }
+        do {
+            try connection.write(request)
+            _ = try connection.read()
+        } catch {
+            throw ToolError(error)
+        }
+    }
+}
+
+/// The end of a scene.
+struct DemoResult {
+    let scene: DemoScene
+    let decision: TrustDecision
+    /// Application bytes that the server received.
+    let requestBytes: Int
+    var aftermath: (text: String, isAsExpected: Bool)?
+
+    var summary: String { "\(decision.isTrusted ? "trusted" : "rejected") \(decision.reason)" }
+
+    /// A Boolean value that indicates whether the verdict is the expected one, a request was sent only to a trusted server,
+    /// and the app's reaction was right.
+    var isAsExpected: Bool {
+        summary == scene.expectation && decision.isTrusted == (requestBytes > 0)
+            && (aftermath?.isAsExpected ?? (scene.aftermath == nil))
+    }
+}

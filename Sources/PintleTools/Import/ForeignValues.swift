@@ -1,0 +1,56 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// Values that all foreign formats spell in the same way. Places are found lazily, only for errors, because a search takes
+/// as long as reading the file.
+enum ForeignValues {
+    static func host(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> ServerName {
+        do {
+            return try ServerName(text)
+        } catch {
+            throw ForeignError("invalid-host", error.description, at: place(), hint: error.hint)
+        }
+    }
+
+    /// Reads base64 of 32 bytes, without a prefix.
+    static func key(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> PublicKeyPin {
+        do {
+            return try PublicKeyPin(text)
+        } catch {
+            throw ForeignError(error.code, error.description, at: place(), hint: error.hint)
+        }
+    }
+
+    /// Removes the placeholder that stands in if a format wants two keys.
+    static func keys(_ texts: [(String, ForeignPlace)]) throws(ForeignError) -> [PublicKeyPin] {
+        var keys: [PublicKeyPin] = []
+        for (text, place) in texts {
+            let key = try key(text, at: place)
+            if key != .ofNoKey { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// Reads `2027-11-20` as the beginning of that day in UTC.
+    static func day(_ text: String, at place: ForeignPlace) throws(ForeignError) -> Date {
+        let isDay = text.utf8.count == 10
+        guard isDay, let date = try? RFC3339.date(from: text + "T00:00:00Z") else {
+            throw ForeignError(
+                "invalid-date", "\"\(text)\" is not a day", at: place, hint: "write it like 2027-11-20")
+        }
+        return date
+    }
+
+    static func certificates(
+        _ bytes: [UInt8], name: String, at place: @autoclosure () -> ForeignPlace
+    ) throws(ForeignError) -> [Certificate] {
+        do {
+            return try CertificateBundle(bytes).certificates
+        } catch {
+            let problem = error.problems.first
+            throw ForeignError(
+                "invalid-anchor", "\(name): \(problem?.message ?? "no certificate in it")", at: place(),
+                hint: problem?.help)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import Pintle
+internal import PintleCrypto
+
+/// A certificate request (PKCS#10, RFC 2986). Its signature is not checked.
+///
+///     CertificationRequest ::= SEQUENCE {
+///         certificationRequestInfo  SEQUENCE {
+///             version               INTEGER { v1(0) },
+///             subject               Name,
+///             subjectPKInfo         SubjectPublicKeyInfo,
+///             attributes       [0]  IMPLICIT SET OF Attribute },
+///         signatureAlgorithm        AlgorithmIdentifier,
+///         signature                 BIT STRING }
+struct CertificateRequest: Sendable, Hashable {
+    let subject: DistinguishedName
+    /// The DER of the SubjectPublicKeyInfo.
+    let subjectPublicKeyInfo: [UInt8]
+    let publicKey: PublicKeyDescription
+
+    /// - Parameter der: the whole request.
+    init(der: [UInt8]) throws(DERError) {
+        guard der.count <= Certificate.maximumSize else { throw DERError(.tooLarge, at: 0, reading: "request") }
+        let bytes = der.elementSpan
+        var input = DERReader(0..<bytes.count)
+        let whole = try input.next(DERTag.sequence, in: bytes, reading: "request")
+        try input.finish(reading: "request")
+        var outer = DERReader(contentsOf: whole)
+        var info = DERReader(
+            contentsOf: try outer.next(DERTag.sequence, in: bytes, reading: "certificationRequestInfo"))
+        _ = try outer.next(DERTag.sequence, in: bytes, reading: "signatureAlgorithm")
+        _ = try outer.next(DERTag.bitString, in: bytes, reading: "signature")
+        try outer.finish(reading: "request")
+
+        _ = try info.next(DERTag.integer, in: bytes, reading: "version")
+        let name = try info.next(DERTag.sequence, in: bytes, reading: "subject")
+        try DistinguishedName.check(name, in: bytes)
+        let key = try info.next(DERTag.sequence, in: bytes, reading: "subjectPKInfo")
+        // Some tools omit the empty set of attributes, against the standard.
+        _ = try info.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "attributes")
+        try info.finish(reading: "certificationRequestInfo")
+        subject = DistinguishedName(name, in: bytes)
+        publicKey = try PublicKeyDescription(key, in: bytes)
+        subjectPublicKeyInfo = Array(der[key.range])
+    }
+
+    var publicKeyPin: PublicKeyPin { PublicKeyPin(digest: SHA256Digest(hashing: subjectPublicKeyInfo)) }
+}

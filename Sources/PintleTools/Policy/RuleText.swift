@@ -1,0 +1,44 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleOpenSSL
+internal import PintleStorage
+
+/// A rule of a policy in words.
+enum RuleText {
+    /// `enforced; pins expire 2027-11-20, then system trust`
+    static func terms(of host: PinnedHost, now: Date) -> String {
+        guard !host.pins.isEmpty else { return "nothing pinned; only the path decides" }
+        return [enforcement(of: host), expiry(host.expiry, now: now)].compactMap(\.self).joined(separator: "; ")
+    }
+
+    /// `example.com, exact`; `example.com, which covers sub-domains`
+    static func match(_ choice: MatchedRule) -> String {
+        "\(choice.pattern), " + (choice.isExact ? "exact" : "which covers its sub-domains")
+    }
+
+    /// `3 certificates or more, leaf and anchor counted`
+    static func length(_ length: Int) -> String {
+        ValidityText.counted(length, "certificate") + " or more, leaf and anchor counted"
+    }
+
+    static func enforcement(of host: PinnedHost) -> String {
+        switch host.enforcement {
+        case .enforce: "enforced"
+        case .reportOnly: "reported only"
+        }
+    }
+
+    private static func expiry(_ expiry: PinExpiry, now: Date) -> String? {
+        guard let date = expiry.date else { return nil }
+        let verb = now < date ? "pins expire" : "pins expired"
+        let then = if case .rejecting = expiry { "then every connection is refused" } else { "then system trust" }
+        return "\(verb) \(ValidityText.day(date)), \(then)"
+    }
+
+    /// Returns the pin with its position, if it has one.
+    static func pin(_ pin: Pin) -> String {
+        let kind = if case .certificate = pin.subject { "certificate " } else { "" }
+        let position = pin.position == .any ? "" : "  at \(pin.position.rawValue)"
+        return kind + pin.description + position
+    }
+}

@@ -1,0 +1,28 @@
+/// The reference of the tool, written from the values of its commands: pages for DocC and for `man`.
+enum CommandReference {
+    enum Format: String, CaseIterable {
+        case docc, man
+    }
+
+    /// - Returns: for each page the name of its file and the content.
+    static func files(_ format: Format) -> [(name: String, content: String)] {
+        ReferencePage.all.map { page in
+            switch format {
+            case .docc:
+                let page = DocCPage(page: page)
+                return (name: page.name + ".md", content: page.text)
+            case .man:
+                let page = ManPage(page: page)
+                return (name: page.name + ".1", content: page.text)
+            }
+        }
+    }
+
+    /// Writes every page to a folder, which is made if it does not exist. Other files in it stay.
+    static func write(_ format: Format, to folder: String) throws(ToolError) {
+        try OutputFolder.create(folder)
+        for file in files(format) {
+            try OutputFile.replace("\(folder)/\(file.name)", Array(file.content.utf8))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import Glibc
+internal import PintleStorage
+
+/// Files that a command must not overwrite: its inputs, and its other outputs.
+struct GuardedFiles {
+    private let command: Command
+    private var reserved: [(path: String, file: FileIdentity?)]
+
+    /// - Parameter inputs: the paths on the command line; `-` is not a file.
+    init(_ inputs: [String], of command: Command) {
+        self.command = command
+        reserved = inputs.filter { $0 != "-" }.map { ($0, FileIdentity($0)) }
+    }
+
+    /// - Parameters:
+    ///   - path: the file that will be written.
+    ///   - option: the option that names it, or its folder.
+    /// - Throws: an error if it is one of the other files, also under another name.
+    mutating func reserve(_ path: String, for option: OptionSpecification) throws(ToolError) {
+        guard let file = FileIdentity(path) else { return }
+        if let other = reserved.first(where: { $0.file == file }) {
+            throw .usage("--\(option.name) \(path) would replace \(other.path)", of: command)
+        }
+        reserved.append((path, file))
+    }
+}
+
+/// The identity of a regular file, which all its names share. A file that does not exist yet is identified by its folder
+/// and name.
+struct FileIdentity: Equatable {
+    private let device: UInt
+    private let inode: UInt
+    private let name: String?
+
+    /// Returns `nil` for anything but a regular file, and if the folder does not exist.
+    init?(_ path: String) {
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+            name = nil
+        } else {
+            let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+            let folder = String(path.dropLast(name.count))
+            guard !name.isEmpty, stat(folder.isEmpty ? "." : folder, &status) == 0 else { return nil }
+            self.name = String(name)
+        }
+        device = UInt(status.st_dev)
+        inode = UInt(status.st_ino)
+    }
+}

@@ -1,0 +1,134 @@
+/// A page of the reference: the tool's own, or that of a command. ``DocCPage`` and ``ManPage`` write it.
+struct ReferencePage {
+    /// The command; `nil` for the page of the whole tool.
+    let command: Command?
+    let summary: String
+    /// The command lines in short.
+    let usage: [String]
+    /// The sections between the usage and the articles.
+    let sections: [ReferenceSection]
+    let articles: [Article]
+
+    /// All pages, that of the whole tool first.
+    static var all: [ReferencePage] { [.tool] + Command.all.map(ReferencePage.init) }
+
+    private init(
+        command: Command?, summary: String, usage: [String], sections: [ReferenceSection], articles: [Article]
+    ) {
+        self.command = command
+        self.summary = summary
+        self.usage = usage
+        self.sections = sections
+        self.articles = articles
+    }
+
+    init(_ command: Command) {
+        var sections = [
+            ReferenceSection("Overview", blocks: command.overview.map { .paragraph($0) }),
+            ReferenceSection("Examples", .verbatim(Self.examples(of: command))),
+        ]
+        if !command.arguments.isEmpty {
+            sections.append(ReferenceSection("Arguments", .definitions(Self.arguments(of: command))))
+        }
+        let options = command.options.map { (name: Self.label($0), meaning: $0.fullHelp) }
+        sections.append(ReferenceSection("Options", .definitions(options)))
+        sections += command.sections
+        if !command.environment.isEmpty {
+            let variables = command.environment.map { (name: MarkedText.codes($0.name), meaning: $0.help) }
+            sections.append(ReferenceSection("Environment", .definitions(variables)))
+        }
+        let codes = command.exitCodes.map { (name: "\($0.code.rawValue)", meaning: $0.meaning) }
+        sections.append(ReferenceSection("Exit codes", .definitions(codes)))
+        self.init(
+            command: command, summary: command.summary, usage: [command.usage], sections: sections,
+            articles: command.articles)
+    }
+
+    /// The lines to copy, each below its purpose as a comment of the shell.
+    private static func examples(of command: Command) -> String {
+        command.examples.map { "# \(MarkedText($0.purpose).plain)\n\($0.line)" }.joined(separator: "\n\n")
+    }
+
+    private static func arguments(of command: Command) -> [(name: String, meaning: String)] {
+        command.arguments.map { argument in
+            let words = argument.words.isEmpty ? "" : " (values: \(argument.words.joined(separator: ", ")))"
+            return (name: "`\(argument.usage)`", meaning: argument.help + words)
+        }
+    }
+
+    private static func label(_ option: OptionSpecification) -> String {
+        let short = option.short.map { "`-\($0)`, " } ?? ""
+        return short + "`--\(option.name)" + (option.placeholder.map { " \($0)" } ?? "") + "`"
+    }
+}
+
+extension ReferencePage {
+    /// The page of the whole tool.
+    static var tool: ReferencePage {
+        ReferencePage(
+            command: nil, summary: "Find pins, check servers by a policy, and sign updates on the command line",
+            usage: ["pintle COMMAND [ARGUMENTS] [OPTIONS]", "pintle help COMMAND"],
+            sections: [
+                ReferenceSection(
+                    "Overview",
+                    .paragraph(
+                        "Each command has a page of its own. `pintle help COMMAND` shows its examples and options."),
+                    .commands(Command.all),
+                    .paragraph(
+                        "`pintle --version` prints the version, and `pintle --generate-completion-script SHELL` a script that "
+                            + "teaches bash, zsh or fish to complete command lines.")),
+                ReferenceSection(
+                    "Output",
+                    .paragraph(
+                        "Results go to standard output; errors, warnings and hints go to standard error. The first line of a "
+                            + "verdict has the decision, its reason and the server; the last line says what to do next."
+                    ),
+                    .paragraph(
+                        "Only a terminal gets colours; `NO_COLOR`, `TERM=dumb` and `--no-color` switch them off. Text from "
+                            + "certificates is escaped before it is printed."),
+                    .paragraph(
+                        "A file that exists is replaced as a whole. Except for `pintle sign --append`, no command writes to "
+                            + "a file that it reads.")),
+                ReferenceSection(
+                    "JSON",
+                    .paragraph(
+                        "With `--json`, standard output is one JSON document and nothing else; `pintle evaluate` and `pintle "
+                            + "audit` write one line of JSON for each server or case. Keys are stable, and later versions may "
+                            + "add some. A key that does not apply is absent. Dates are RFC 3339 in UTC."),
+                    .paragraph(
+                        "With exit code 2 or 3 the document is an error; `file`, `line` and `column` are there if the error has "
+                            + "a place:"),
+                    .verbatim(
+                        """
+                        {
+                          "error": {
+                            "code": "connection-refused",
+                            "message": "cannot reach 127.0.0.1:1: connection refused (tried 1 address)",
+                            "hint": "nothing listens there: check the port; behind a proxy? set HTTPS_PROXY, or point at a server with --connect-to"
+                          }
+                        }
+                        """)),
+                ReferenceSection(
+                    "Environment",
+                    .definitions(
+                        (Command.check.environment + Command.sign.environment).map {
+                            (MarkedText.codes($0.name), $0.help)
+                        } + [
+                            ("`NO_COLOR`, `TERM`", "No colours if the first is set, or if the second is `dumb`"),
+                            ("`COLUMNS`", "The width of the output, at most 100"),
+                        ]),
+                    .paragraph(
+                        "Names in lower case go before names in upper case. `NO_PROXY` is compared with the host, and with "
+                            + "the machine that `--connect-to` names. A proxy with an `https://` address is an error.")),
+                ReferenceSection(
+                    "Exit codes",
+                    .definitions(
+                        [
+                            ("0", "Trusted, or no problem was found"), ("1", "Rejected, or problems were found"),
+                            ("2", "The command line or an input cannot be used"),
+                            ("3", "TCP or TLS failed before a certificate arrived"),
+                        ])),
+            ],
+            articles: [.choosingPins, .continuousIntegration, .decisions, .policyFile])
+    }
+}

@@ -1,0 +1,63 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleStorage
+
+/// An approval as text and as JSON.
+enum ApprovalText {
+    /// `{host, port, state, certificate | spki, accepts, approvedAt, expiresAt?, note?, revokedAt?}`
+    static func write(_ approval: TrustApproval, at instant: Date, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("host", approval.endpoint.host.description)
+            json.member("port", Int(approval.endpoint.port))
+            json.member("state", state(approval, at: instant))
+            switch approval.subject {
+            case .certificate(let pin): json.member("certificate", pin.description)
+            case .publicKey(let pin): json.member("spki", pin.description)
+            }
+            let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains)
+            json.member("accepts", accepted.map(\.rawValue))
+            json.member("approvedAt", RFC3339.string(from: approval.approvedAt))
+            json.member("expiresAt", approval.expiresAt.map { RFC3339.string(from: $0) })
+            json.member("note", approval.note)
+            json.member("revokedAt", approval.revokedAt.map { RFC3339.string(from: $0) })
+        }
+    }
+
+    /// Returns the lines: the server first, its facts below.
+    static func lines(_ approval: TrustApproval, at instant: Date, _ palette: Palette) -> [String] {
+        let state = state(approval, at: instant)
+        let word = state == "live" ? palette.good(state) : palette.warning(state)
+        var lines = ["\(approval.endpoint)   \(word)"]
+        func field(_ label: String, _ value: String) { lines.append("  " + TextLayout.padded(label, to: 10) + value) }
+        switch approval.subject {
+        case .certificate(let pin): field("cert", pin.description)
+        case .publicKey(let pin): field("key", pin.description)
+        }
+        let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
+        field("accepts", accepted.isEmpty ? "nothing: the system trusted it" : accepted.joined(separator: ", "))
+        field("approved", ValidityText.day(approval.approvedAt))
+        if let end = approval.expiresAt {
+            let isOver = instant >= end
+            let span = isOver ? ValidityText.span(from: end, to: instant) : ValidityText.span(from: instant, to: end)
+            field(isOver ? "ended" : "ends", "\(ValidityText.day(end)), " + (isOver ? "\(span) ago" : "\(span) left"))
+        }
+        if let revoked = approval.revokedAt { field("revoked", ValidityText.day(revoked)) }
+        if let note = approval.note { field("note", SafeText.escape(note)) }
+        return lines
+    }
+
+    /// `certificate a22a…`, `key sha256/…`
+    static func subject(_ approval: TrustApproval) -> String { "\(kind(approval)) \(Pin(approval.subject))" }
+
+    static func kind(_ approval: TrustApproval) -> String {
+        if case .certificate = approval.subject { "certificate" } else { "key" }
+    }
+
+    static func state(_ approval: TrustApproval, at instant: Date) -> String {
+        switch approval.state(at: instant) {
+        case .live: "live"
+        case .expired: "expired"
+        case .revoked: "revoked"
+        }
+    }
+}

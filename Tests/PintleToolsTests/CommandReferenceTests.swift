@@ -1,0 +1,136 @@
+import Glibc
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+@Suite("Command reference")
+struct CommandReferenceTests {
+    private static let catalogue = "\(Recipes.root)/Sources/PintleTools/PintleTools.docc"
+    private static let groff = ["/usr/bin/groff", "/usr/local/bin/groff"].first(where: InputFile.exists)
+
+    @Test("The committed pages equal the commands' own values; make reference rewrites them")
+    func committedPages() throws {
+        let files = CommandReference.files(.docc)
+        let committed = try Self.names(in: Self.catalogue).filter { $0.hasPrefix("Command") }
+        #expect(committed == files.map(\.name).sorted(), "run make reference")
+        for file in files {
+            let content = try InputFile("\(Self.catalogue)/\(file.name)", standardInput: ByteSource([])).bytes
+            #expect(
+                String(decoding: content, as: UTF8.self) == file.content, "\(file.name) is stale: run make reference")
+        }
+    }
+
+    @Test("Each command has a page of both kinds, and the tool has one", arguments: CommandReference.Format.allCases)
+    func pages(format: CommandReference.Format) throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.path(of: "reference/\(format)")
+        let run = ToolRun("--generate-reference", format.rawValue, folder)
+        #expect(run.code == 0)
+        #expect(run.output.isEmpty && run.errors.isEmpty)
+        #expect(try Self.names(in: folder) == CommandReference.files(format).map(\.name).sorted())
+        #expect(try Self.names(in: folder).count == Command.all.count + 1)
+    }
+
+    @Test("A format that does not exist and a folder that is not named are usage errors")
+    func usageErrors() {
+        for arguments in [
+            ["--generate-reference"], ["--generate-reference", "man"], ["--generate-reference", "pdf", "x"],
+        ] {
+            let run = ToolRun(arguments: arguments)
+            #expect(run.code == 2)
+            #expect(run.errors.contains("--generate-reference needs a format and a folder: docc or man, then FOLDER"))
+        }
+    }
+
+    @Test("An article that a page names exists under its title")
+    func articles() throws {
+        let catalogues = try Self.names(in: "\(Recipes.root)/Sources").flatMap { module in
+            ["\(Recipes.root)/Sources/\(module)/\(module).docc"].filter(InputFile.exists)
+        }
+        for article in Article.all {
+            let file = try #require(
+                catalogues.map { "\($0)/\(article.name).md" }.first(where: InputFile.exists),
+                "\(article.name).md is in no catalogue")
+            let bytes = try InputFile(file, standardInput: ByteSource([])).bytes
+            #expect(bytes.starts(with: "# \(article.title)\n".utf8), "\(file) has another title")
+        }
+    }
+
+    @Test("Each option in a text is marked as code, and each mark has its partner", arguments: Command.all.map(\.name))
+    func marks(name: String) throws {
+        let command = try #require(Command.all.first { $0.name == name })
+        for text in Self.texts(of: command) {
+            #expect(text.count(where: { $0 == "`" }).isMultiple(of: 2), "\(text)")
+            for case .words(let words) in MarkedText(text).spans {
+                #expect(!words.contains("--"), "\(text)")
+                #expect(!words.contains("'pintle"), "\(text)")
+            }
+        }
+    }
+
+    @Test("Help and completion show no marks", arguments: Command.all.map(\.name))
+    func plainHelp(name: String) {
+        let run = ToolRun("help", name)
+        #expect(run.code == 0)
+        #expect(!run.output.contains("`"))
+        for shell in ["bash", "zsh", "fish"] {
+            #expect(!ToolRun("--generate-completion-script", shell).output.contains("`"))
+        }
+    }
+
+    @Test("A manual page writes hyphens that can be copied, and no line of text is taken for a macro")
+    func manualLines() throws {
+        let macros = ["TH", "SH", "PP", "TP", "IP", "RS", "RE", "nf", "fi", "br"]
+        for file in CommandReference.files(.man) {
+            for line in file.content.split(separator: "\n") where !line.hasPrefix(".\\\"") {
+                #expect(!line.replacing("\\-", with: "").contains("-"), "\(file.name): \(line)")
+                #expect(!line.hasPrefix("'"), "\(file.name): \(line)")
+                guard line.hasPrefix(".") else { continue }
+                #expect(macros.contains { line == ".\($0)" || line.hasPrefix(".\($0) ") }, "\(file.name): \(line)")
+            }
+        }
+    }
+
+    @Test(
+        "groff formats each manual page without a warning",
+        .enabled(if: Self.groff != nil, "skipped: groff is not installed"))
+    func manualPages() throws {
+        let groff = try #require(Self.groff)
+        for file in CommandReference.files(.man) {
+            let result = try runProcess([groff, "-man", "-Tutf8", "-ww"], input: Array(file.content.utf8))
+            #expect(result.status == 0)
+            #expect(result.errorOutput.isEmpty, "\(file.name): \(result.errorOutput)")
+            #expect(!result.stdout.isEmpty)
+        }
+    }
+
+    @Test("Text that groff would read as a macro, an escape or a hyphen is escaped")
+    func escapes() {
+        #expect(ManPage.line(".TH") == "\\&.TH")
+        #expect(ManPage.line("'x") == "\\&'x")
+        #expect(ManPage.line("TH") == "TH")
+        #expect(ManPage.escaped("a\\b -c 'd' \"e\" ^~`") == "a\\eb \\-c \\(aqd\\(aq \\(dqe\\(dq \\(ha\\(ti\\(ga")
+        #expect(ManPage.escaped("\u{E9}\u{1F600}") == "\\[u00E9]\\[u1F600]")
+    }
+
+    /// The names in a folder, sorted.
+    private static func names(in folder: String) throws -> [String] {
+        let directory = try #require(opendir(folder))
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    private static func texts(of command: Command) -> [String] {
+        command.overview + [command.summary] + command.examples.map(\.purpose) + command.arguments.map(\.help)
+            + command.options.map(\.help) + command.environment.map(\.help) + command.exitCodes.map(\.meaning)
+            + command.sections.flatMap(\.blocks).flatMap(\.texts)
+    }
+}

@@ -13,7 +13,12 @@ public enum TrustFailureEvent: Sendable {
     /// The severity, in the terms of loggers.
     public enum Level: String, Sendable, Hashable, CaseIterable {
         // In ascending order.
-        case notice, warning, error
+        /// An expected event, such as a device without a network.
+        case notice
+        /// An event that needs attention, although the server was trusted.
+        case warning
+        /// A refusal, or a problem that keeps the policy from being updated.
+        case error
     }
 
     /// The level at which a log shows the event.

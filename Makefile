@@ -130,7 +130,7 @@ linkage: build ## Prove what the core, a session and the tool load, and what the
 debug-only: ## Prove that a release build lacks the debug anchors (after build and unit)
 	@Scripts/debug-only.sh
 
-docs: ## Build the documentation, warnings being errors: .build/docs; compare the public API with the dump in API
+docs: ## Build the documentation as one site, warnings being errors: .build/docs/site; compare the public API with the dump in API
 	@Scripts/setup.sh build docs
 	@Scripts/docs.sh
 	@Scripts/api.sh check

@@ -1,6 +1,6 @@
 # From the symbol graphs of a module to its public declarations, each {path, kind, text, isType, isDocumented}.
-# What the compiler derives has no place in a file and is left out.
-def declared: select(.location != null and (.identifier.precise | contains("::SYNTHESIZED::") | not));
+# What the compiler derives has no place in a file and is left out; so is an extension, whose members are listed.
+def declared: select(.location != null and .kind.identifier != "swift.extension" and (.identifier.precise | contains("::SYNTHESIZED::") | not));
 def conformances($names): map(select(.kind == "conformsTo"))
     | map({source, name: (.targetFallback // $names[.target] // .target) | split(".") | last})
     | map(select(.name | IN("Copyable", "Escapable", "SendableMetatype") | not))

@@ -7,8 +7,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 catalogue=Sources/Pintle/Pintle.docc
+exports=Sources/PintleTools/PintleTools.docc/Exports.md
 
-for document in README.md "$catalogue"/*.md; do
+for document in README.md Sources/*/*.docc/*.md; do
     awk -v document="$document" '
         function slice(name,    part, file, line, indent, marker, text, isInside) {
             split(name, part, ".")
@@ -49,7 +50,7 @@ sed -n 's/^        case \([A-Za-z, ]*\)$/\1/p' Sources/Pintle/PolicyFile/PolicyM
 done
 sed -n '/enum Kind/,/^    }/s/.*case \([a-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/PintleTools/Export/PolicyLoss.swift |
     while read -r name id; do
-        grep -q "^| \`${id:-$name}\` |" "$catalogue/Exports.md" || echo "$catalogue/Exports.md: no row for ${id:-$name}"
+        grep -q "^| \`${id:-$name}\` |" "$exports" || echo "$exports: no row for ${id:-$name}"
     done
 for target in Fuzz/Sources/*/; do
     grep -qw "$(basename "$target")" README.md || echo "README.md: does not name the fuzz target $(basename "$target")"

@@ -26,5 +26,5 @@ target=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/
 rm -rf "$folder"
 # shellcheck disable=SC2016
 printf '%s\n' $modules | xargs -P 2 -I MODULE sh -c 'mkdir -p "$2/MODULE" && exec swift symbolgraph-extract \
-    -module-name MODULE -minimum-access-level public -target "$1" -I "$3/Modules" -output-dir "$2/MODULE" $4' \
+    -module-name MODULE -minimum-access-level public -emit-extension-block-symbols -target "$1" -I "$3/Modules" -output-dir "$2/MODULE" $4' \
     sh "$target" "$folder" "$("${build[@]}" --show-bin-path)" "$(printf -- '-Xcc -fmodule-map-file=%s ' $maps)"

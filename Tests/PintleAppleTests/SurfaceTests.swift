@@ -56,7 +56,7 @@ struct SurfaceTests {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }
         let article = try String(
-            contentsOf: root.appendingPathComponent("Sources/Pintle/Pintle.docc/AppleStandIns.md"), encoding: .utf8)
+            contentsOf: root.appendingPathComponent("Sources/PintleApple/PintleApple.docc/AppleStandIns.md"), encoding: .utf8)
         var names: [String] = []
         for part in ["Trust", "Keychain"] {
             let folder = root.appendingPathComponent("Tests/StandIns/Security/\(part)")

@@ -130,7 +130,7 @@ struct PlanReaderTests {
 
     @Test("The article has every key of the format and every advice")
     func documented() throws {
-        let catalogue = PlanFixture.examples.replacing("Examples/plans", with: "Sources/Pintle/Pintle.docc")
+        let catalogue = PlanFixture.examples.replacing("Examples/plans", with: "Sources/PintleTools/PintleTools.docc")
         let data = try Data(contentsOf: URL(filePath: catalogue + "/PlanningRotations.md"))
         let article = String(decoding: data, as: UTF8.self)
         let keys =

@@ -128,7 +128,7 @@ struct RecipeTests {
     @Test("The article shows the recipes as they are", arguments: ["pins.yml", "pre-commit-config.yaml"])
     func article(name: String) throws {
         let article = String(
-            decoding: try Recipes.file("Sources/Pintle/Pintle.docc/ContinuousIntegration.md"), as: UTF8.self)
+            decoding: try Recipes.file("Sources/PintleTools/PintleTools.docc/ContinuousIntegration.md"), as: UTF8.self)
         let blocks = article.split(separator: "```yaml\n").dropFirst().compactMap { $0.split(separator: "```").first }
         func words(_ text: some StringProtocol) -> String {
             text.split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -25,7 +25,7 @@ struct UpdateInteropTests {
     /// The recipe as it stands in the documentation.
     private static func recipe() throws -> String {
         let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
-        let article = root + "/Sources/Pintle/Pintle.docc/SignedUpdates.md"
+        let article = root + "/Sources/PintleUpdates/PintleUpdates.docc/SignedUpdates.md"
         let block = try runProcess(["sed", "-n", "/^```sh$/,/^```$/{/^```/d;p}", article]).output
         try #require(block.contains("pkeyutl -sign"), "the article has no recipe")
         return block

@@ -49,7 +49,8 @@ convert() { # module, folder of the archives
 export -f convert
 for folder in $out/first $out; do xargs -P 2 -I MODULE bash -c "convert MODULE $folder" <<<"$modules"; done
 
-"$docc" merge $out/*.doccarchive --output-path $out/site --synthesized-landing-page-name Pintle
+"$docc" merge $out/*.doccarchive --output-path $out/site --synthesized-landing-page-name Pintle \
+    --synthesized-landing-page-topics-style list
 "$docc" process-archive transform-for-static-hosting $out/site
 echo '<!doctype html><title>Pintle</title><meta http-equiv="refresh" content="0; url=documentation/pintle/">' >$out/site/index.html
 dead=$(find $out/site/data -name '*.json' -exec jq -r '.references[]? | .url?, .variants[]?.url | strings' {} + | grep '^/' |

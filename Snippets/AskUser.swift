@@ -15,7 +15,7 @@ func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async th
     do {
         return try await session.data(from: url).0
     } catch {
-        guard case .unknownHost(let host) = TrustRejection(underlying: error) else { throw error }
+        guard case .unknownHost(let host) = TrustRejection(underlying: session.explain(error)) else { throw error }
         // Earlier approvals are not all known, so this may be a changed certificate instead of a first contact.
         guard host.approvalRecord == .complete else { throw store.problem ?? error }
         // The connection is closed, so the user may take all day.

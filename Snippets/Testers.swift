@@ -1,4 +1,4 @@
-// Tests of an app that pins: without a network, and with real servers on loopback.
+// A test of an app that pins, with real servers on loopback. It runs in Tests/AppTests.
 
 #if canImport(Testing) && canImport(PintleTestKit) && canImport(PintleURLSession)
 import Foundation
@@ -11,30 +11,6 @@ import FoundationNetworking
 import PintleOpenSSL
 #endif
 
-// snippet.policy
-/// The app calls this with its own pins and `.system`, a test with what it has minted.
-func appPolicy(host: String = "api.example.com", pins: [Pin], anchors: TrustAnchors) throws -> PinningPolicy {
-    try PinningPolicy {
-        try PinnedHost(host, pins: pins, backup: .noneAccepted, anchors: anchors)
-    }
-}
-
-@Test("The app's rule refuses another key of the same authority")
-func anotherKey() throws {
-    let authority = try CertificateAuthority.root()
-    let server = try authority.issue(hosts: ["api.example.com"])
-    let interceptor = try authority.issue(hosts: ["api.example.com"])
-    let policy = try appPolicy(
-        pins: CertificateBundle(pem: server.certificate.pem).publicKeyPins(),
-        anchors: .only(CertificateBundle(pem: authority.certificate.pem)))
-    let evaluator = ServerTrustEvaluator(policy: policy)
-    let endpoint = ServerEndpoint(host: try ServerName("api.example.com"))
-
-    #expect(evaluator.evaluate(endpoint, presented: server.chain, at: Date()).decision.reason == "pin-matched")
-    #expect(evaluator.evaluate(endpoint, presented: interceptor.chain, at: Date()).decision.reason == "pin-mismatch")
-}
-// snippet.end
-
 // Servers are in the Linux half of PintleTestKit.
 #if canImport(PintleOpenSSL)
 // snippet.recorder
@@ -42,9 +18,11 @@ func anotherKey() throws {
 func interceptor() async throws {
     let authority = try CertificateAuthority.root()
     let identity = try authority.issue(hosts: ["localhost"])
-    let policy = try appPolicy(
-        host: "localhost", pins: CertificateBundle(pem: identity.certificate.pem).publicKeyPins(),
-        anchors: .only(CertificateBundle(pem: authority.certificate.pem)))
+    let policy = try PinningPolicy {
+        try PinnedHost(
+            "localhost", pins: CertificateBundle(pem: identity.certificate.pem).publicKeyPins(),
+            backup: .noneAccepted, anchors: .only(CertificateBundle(pem: authority.certificate.pem)))
+    }
     let recorder = TrustFailureRecorder()
     let session = URLSession.pinned(to: policy, observer: recorder)
 

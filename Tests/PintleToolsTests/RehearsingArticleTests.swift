@@ -163,7 +163,8 @@ struct PrintedRecipe {
 
     /// The code blocks of a language.
     private static func blocks(_ language: String) throws -> [String] {
-        let article = String(decoding: try Recipes.file("Sources/PintleTools/PintleTools.docc/Rehearsing.md"), as: UTF8.self)
+        let article = String(
+            decoding: try Recipes.file("Sources/PintleTools/PintleTools.docc/Rehearsing.md"), as: UTF8.self)
         return article.split(separator: "```\(language)\n").dropFirst().map { part in
             String(part.split(separator: "```", omittingEmptySubsequences: false).first ?? "")
         }

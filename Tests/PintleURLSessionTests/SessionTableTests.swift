@@ -12,7 +12,8 @@ struct SessionTableTests {
             var folder = URL(fileURLWithPath: #filePath)
             for _ in 0..<3 { folder.deleteLastPathComponent() }
             return try String(
-                contentsOf: folder.appendingPathComponent("Sources/PintleURLSession/PintleURLSession.docc/Sessions.md"), encoding: .utf8)
+                contentsOf: folder.appendingPathComponent("Sources/PintleURLSession/PintleURLSession.docc/Sessions.md"),
+                encoding: .utf8)
         }
     }
 

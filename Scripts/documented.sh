@@ -46,7 +46,7 @@ grep -oE '(error|warning)\("[a-z0-9-]+"' $problems | cut -d'"' -f2 | while read 
 done
 sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/Pintle/Path/PathFailure.swift |
     while read -r name id; do heading Decisions.md "${id:-$name}"; done
-sed -n 's/^        case \([A-Za-z, ]*\)$/\1/p' Sources/Pintle/PolicyFile/PolicyFileKeys.swift | tr -s ', ' '\n' | while read -r key; do
+sed -n 's/^        case \([A-Za-z, ]*\)$/\1/p' Sources/Pintle/PolicyFile/PolicyMembers.swift | tr -s ', ' '\n' | while read -r key; do
     grep -qE "[\`\"]$key[\`\"]|^### $key$" "$catalogue/PolicyFile.md" || echo "$catalogue/PolicyFile.md: does not name $key"
     jq . $schema | grep -q "\"$key\"" || echo "$schema: lacks $key"
 done

@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// An approval counts for one host and port. It has an effect only if no rule covers the host and the policy says
 /// ``PinningPolicy/UnpinnedHosts/askUser``. It accepts the path failures that the user saw, but no failures that appear
-/// later: <doc:UserDecisions>.
+/// later: <doc:/PintleStorage/UserDecisions>.
 public struct TrustApproval: Sendable, Hashable {
     /// The path failures that an approval can accept.
     ///

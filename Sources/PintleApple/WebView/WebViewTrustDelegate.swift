@@ -15,7 +15,7 @@ import WebKit
 ///
 /// If the server of a page is refused, the page fails with a `URLError`, in which `TrustRejection(underlying:)` finds
 /// the reason. If the server of a part of the page is refused, that part is missing, and only the observer of
-/// ``init(_:forwardingTo:observer:)`` gets the reason. The evaluation does not block the main queue. Private anchors
+/// ``init(_:approvals:forwardingTo:observer:)`` gets the reason. The evaluation does not block the main queue. Private anchors
 /// and approved servers work as in a session.
 ///
 /// The delegate cancels a page or frame over `http` from a host that the policy covers, even if the policy covers the

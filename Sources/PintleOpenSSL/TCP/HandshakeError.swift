@@ -11,7 +11,7 @@ public import Foundation
 /// `message` and `hint` are lower case without a full stop. They contain no unescaped bytes from the peer, and never a
 /// credential. The error keeps no handle open.
 public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A code that stays stable across releases: scripts may compare ``Code/rawValue``.
+    /// A code that stays stable across releases: scripts may compare the `rawValue`.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// The host or port of the target is not valid.
         case invalidHost = "invalid-host"

@@ -33,7 +33,7 @@ public final class TrustApprovalStore: Sendable {
     ///
     /// A damaged store opens without any approval; ``problem`` describes the damage. The first change renames the
     /// damaged file to `path.corrupt`. While that file exists, a changed certificate cannot be distinguished from a
-    /// first contact: see ``UnknownHost/approvalRecord``.
+    /// first contact: see ``/Pintle/UnknownHost/approvalRecord``.
     ///
     /// - Parameters:
     ///   - path: the file. A change also creates `path.lock`, which stays, and `path.new`, which is temporary.
@@ -65,7 +65,7 @@ public final class TrustApprovalStore: Sendable {
     // MARK: Reading
 
     /// The approvals that count now. Empty if the file cannot be used; ``problem`` then gives the reason.
-    /// ``TrustApprovals/record`` says whether they are complete.
+    /// ``/Pintle/TrustApprovals/record`` says whether they are complete.
     public var approvals: TrustApprovals { current.approvals }
 
     /// The reason that no approval counts, as of the last read; `nil` if the store is usable.
@@ -95,7 +95,7 @@ public final class TrustApprovalStore: Sendable {
     ///     may have had another certificate before, and approved it all the same.
     /// - Returns: the stored approval.
     /// - Throws: ``TrustStoreError/approval(_:)`` for the errors of ``TrustApprovals``. This includes
-    ///   ``TrustApprovalError/incompleteRecord(_:)`` after such a loss, and the error for a server about which another
+    ///   ``/Pintle/TrustApprovalError/incompleteRecord(_:)`` after such a loss, and the error for a server about which another
     ///   process has stored a decision since the user was asked. Also throws if the file could not be changed.
     @discardableResult
     public func approve(

@@ -13,11 +13,10 @@ struct DocCPage {
         var parts = [
             "# " + (page.command.map { "pintle \($0.name)" } ?? "The command line"), inline(page.summary) + ".",
         ]
-        if page.command == nil { parts.append("@Metadata {\n    @TechnologyRoot\n}") }
         parts += ["## Usage", verbatim(page.usage.joined(separator: "\n"))]
         for section in page.sections { parts += ["## " + section.title] + section.blocks.map(block) }
         if !page.articles.isEmpty {
-            parts += ["## Articles", page.articles.map { "- *\($0.title)*" }.joined(separator: "\n")]
+            parts += ["## Articles", page.articles.map { "- <doc:/\($0.module)/\($0.name)>" }.joined(separator: "\n")]
         }
         if page.command == nil {
             let links = Command.all.map { "- <doc:\(Self.name(of: $0.name))>" }

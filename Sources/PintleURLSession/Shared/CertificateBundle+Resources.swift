@@ -8,7 +8,11 @@ extension CertificateBundle {
     ///     let roots = try CertificateBundle(resource: "private-root", withExtension: "pem")
     ///     let anchors = TrustAnchors.only(roots)
     ///
-    /// - Parameter bundle: `Bundle.module` for the resources of a package.
+    /// - Parameters:
+    ///   - name: the name of the file, without its extension.
+    ///   - fileExtension: such as `pem`.
+    ///   - subdirectory: of the bundle's resources.
+    ///   - bundle: `Bundle.module` for the resources of a package.
     /// - Throws: An error if there is no such resource, or one that lists everything in it that cannot be read.
     public init(
         resource name: String, withExtension fileExtension: String, subdirectory: String? = nil,

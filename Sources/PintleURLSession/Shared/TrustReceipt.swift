@@ -12,7 +12,7 @@ public struct TrustReceipt: Sendable, Hashable {
     public let rule: MatchedRule?
     /// The path that validation found, leaf to anchor.
     public let path: ValidatedPath
-    /// The generation of the policy that decided, as numbered by the session's ``PolicySource``. It is 1 if the
+    /// The generation of the policy that decided, as numbered by the session's ``/Pintle/PolicySource``. It is 1 if the
     /// session's policy never changes.
     public let generation: UInt64
     /// The instant from which no request starts on the connection: the end of a certificate of the path, of the pins or

@@ -11,7 +11,9 @@ extension PolicyStore {
     /// request runs again. This never sends a request twice, because nothing of the refused request was sent. A process
     /// fetches updates this way at most once in ten minutes.
     ///
-    /// - Parameter request: A closure that makes the request with a session that is pinned to this store.
+    /// - Parameters:
+    ///   - source: the addresses of the updates.
+    ///   - request: A closure that makes the request with a session that is pinned to this store.
     /// - Throws: The error of the request; after a second attempt, the error of that attempt.
     nonisolated public func refreshIfMismatch<Answer: Sendable>(
         from source: UpdateSource, _ request: @Sendable () async throws -> Answer

@@ -15,7 +15,7 @@ public struct VerifiedUpdate: Sendable {
     public let issuedAt: Date
     /// The date before which the update may be adopted. An adopted update stays in force after it.
     public let expiresAt: Date
-    /// The policy of the update. Its ``PinningPolicy/updateVersion`` is ``version``.
+    /// The policy of the update. Its ``/Pintle/PinningPolicy/updateVersion`` is ``version``.
     public let policy: PinningPolicy
     /// The trusted keys that signed the update, in the order of ``UpdateTrust/keys``.
     public let signers: [UpdateKey]

@@ -36,7 +36,7 @@ struct AuditFileTests {
         }
     }
 
-    @Test("An audit that goes on asks only those without a result, and a line that was cut off is asked again")
+    @Test("A resumed audit asks only servers without a result, and again the server of a line that was cut off")
     func resume() throws {
         #expect(audit().code == 0)
         #expect(server.waitUntilClosed(connections: 6))
@@ -58,7 +58,7 @@ struct AuditFileTests {
         #expect(server.connectionCount == 9)
     }
 
-    @Test("A whole last line without its break is asked again, for it may be half a number")
+    @Test("The server of a last line without a line break is asked again, because the line may end in half a number")
     func unbroken() throws {
         #expect(audit().code == 0)
         var whole = try scene.read("results.ndjson")
@@ -90,7 +90,7 @@ struct AuditFileTests {
         #expect(audit("--resume").code == 0)
     }
 
-    @Test("What is no result is an error with its line, wherever results are read")
+    @Test("A line that is not a result is an error with its place, wherever results are read")
     func malformed() throws {
         #expect(audit().code == 0)
         let good = try scene.read("results.ndjson")
@@ -164,7 +164,7 @@ struct AuditFileTests {
     private let trusted = "\"decision\":\"trusted\",\"reason\":\"pin-matched\""
     private let rejected = "\"decision\":\"rejected\",\"reason\":\"pin-mismatch\""
 
-    @Test("Of two results the newest counts, in whatever order the files are named; two policies are an error")
+    @Test("The newest of two results counts, in any order of the files; results of two policies are an error")
     func newest() throws {
         let old = try scene.directory.write(line("a.test", "01", trusted), to: "old")
         let new = try scene.directory.write(line("a.test", "08", rejected), to: "new")
@@ -198,7 +198,7 @@ struct AuditFileTests {
         #expect(!run.output.contains("good.test"))
     }
 
-    @Test("An audit of nobody is no success, and a part of a list may be empty")
+    @Test("An audit of no server is no success, and a part of a list may be empty")
     func nobody() throws {
         try scene.directory.write("# nobody yet\n\n", to: "hosts.txt")
         for more in [[], ["--shard", "1/3"]] {
@@ -222,7 +222,7 @@ struct AuditFileTests {
         #expect(empty.errors.contains("there is no result to report on"))
     }
 
-    @Test("What is written takes the place of nothing that is read")
+    @Test("Output files never replace input files")
     func notReplaced() throws {
         let before = try scene.read("policy.json")
         #expect(symlink("policy.json", scene.directory.path(of: "link.html")) == 0)

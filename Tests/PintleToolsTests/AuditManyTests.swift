@@ -98,7 +98,7 @@ struct AuditManyTests {
             Set(try scene.read("2000.ndjson").split(separator: "\n").map { $0.prefix { $0 != "," } }).count == 2_000)
     }
 
-    @Test("SIGINT ends an audit in order, and the next one asks nobody twice", arguments: [SIGINT, SIGTERM])
+    @Test("SIGINT ends an audit in order, and the next one asks no server twice", arguments: [SIGINT, SIGTERM])
     func interrupted(signal: CInt) throws {
         let good = try LoopbackTLSServer(scene.identity)
         let silent = try LoopbackTCPServer(maximumConnections: 64) { $0.stall(seconds: 60) }
@@ -125,7 +125,7 @@ struct AuditManyTests {
         #expect(good.connectionCount == 20)
     }
 
-    @Test("A reader that does not read does not keep it from ending", arguments: [SIGINT, SIGTERM])
+    @Test("An audit ends although the reader of its output does not read", arguments: [SIGINT, SIGTERM])
     func stalled(signal: CInt) throws {
         let gone = try LoopbackTCPServer { _ in }
         gone.close()

@@ -65,7 +65,7 @@ struct AuditPageTests {
         #expect(!text.contains("unsafe-inline") && !text.contains(" style="))
     }
 
-    @Test("The worst stand first, and each server has one row")
+    @Test("The worst servers come first, and each server has one row")
     func rows() throws {
         let text = try page([
             line("fine.test"), line("late.test", "\"error\": {\"code\": \"connect-timeout\"}"),
@@ -83,7 +83,7 @@ struct AuditPageTests {
         )
     }
 
-    @Test("Ends are drawn in the week that they fall in")
+    @Test("The timeline draws each end in its week")
     func timeline() throws {
         var timeline = AuditTimeline(now: Self.now)
         for days in [-1.0, 0, 6.9, 7, 363, 364, 4_000] {
@@ -98,7 +98,7 @@ struct AuditPageTests {
         #expect(svg.contains("1 certificate; one is a.test:443"))
     }
 
-    @Test("A page that cannot be written is an error, and half a page is never there")
+    @Test("A page that cannot be written is an error, and leaves no half page")
     func unwritable() throws {
         let results = try directory.write(line("a.test") + "\n", to: "results.ndjson")
         #expect(ToolRun("audit", "--from", results, "--html", directory.path(of: "none/report.html")).code == 2)

@@ -71,7 +71,7 @@ struct AuditTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("It decides as check does, and finds what lint finds")
+    @Test("An audit decides as check does, and finds the problems that lint finds")
     func sameAsTheOthers() throws {
         let spareIdentity = try scene.stranger()
         let policy = try scene.policy(backup: scene.pin(spareIdentity.certificate))
@@ -99,7 +99,7 @@ struct AuditTests {
         }
     }
 
-    @Test("A backup that the server shows too is told, with a warning that --strict counts")
+    @Test("A backup key that the server shows is a warning, which --strict counts")
     func backupInUse() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let policy = try scene.policy(backup: scene.pin(scene.root.certificate))
@@ -116,7 +116,7 @@ struct AuditTests {
         #expect(fine.output.hasPrefix("1 server: 1 trusted, 0 rejected, 0 not reached\n"))
     }
 
-    @Test("Exit codes: fine, rejected, not reached alone")
+    @Test("The exit code tells trusted, rejected and only unreached servers apart")
     func exitCodes() throws {
         let good = try LoopbackTLSServer(scene.identity)
         let bad = try LoopbackTLSServer(scene.stranger())
@@ -133,7 +133,7 @@ struct AuditTests {
         #expect(try code([good.port, bad.port, gone.port]) == 1)
     }
 
-    @Test("Without hosts the rules' are asked, without a policy the path alone decides")
+    @Test("Without hosts an audit asks the rules' hosts; without a policy only the path decides")
     func whoIsAsked() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let place = "127.0.0.1:\(server.port)"
@@ -177,7 +177,7 @@ struct AuditTests {
         #expect(scene.audit(policy, environment: ["HTTPS_PROXY": "https://127.0.0.1:1"]).code == 2)
     }
 
-    @Test("A name that does not resolve is one server's trouble")
+    @Test("A name that does not resolve fails only its own server")
     func unresolved() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let list = try scene.directory.write(
@@ -191,7 +191,7 @@ struct AuditTests {
             ])
     }
 
-    @Test("A host list is read with its comments, and every line that cannot be read is told with its place")
+    @Test("A host list may have comments, and every unreadable line is reported with its place")
     func hostList() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let port = server.port
@@ -215,7 +215,7 @@ struct AuditTests {
         #expect(asPolicy.errors.contains("a list of hosts is given with --hosts"))
     }
 
-    @Test("A byte order mark is called by its name")
+    @Test("A byte order mark is named in the error")
     func byteOrderMark() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let line = Array("a.audit.test 127.0.0.1:\(server.port)\n".utf8)
@@ -277,7 +277,7 @@ struct AuditTests {
         #expect(try AuditShard("6/7").contains(ServerName("Example.COM.")))
     }
 
-    @Test("Command lines that say two things are refused")
+    @Test("Command lines that contradict themselves are refused")
     func usage() throws {
         let policy = try scene.policy()
         for arguments in [

@@ -64,7 +64,7 @@ struct AuditTimeLimitTests {
         return (survey, targets)
     }
 
-    @Test("It ends while the verdict still runs, with what is known by then")
+    @Test("A survey ends while a verdict still runs, with the results so far")
     func slow() throws {
         let slow = DelayedVerdict()
         defer { slow.release() }
@@ -135,7 +135,7 @@ struct AuditTimeLimitTests {
         }
     }
 
-    @Test("An error of the taker ends the survey and is the survey's")
+    @Test("An error of the result handler ends the survey, which throws it")
     func failingTaker() throws {
         let slow = DelayedVerdict()
         slow.release()

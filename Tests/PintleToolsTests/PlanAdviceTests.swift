@@ -46,7 +46,7 @@ struct PlanAdviceTests {
         #expect(outcome.text(gone, "message")?.contains("at once") == true)
     }
 
-    @Test("Whoever takes that advice locks nobody out; whoever withdraws on the day of the theft does")
+    @Test("Following that advice locks no user out; withdrawing the pin on the day of the theft does")
     func withdrawalFollowed() throws {
         var scene = PlanFixture()
         scene.fetches = true
@@ -73,7 +73,7 @@ struct PlanAdviceTests {
         #expect(try texts(scene.outcome()).contains { $0.hasPrefix("switch to a certificate for another key") })
     }
 
-    @Test("Servers of one rule are waited for, each of them")
+    @Test("The advice waits for every server of a rule")
     func withdrawalOfSharedRule() throws {
         var scene = PlanFixture()
         scene.host = "example.com"
@@ -95,7 +95,7 @@ struct PlanAdviceTests {
 
     // MARK: Another key
 
-    @Test("A key that the victims pin is no advice where others refuse it")
+    @Test("A key that the victims pin is not advised if other versions refuse it")
     func knownKey() throws {
         var scene = PlanFixture()
         scene.keys += #", {"name": "spare", "pin": "\#(PlanFixture.spare)"}"#
@@ -109,7 +109,7 @@ struct PlanAdviceTests {
         #expect(try !scene.outcome().advice.contains("use-known-key"))
     }
 
-    @Test("A key that is stolen before the certificate ends is no advice")
+    @Test("A key that is stolen before the certificate ends is not advised")
     func knownStolenKey() throws {
         var scene = PlanFixture()
         let keys = scene.keys + #", {"name": "spare", "pin": "\#(PlanFixture.spare)"}"#
@@ -125,7 +125,7 @@ struct PlanAdviceTests {
 
     // MARK: A later switch
 
-    @Test("Waiting is no advice where others refuse what is served until then")
+    @Test("Waiting is not advised if other versions refuse the certificate that is served until then")
     func laterSwitch() throws {
         var scene = PlanFixture()
         let both = rule(PlanFixture.current, backups: [PlanFixture.next])
@@ -139,7 +139,7 @@ struct PlanAdviceTests {
         #expect(!advice.contains("switch-later") && advice.contains("no-later-switch"))
     }
 
-    @Test("Waiting is no advice while the key that is served until then is stolen")
+    @Test("Waiting is not advised while the key that is served until then is stolen")
     func laterSwitchStolen() throws {
         var scene = PlanFixture()
         let keys = scene.keys
@@ -154,7 +154,7 @@ struct PlanAdviceTests {
 
     // MARK: Releases
 
-    @Test("Nobody goes back to an older version: one that is not out yet is held back")
+    @Test("Users do not go back to an older version: a release that is not out yet is held back")
     func holdBack() throws {
         var scene = PlanFixture()
         scene.rule = rule(PlanFixture.current, backups: [PlanFixture.next])
@@ -176,7 +176,7 @@ struct PlanAdviceTests {
 
     // MARK: Updates
 
-    @Test("Without a reach an update is given two weeks")
+    @Test("An update without a reach gets two weeks")
     func assumedReach() throws {
         var scene = PlanFixture()
         scene.fetches = true
@@ -194,7 +194,7 @@ struct PlanAdviceTests {
         #expect(try by() == "2027-01-07T00:00:00Z")
     }
 
-    @Test("An update keeps the pin of what is served until the switch, whichever policy it is made of")
+    @Test("An update keeps the pin of the current certificate until the switch, whichever policy it is made from")
     func harmlessUpdate() throws {
         var scene = PlanFixture()
         scene.fetches = true
@@ -211,7 +211,7 @@ struct PlanAdviceTests {
         #expect(try base(rule(PlanFixture.next, backups: [PlanFixture.foreign])) == "1.0")
     }
 
-    @Test("One update is for all: who does not take the same policy is told apart")
+    @Test("One update is for all versions: those that do not take its policy are listed apart")
     func onePolicy() throws {
         var scene = PlanFixture()
         scene.fetches = true

@@ -54,7 +54,7 @@ struct PlanExampleTests {
         return try PlanOutcome(ToolRun(arguments: ["plan", path, "--json", "--at", "2026-11-20"] + arguments))
     }
 
-    @Test("Each plan tells its lock-out on the right day, and what to do", arguments: stories)
+    @Test("Each plan reports its lock-out on the right day, with advice", arguments: stories)
     func lockOut(story: Story) throws {
         let outcome = try outcome(story.name)
         #expect(outcome.code == 1)
@@ -67,7 +67,7 @@ struct PlanExampleTests {
         #expect(words.contains(story.sentence))
     }
 
-    @Test("Where the advice is followed nobody is locked out", arguments: stories)
+    @Test("A plan that follows the advice locks no user out", arguments: stories)
     func followed(story: Story) throws {
         let outcome = try outcome(story.name + "-followed")
         #expect(outcome.code == 0)
@@ -99,7 +99,7 @@ struct PlanExampleTests {
         try Array(Data(contentsOf: URL(filePath: path)))
     }
 
-    @Test("A stolen key is told for as long as it is of use, and ends with the update that withdraws it")
+    @Test("The exposure by a stolen key ends with the update that withdraws it")
     func exposure() throws {
         func spans(_ name: String) throws -> [String] {
             let outcome = try outcome(name)
@@ -112,7 +112,7 @@ struct PlanExampleTests {
         #expect(try spans("key-compromise-followed") == ["current 2027-02-10T00:00:00Z 2027-02-13T00:00:00Z"])
     }
 
-    @Test("What is tolerated is told and does not fail; a thousandth less does")
+    @Test("A tolerated lock-out is reported and does not fail; a tolerance of a thousandth less does")
     func tolerance() throws {
         #expect(try outcome("old-app", "--tolerate", "12.4").code == 0)
         #expect(try outcome("old-app", "--tolerate", "12.4").lockOuts.count == 2)

@@ -21,11 +21,11 @@ struct PlanGapTests {
         return scene
     }
 
-    @Test("Where pins are checked, nothing is noted")
+    @Test("A plan whose pins are checked has no notes")
     func none() throws {
         #expect(try notes(pinned) == [])
         #expect(words(pinned).code == 0)
-        #expect(words(pinned).text.contains("2027-03-01, nobody is locked out 2026"))
+        #expect(words(pinned).text.contains("2027-03-01, no user is locked out 2026"))
     }
 
     @Test("A host that is spelt otherwise in the policy has no rule")
@@ -34,7 +34,7 @@ struct PlanGapTests {
         scene.host = "api.exmaple.com"
         #expect(try notes(scene) == ["version 1.0: no rule, so that any key passes for api.example.com"])
         #expect(words(scene).code == 0)
-        #expect(words(scene).text.contains("nobody is locked out, but not everything is checked: see the notes"))
+        #expect(words(scene).text.contains("no user is locked out, but not everything is checked: see the notes"))
         #expect(!words(scene).text.contains("nothing to do"))
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Plans as text and as a page")
 struct PlanPageTests {
-    @Test("The page says the same sentences, needs nothing from elsewhere and runs nothing")
+    @Test("The page has the sentences of the text, loads nothing and has no script")
     func page() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "plan.html")

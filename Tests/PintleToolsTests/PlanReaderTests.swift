@@ -117,7 +117,7 @@ struct PlanReaderTests {
         #expect(try problems(Self.good.replacing(change.old, with: change.new, maxReplacements: 1)) == change.problems)
     }
 
-    @Test("All problems are told at once, in the order of the file, and no more than a hundred")
+    @Test("All problems are reported at once, in the order of the file, up to a hundred")
     func many() throws {
         let keys = (0..<60).map { _ in "{}" }.joined(separator: ", ")
         let text = Self.good.replacing(#""keys": ["#, with: #""keys": [\#(keys), "#, maxReplacements: 1)
@@ -185,7 +185,7 @@ struct PlanReaderTests {
         #expect(ToolRun("plan", "-", "--at", "today", input: Array(Self.good.utf8)).code == 2)
     }
 
-    @Test("A policy file is read from the plan's folder, and its problems are told where they stand")
+    @Test("A policy file is read from the plan's folder, and its problems have their place in it")
     func policyFile() throws {
         let directory = try TemporaryDirectory()
         let text = Self.good.replacing(

@@ -23,7 +23,7 @@ struct PlanTests {
         #expect(try scene.outcome().advice == ["make-backup"])
     }
 
-    @Test("A lock-out that has begun already is told as of now")
+    @Test("A lock-out that has begun before now is reported from now on")
     func already() throws {
         #expect(
             try PlanFixture().outcome(at: "2027-02-01T10:00:00Z").lockOuts == [
@@ -31,7 +31,7 @@ struct PlanTests {
             ])
     }
 
-    @Test("Where a pin may match counts: a root pinned at the leaf is none")
+    @Test("The position of a pin counts: a root pinned at the leaf matches nothing")
     func positions() throws {
         var scene = PlanFixture()
         func rule(at position: String) -> String {
@@ -69,7 +69,7 @@ struct PlanTests {
         )
     }
 
-    @Test("A rule that only reports, and pins that have ended, lock nobody out; pins that refuse do from their date on")
+    @Test("A rule that only reports and expired pins lock no user out; pins that refuse after their date do")
     func terms() throws {
         var scene = PlanFixture()
         let pins = scene.rule
@@ -101,7 +101,7 @@ struct PlanTests {
         #expect(try scene.outcome().advice == ["serve-later"])
     }
 
-    @Test("A private root is trusted where a rule has it as an anchor, and where its key is the planned one")
+    @Test("A private root is trusted if a rule has it as an anchor and its key is the planned one")
     func anchors() throws {
         let authority = try CertificateAuthority.root()
         let pin = try PublicKeyPin(subjectPublicKeyInfo: authority.certificate.spkiDER)
@@ -140,7 +140,7 @@ struct PlanTests {
         #expect(try scene.outcome().notes == 1)
     }
 
-    @Test("A stolen key of a server is played through, one of an authority is noted")
+    @Test("A stolen key of a server is simulated, one of an authority is noted")
     func stolenKeys() throws {
         var scene = PlanFixture()
         let keys = scene.keys
@@ -152,7 +152,7 @@ struct PlanTests {
         #expect(try scene.outcome().notes == 1)
     }
 
-    @Test("A host without a rule is refused where the policy says so")
+    @Test("A host without a rule is refused if the policy says so")
     func unpinnedHosts() throws {
         var scene = PlanFixture()
         scene.host = "other.example.com"
@@ -164,7 +164,7 @@ struct PlanTests {
         #expect(try scene.outcome().advice == ["add-rule"])
     }
 
-    @Test("A wrong issuer key is named, and the advice is about it; the right one locks nobody out")
+    @Test("A wrong issuer key is named, and the advice is about it; the right one locks no user out")
     func issuerKey() throws {
         var scene = PlanFixture()
         let pins = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"], "issuerKey": "#

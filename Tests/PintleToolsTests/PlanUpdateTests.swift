@@ -16,7 +16,7 @@ struct PlanUpdateTests {
         return scene
     }
 
-    @Test("An update in time keeps everybody in; apps that fetch none are locked out all the same")
+    @Test("An update in time keeps all its users connected; apps that fetch no updates are locked out")
     func inTime() throws {
         var scene = scene(published: "2027-01-09")
         #expect(try scene.outcome().lockOuts == [])
@@ -26,7 +26,7 @@ struct PlanUpdateTests {
         #expect(try scene.outcome().firstUpdate == ["rejected"])
     }
 
-    @Test("Who is locked out can still fetch an update: the lock-out ends once it has reached all")
+    @Test("Locked-out users can still fetch an update: the lock-out ends when it has reached all of them")
     func afterwards() throws {
         #expect(
             try scene(published: "2027-01-20").outcome().lockOuts == [
@@ -34,7 +34,7 @@ struct PlanUpdateTests {
             ])
     }
 
-    @Test("An update reaches as many as its reach says, no more, and nobody after it has expired")
+    @Test("An update reaches the share of its reach, and no user after it has expired")
     func reach() throws {
         let half = #", "reach": [{"day": 2, "percent": 50}, {"day": 4, "percent": 80}]"#
         #expect(
@@ -46,7 +46,7 @@ struct PlanUpdateTests {
         #expect(try short.outcome().lockOuts == ["1.0 50 % from 2027-01-10T00:00:00Z pin-mismatch"])
     }
 
-    @Test("The next update takes its place, for those it reaches")
+    @Test("The next update replaces it for the users it reaches")
     func replaced() throws {
         var scene = scene(published: "2027-01-01", more: #", "reach": [{"day": 8, "percent": 80}]"#)
         // After four days 40 % have the first; the second forgets the new key, and reaches a quarter.

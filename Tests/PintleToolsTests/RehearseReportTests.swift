@@ -54,7 +54,7 @@ struct RehearseReportTests {
         #expect(!text.contains("\u{1B}") && !text.contains("\u{1}"))
     }
 
-    @Test("The page stands alone, and no word of the client becomes markup")
+    @Test("The page loads nothing, and no word of the client becomes markup")
     func page() throws {
         #expect(try run().code == 1)
         let page = String(decoding: try directory.read("r.html"), as: UTF8.self)
@@ -66,7 +66,7 @@ struct RehearseReportTests {
         #expect(page.contains("resumed-session-after-policy-change"))
     }
 
-    @Test("People read what went wrong, and with -v everything")
+    @Test("The text has the bad outcomes, and with -v all of them")
     func text() throws {
         let run = try run()
         #expect(run.lines.allSatisfy { $0.count <= 80 || $0.contains(directory.path) }, "\(run.output)")
@@ -83,7 +83,7 @@ struct RehearseReportTests {
         #expect(verbose.output.contains("next: nothing"))
     }
 
-    @Test("A file that cannot be written is told before anything is run")
+    @Test("A file that cannot be written is an error before any attack is run")
     func unwritable() throws {
         let run = ToolRun(
             arguments: RehearseTests.rehearse + [

@@ -62,7 +62,7 @@ struct RehearseServeTests {
         .joined(separator: ";")
     }
 
-    @Test("A client without pins is seen as it connects, and in the report at the end")
+    @Test("A client without pins is printed when it connects, and in the report at the end")
     func withoutPins() throws {
         let served = try ServeProcess()
         #expect(served.addresses.count >= 34)
@@ -89,7 +89,7 @@ struct RehearseServeTests {
         #expect(String(decoding: try served.directory.read("r.html"), as: UTF8.self).contains("2 LET THROUGH"))
     }
 
-    @Test("Its twin with pins gets nothing but what it must")
+    @Test("The same client with pins sends requests only to the right servers")
     func pinned() throws {
         let served = try ServeProcess(["--only", "trusted-interceptor,renewed-same-key,rotated-to-backup-key"])
         #expect(served.addresses["expired"] == nil)
@@ -104,14 +104,14 @@ struct RehearseServeTests {
         #expect(served.log.contains("3 attacks in ") && served.log.contains(": 3 as they must be\n"))
     }
 
-    @Test("Where nobody came to the right server, nothing is proven")
+    @Test("A run without a request to the right server proves nothing")
     func nobody() throws {
         let served = try ServeProcess(["--only", "expired"])
         #expect(served.end() == 2)
         #expect(served.log.contains("proves nothing: no request came to the right server"))
     }
 
-    @Test("Who connects or shakes hands and says nothing has refused nobody")
+    @Test("A client that connects or finishes the handshake and sends nothing has refused no server")
     func undecided() throws {
         let served = try ServeProcess(["--only", "trusted-interceptor,expired,retry-after-401"])
         let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")

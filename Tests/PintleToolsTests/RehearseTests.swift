@@ -52,7 +52,7 @@ struct RehearseTests {
         #expect(Self.ids(outcomes, "let-through").isEmpty && Self.ids(outcomes, "inconclusive").isEmpty)
     }
 
-    @Test("With one pin the backup key locks it out, and the advice says what to tell it")
+    @Test("With one pin the backup key locks the client out, and the advice names the placeholder")
     func withoutBackup() throws {
         let run = ToolRun(
             arguments: Self.rehearse + ["--only", "rotated-to-backup-key,renewed-same-key", "--"] + Self.curl
@@ -60,7 +60,7 @@ struct RehearseTests {
         #expect(run.code == 1)
         #expect(run.output.contains("\n  rotated-to-backup-key         accepted  blocked"))
         #expect(run.output.contains("1 as they must be, 1 wrongly blocked\n"))
-        #expect(run.output.contains("next: the client is told no backup pin: {backup} is one"))
+        #expect(run.output.contains("next: the command line has no backup pin: {backup} is one"))
     }
 
     @Test("A client that validates nothing lets through all that can be let through")
@@ -82,7 +82,7 @@ struct RehearseTests {
         #expect(run.errors.isEmpty)
     }
 
-    @Test("A client that only shakes hands is taken at its word")
+    @Test("A client that only makes a handshake is judged by its exit code")
     func silentClient() throws {
         let attacks = "trusted-interceptor,untrusted-ca,renewed-same-key,redirect-to-http"
         let client = ["openssl", "s_client", "-connect", "{host}:{port}", "-servername", "{host}"]
@@ -100,7 +100,7 @@ struct RehearseTests {
         #expect(try Self.outcomes(strict)["trusted-interceptor"] == "let-through")
     }
 
-    @Test("A client that refuses everything proves nothing, and its own words are told")
+    @Test("A client that refuses everything proves nothing, and its own words are printed")
     func refusingClient() throws {
         let run = ToolRun(arguments: Self.rehearse + ["--", "curl", "-sS", "-m", "12", "{url}"])
         #expect(run.code == 2)

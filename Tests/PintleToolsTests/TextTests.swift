@@ -11,7 +11,7 @@ struct TextTests {
         #expect(TextLayout.shortened("CN=example.test", to: 10, ellipsis: "...") == "CN=e...est")
     }
 
-    @Test("A list says how much of it is missing")
+    @Test("A list ends with the number of items that do not fit")
     func list() {
         #expect(TextLayout.list(["a.test", "b.test"], width: 20) == "a.test, b.test")
         #expect(TextLayout.list(["a.test", "b.test", "c.test"], width: 18) == "a.test, + 2 more")
@@ -19,7 +19,7 @@ struct TextTests {
         #expect(TextLayout.list(["longer-than-the-line"], width: 4) == "longer-than-the-line")
     }
 
-    @Test("Wide letters take two columns, and what is one character is cut where the columns end")
+    @Test("Wide letters take two columns, and a long character is cut where the columns end")
     func wide() {
         let wide = String(repeating: "\u{6F22}", count: 20)
         #expect(TextLayout.columns(of: wide) == 40 && TextLayout.columns(of: "Z\u{FC}rich…") == 7)
@@ -57,7 +57,7 @@ struct TextTests {
         #expect(TextLayout.wrapped("", width: 20) == [""])
     }
 
-    @Test("What could act on a terminal is written out")
+    @Test("Scalars that could act on a terminal are escaped")
     func safeText() {
         #expect(SafeText.escape("a\u{1B}[2J\u{202E}b\n") == "a\\u{1B}[2J\\u{202E}b\\u{A}")
         #expect(SafeText.escape("Zürich") == "Zürich")
@@ -70,7 +70,7 @@ struct TextTests {
     }
 
     @Test(
-        "The nearest word is offered where it is near",
+        "The nearest word is offered if it is near enough",
         arguments: [
             ("pni", "pin"), ("--polcy", "--policy"), ("chekc", "check"), ("xyz", nil), ("--connectto", "--connect-to"),
         ])

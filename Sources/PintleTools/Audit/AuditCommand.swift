@@ -221,15 +221,15 @@ struct AuditCommand {
         var count = 0
         let isStrict = arguments.has(.isStrict)
         try results.read { record throws(ToolError) in
-            guard record.outcome != .trusted || isStrict, let line = text.line(record) else { return }
+            guard record.outcome != .trusted || isStrict, let lines = text.lines(record) else { return }
             count += 1
-            if count <= Self.mostLines { console.print(line) }
+            if count <= Self.mostServers { for line in lines { console.print(line) } }
         }
-        if count > Self.mostLines { console.print("and \(count - Self.mostLines) more; --html has all") }
+        if count > Self.mostServers { console.print("and \(count - Self.mostServers) more; --html has all") }
         if count > 0 { console.print() }
     }
 
-    private static let mostLines = 100
+    private static let mostServers = 100
 
     /// What is written must not take the place of what is read, nor of the other.
     private func guardFiles(read inputs: [String]) throws(ToolError) {
@@ -316,18 +316,4 @@ struct AuditCommand {
         }
         return number
     }
-}
-
-/// What the command line asks for.
-struct AuditRequest {
-    let policyFile: InputFile?
-    let policy: PinningPolicy?
-    let targets: AuditTargets
-    let parallel: Int
-    let timeLimit: Duration?
-    /// The file that results are kept in.
-    let results: String?
-    let resumes: Bool
-    let html: String?
-    let isStrict: Bool
 }

@@ -8,7 +8,7 @@ struct AuditHostList {
     private static let maximumErrors = 20
     private static let longestLine = 2_048
 
-    /// Of UTF-8 and both kinds of UTF-16.
+    /// The byte order marks of UTF-8 and both kinds of UTF-16.
     private static let marks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
 
     private let file: InputFile

@@ -30,7 +30,7 @@ final class AuditRun {
             results = try AuditResults(path, resumes: request.resumes, basis: basis)
         }
         let known = results?.known ?? []
-        // What is there of servers that are not on the list any more does not count.
+        // Results of servers that are no longer on the list do not count.
         let wanted = known.isEmpty ? nil : request.targets.keys
         if let results, let wanted {
             try AuditSelection(of: [results.path], wanted: wanted).read { record throws(ToolError) in
@@ -60,7 +60,7 @@ final class AuditRun {
         } goesOn: {
             progress.draw(tally)
             isLate = request.timeLimit.map { start.duration(to: .now) >= $0 } ?? false
-            // Whoever reads the results may have gone.
+            // The process that reads standard output may have ended.
             return !isLate && !Interrupts.areAsking && !console.outputFailed
         }
         progress.erase()
@@ -84,7 +84,7 @@ final class AuditRun {
         return request.isStrict && !request.targets.unmetRules.isEmpty ? .rejected : code
     }
 
-    /// A rule that nobody is asked about may have a typing error in its host.
+    /// Warns of rules that match no server: their host may have a typing error.
     private func warnOfUnmetRules() {
         let rules = request.targets.unmetRules
         guard !rules.isEmpty else { return }
@@ -93,7 +93,7 @@ final class AuditRun {
         console.warn("no server of the list falls under \(ValidityText.counted(rules.count, "rule")): \(named)\(more)")
     }
 
-    /// That are named.
+    /// The number of rules that a warning names.
     private static let mostRules = 20
 
     private func survey(_ basis: AuditBasis, _ anchors: [Certificate]?) throws(ToolError) -> AuditSurvey {
@@ -129,9 +129,9 @@ final class AuditRun {
         tally.add(record)
         if invocation.writesJSON {
             if results == nil { console.write(line) }
-        } else if let text = text.line(record) {
+        } else if let lines = text.lines(record) {
             progress.erase()
-            console.print(text)
+            for line in lines { console.print(line) }
         }
     }
 
@@ -158,87 +158,5 @@ final class AuditRun {
             json.member("unmetRules", unmetRules.isEmpty ? nil : Array(unmetRules.prefix(Self.mostRules)))
         }
         return json
-    }
-}
-
-/// One line on a terminal that tells how far an audit is: from half a second on, ten times a second at most, and gone
-/// when something else is to be written.
-final class AuditProgress {
-    private let console: Console
-    private let total: Int
-    private let before: Int
-    private let begin = ContinuousClock.now
-    private var lastDrawn: ContinuousClock.Instant
-    private let isWanted: Bool
-    private var isShown = false
-
-    /// - Parameters:
-    ///   - total: servers in all.
-    ///   - before: those of them that had been asked in an earlier run.
-    init(_ console: Console, environment: [String: String], total: Int, before: Int) {
-        self.console = console
-        self.total = total
-        self.before = before
-        lastDrawn = begin
-        isWanted = console.showsMessagesToPerson && environment["TERM"] != "dumb" && total > 0
-    }
-
-    func draw(_ tally: AuditTally) {
-        let now = ContinuousClock.now
-        guard isWanted, begin.duration(to: now) >= .milliseconds(500),
-            lastDrawn.duration(to: now) >= .milliseconds(100)
-        else { return }
-        lastDrawn = now
-        isShown = true
-        console.prompt("\r\u{1B}[K" + Self.line(tally, total: total, before: before, after: begin.duration(to: now)))
-    }
-
-    /// Whatever is written next begins at the left of an empty line.
-    func erase() {
-        guard isShown else { return }
-        isShown = false
-        console.prompt("\r\u{1B}[K")
-    }
-
-    /// `[#########...........]  912/2000   3 rejected, 12 not reached   41 a second, 26 s left`
-    static func line(_ tally: AuditTally, total: Int, before: Int, after duration: Duration) -> String {
-        let done = min(tally.servers, total)
-        let width = 20
-        let filled = total > 0 ? done * width / total : width
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-        var line = "[\(bar)]  \(done)/\(total)   \(tally.rejected) rejected, \(tally.unreached) not reached"
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        let asked = tally.servers - before
-        if asked > 0, seconds > 0 {
-            let rate = Double(asked) / seconds
-            let left = Double(total - done) / rate
-            line += "   \(Int(rate.rounded())) a second, \(Int(min(left, 1e6).rounded(.up))) s left"
-        }
-        return line
-    }
-}
-
-/// What a result was decided by: results of two of these say nothing together.
-struct AuditBasis: Equatable {
-    /// The SHA-256 of the policy's file in hex; nil where the path alone decided.
-    let policy: String?
-    /// The SHA-256 of the certificates of `--anchors`, one after the other in DER, in hex; nil for the system's.
-    let anchors: String?
-
-    init(policy: [UInt8]?, anchors: [Certificate]?) {
-        self.policy = policy.map { Hex.encode(SHA256Digest(hashing: $0).bytes) }
-        self.anchors = anchors.map { Hex.encode(SHA256Digest(hashing: $0.flatMap(\.der)).bytes) }
-    }
-
-    init(_ record: AuditRecord) {
-        policy = record.policy
-        anchors = record.anchors
-    }
-
-    /// Why a result is not of this basis.
-    func problem(with record: AuditRecord) -> (code: String, message: String)? {
-        if record.policy != policy { return ("other-policy", "\(record.endpoint) was decided by another policy") }
-        if record.anchors != anchors { return ("other-anchors", "\(record.endpoint) was decided by other anchors") }
-        return nil
     }
 }

@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 
-/// Asks servers, many at a time, and hands each result over as it comes.
+/// Asks servers, many at a time, and hands over each result at once.
 struct AuditSurvey {
     let policy: PinningPolicy
-    /// Whether there is a policy's file: without one, a host without a rule is nothing to remark on.
+    /// A Boolean value that indicates whether the user named a policy file. Without one, a missing rule is no problem.
     let hasPolicyFile: Bool
     let lint: LiveLint
     let writer: AuditRecordWriter
@@ -13,7 +13,7 @@ struct AuditSurvey {
     let proxies: ProxyEnvironment
     let timeouts: TLSClient.Timeouts
     let parallel: Int
-    /// When the survey begins.
+    /// The instant at which the survey begins.
     let start: Date
     /// Runs before each verdict, on its thread: for tests.
     var beforeVerdict: @Sendable () -> Void = {}
@@ -23,7 +23,7 @@ struct AuditSurvey {
     /// - Parameters:
     ///   - handle: called with each line of NDJSON. Where it throws, the survey ends.
     ///   - goesOn: asked ten times a second at least.
-    /// - Returns: whether every server was asked.
+    /// - Returns: `true` if every server was asked.
     func run(
         _ targets: AuditTargets.Iterator, handle: ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
     ) throws(ToolError) -> Bool {
@@ -84,7 +84,7 @@ struct AuditSurvey {
         }
     }
 
-    /// - Throws: what is wrong here, and not with the server.
+    /// - Throws: a failure of this machine, which says nothing about the server.
     private func line(
         _ target: AuditTarget, _ verdict: LiveVerdict, _ outcome: LiveHandshake.Outcome, _ instant: Date,
         _ milliseconds: Int

@@ -1,21 +1,21 @@
 internal import Pintle
 internal import PintleCrypto
 
-/// The servers that an audit is about: those on the command line and in the lists it names; without any, the hosts of
+/// The servers of an audit: those on the command line and in the lists it names; without any, the hosts of
 /// the policy's rules. Each comes once, in that order.
 ///
-/// A list is kept as the bytes it is, and read line by line: what is kept of each server beside is 16 bytes.
+/// A list stays in memory as its bytes and is read line by line. Each server needs 16 bytes beside that.
 struct AuditTargets {
     private let named: [AuditTarget]
     private let lists: [AuditHostList]
     private let policy: PinningPolicy?
     private let connectTo: String?
     private let shard: AuditShard
-    /// How many there are in this part.
+    /// The number of servers in this part.
     let count: Int
-    /// How many there are in all parts.
+    /// The number of servers in all parts.
     let total: Int
-    /// The rules that no server of any part falls under, where there are lists: a typing error in a rule looks so.
+    /// The rules that match no server of any part, if there are lists. Such a rule may have a typing error.
     let unmetRules: [String]
 
     /// - Parameters:
@@ -29,7 +29,7 @@ struct AuditTargets {
         self.policy = named.isEmpty && lists.isEmpty ? policy : nil
         self.connectTo = connectTo
         self.shard = shard
-        // Once for all: it does not depend on the server but for its port.
+        // Checked once, because only the port depends on the server.
         if let connectTo { _ = try HostArgument.endpoint(connectTo) }
         self.named = named.map { AuditTarget(endpoint: $0) }
         var errors: [ToolError] = []
@@ -109,64 +109,5 @@ struct AuditTargets {
             let rule = hosts[nextRule]
             return AuditTarget(endpoint: ServerEndpoint(host: rule.host, port: rule.port ?? 443))
         }
-    }
-}
-
-/// A server that is to be asked.
-struct AuditTarget {
-    let endpoint: ServerEndpoint
-    /// Where the bytes go instead, if anywhere.
-    var connectTo: ServerEndpoint?
-
-    var key: AuditKey { AuditKey(endpoint, connectTo) }
-}
-
-/// What makes two targets one, in 16 bytes: a set of a million fits anywhere.
-///
-/// The first half of a SHA-256: two targets that share it are not to be found, let alone met.
-struct AuditKey: Hashable {
-    private let high: UInt64
-    private let low: UInt64
-
-    init(_ endpoint: ServerEndpoint, _ connectTo: ServerEndpoint?) {
-        let text = "\(endpoint)" + (connectTo.map { " \($0)" } ?? "")
-        let bytes = SHA256Digest(hashing: Array(text.utf8)).bytes
-        high = Self.number(bytes[..<8])
-        low = Self.number(bytes[8..<16])
-    }
-
-    /// Big-endian.
-    static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-}
-
-/// One of several parts of a list of hosts, each of which another machine asks.
-///
-/// A host belongs to part `1 + h mod n`, where h is the first 8 bytes of the SHA-256 of its name, big-endian: the part
-/// changes with neither the list nor the order in it, and every port of a host is in one.
-struct AuditShard {
-    let index: UInt64
-    let count: UInt64
-
-    static let all = AuditShard(index: 1, count: 1)
-
-    private init(index: UInt64, count: UInt64) {
-        self.index = index
-        self.count = count
-    }
-
-    /// - Parameter text: `i/n`, 1 <= i <= n <= 10000.
-    init(_ text: String) throws(ToolError) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let index = UInt16(parts[0]), let count = UInt16(parts[1]), index >= 1, index <= count,
-            count <= 10_000
-        else {
-            throw .usage("--shard takes I/N, such as 2/5 for the second of five parts", of: .audit)
-        }
-        self.init(index: UInt64(index), count: UInt64(count))
-    }
-
-    func contains(_ host: ServerName) -> Bool {
-        let digest = SHA256Digest(hashing: Array(host.description.utf8)).bytes
-        return AuditKey.number(digest[..<8]) % count == index - 1
     }
 }

@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// When certificates and pins end, counted by week for a year, and drawn.
+/// The ends of certificates and pins by week, for one year, and their drawing.
 struct AuditTimeline {
-    /// What ends in one of the bars.
+    /// The numbers of ends in one week.
     struct Bar {
         var certificates = 0
         var pins = 0
-        /// The first that was counted.
+        /// The first server that was counted.
         var example: ServerEndpoint?
     }
 
@@ -15,7 +15,7 @@ struct AuditTimeline {
     private static let week = 7.0 * 86_400
 
     private let now: Date
-    /// What has ended, each week, and what ends later.
+    /// The ends before now, in each week, and later than a year.
     private(set) var bars = [Bar](repeating: Bar(), count: weeks + 2)
 
     init(now: Date) {
@@ -36,16 +36,15 @@ struct AuditTimeline {
 
     // MARK: Drawing
 
-    private static let (step, top, bottom) = (19, 20, 150)
+    private static let (step, top, bottom) = (17, 24, 150)
 
-    /// An SVG element: a bar for each week, with words for those who cannot see it.
+    /// An SVG element: a bar for each week, with a title that screen readers read.
     var svg: String {
         let width = bars.count * Self.step + 40
         let highest = max(1, bars.map { max($0.certificates, $0.pins) }.max() ?? 1)
         var lines = [
             """
-            <svg viewBox="0 0 \(width) 180" role="img" aria-labelledby="timeline-title" \
-            xmlns="http://www.w3.org/2000/svg">
+            <svg viewBox="0 0 \(width) 174" role="img" aria-labelledby="timeline-title">
             """,
             "<title id=\"timeline-title\">\(HTMLText.escape(sentence))</title>",
             "<line class=\"axis\" x1=\"10\" y1=\"\(Self.bottom)\" x2=\"\(width - 10)\" y2=\"\(Self.bottom)\"/>",
@@ -56,7 +55,7 @@ struct AuditTimeline {
             if bar.certificates > 0 || bar.pins > 0 {
                 lines.append("<g><title>\(HTMLText.escape(label(index)))</title>")
                 lines.append(rectangle("certificates", bar.certificates, of: highest, x: x))
-                lines.append(rectangle("pins", bar.pins, of: highest, x: x + 8))
+                lines.append(rectangle("pins", bar.pins, of: highest, x: x + 7))
                 lines.append("</g>")
             }
             if let word = axisWord(index) {
@@ -69,7 +68,7 @@ struct AuditTimeline {
     private func rectangle(_ kind: StaticString, _ count: Int, of highest: Int, x: Int) -> String {
         guard count > 0 else { return "" }
         let height = max(2, (Self.bottom - Self.top) * count / highest)
-        return "<rect class=\"\(kind)\" x=\"\(x)\" y=\"\(Self.bottom - height)\" width=\"7\" height=\"\(height)\"/>"
+        return "<rect class=\"\(kind)\" x=\"\(x)\" y=\"\(Self.bottom - height)\" width=\"6\" height=\"\(height)\"/>"
     }
 
     private func axisWord(_ index: Int) -> String? {
@@ -99,7 +98,7 @@ struct AuditTimeline {
         return "\(when): \(counts.joined(separator: ", "))" + (bar.example.map { "; one is \($0)" } ?? "")
     }
 
-    /// The picture in words.
+    /// The drawing's content in words.
     private var sentence: String {
         func sum(_ range: some Sequence<Int>) -> Int { range.reduce(0) { $0 + bars[$1].certificates } }
         return "Ends of certificates by week: \(bars[0].certificates) over already, \(sum(1...4)) within 4 weeks, "

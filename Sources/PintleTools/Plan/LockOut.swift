@@ -5,14 +5,14 @@ internal import Pintle
 struct LockOut {
     struct Victim {
         let app: Int
-        /// Until when; `nil` for the plan's end.
+        /// The end; `nil` for the plan's end.
         var until: Date?
-        /// At the beginning.
+        /// The share at the beginning.
         let share: UserShare
     }
 
     let server: Int
-    /// What the server serves when it begins.
+    /// The certificate that the server shows when it begins.
     let certificate: Int
     /// The first victim's rejection. The other victims' have the same reason and failure code.
     let rejection: TrustRejection
@@ -22,16 +22,16 @@ struct LockOut {
     var issuerKey: PublicKeyPin?
     let from: Date
     var victims: [Victim]
-    /// Of all victims together when it begins.
+    /// The share of all victims together when it begins.
     var share = UserShare.none
-    /// The most of them there ever are at a time, and when.
+    /// The largest share of them at a time, and its instant.
     var peak = UserShare.none
     var peakAt: Date
 
     var reason: String { rejection.reason }
     var pathFailure: PathFailure.Code? { rejection.pathFailure?.code }
 
-    /// When the last of them can connect again; `nil` for not before the plan's end.
+    /// The instant at which all of them can connect again; `nil` if that is not before the plan's end.
     var until: Date? {
         let ends = victims.compactMap(\.until)
         return ends.count == victims.count ? ends.max() : nil
@@ -39,142 +39,9 @@ struct LockOut {
 }
 
 extension LockOut {
-    /// Whether both have the same cause, be it at other times or for other versions.
+    /// Returns `true` if both have the same cause, at any time and for any versions.
     func isAlike(_ other: LockOut) -> Bool {
         server == other.server && certificate == other.certificate && reason == other.reason
             && pathFailure == other.pathFailure && update == other.update && issuerKey == other.issuerKey
-    }
-}
-
-/// Users whose app would take whoever holds a stolen key for the server.
-struct Exposure {
-    let server: Int
-    let certificate: Int
-    let key: Int
-    let from: Date
-    /// `nil` for the plan's end.
-    let until: Date?
-    let apps: [Int]
-    /// At the beginning.
-    let share: UserShare
-    /// What is left at the end of the plan, or when the certificate ends.
-    let lastShare: UserShare
-}
-
-extension PlanSimulation {
-    /// Everybody who is refused a server, in the order of time.
-    func lockOuts() -> [LockOut] {
-        var found: [LockOut] = []
-        for server in plan.servers.indices {
-            for app in plan.apps.indices { collect(&found, server: server, app: app) }
-        }
-        return found.map(measured).sorted { ($0.from, $0.server) < ($1.from, $1.server) }
-    }
-
-    private func collect(_ found: inout [LockOut], server: Int, app: Int) {
-        var current: Int?
-        for (index, instant) in instants.enumerated() {
-            guard let (loss, phase) = lockedOut(ofServer: server, app: app, during: index),
-                let certificate = phase.certificate, case .rejected(let rejection) = phase.decision
-            else {
-                end(&current, in: &found, at: instant)
-                continue
-            }
-            let isShipped = plan.apps[app].policy == loss.policy
-            let next = LockOut(
-                server: server, certificate: certificate, rejection: rejection,
-                update: isShipped ? nil : plan.updates.lastIndex { $0.policy == loss.policy },
-                issuerKey: requiredIssuer(rejection, server: server, policy: loss.policy), from: instant,
-                victims: [LockOut.Victim(app: app, until: nil, share: loss.share)], peakAt: instant)
-            if let current, found[current].isAlike(next) { continue }
-            end(&current, in: &found, at: instant)
-            // Other versions may lose the same server at the same time for the same reason.
-            if let twin = found.firstIndex(where: { $0.from == instant && $0.isAlike(next) }) {
-                found[twin].victims += next.victims
-                current = twin
-            } else {
-                found.append(next)
-                current = found.count - 1
-            }
-        }
-    }
-
-    /// Returns the rule's `issuerKey` where the rejection is about the issuer.
-    ///
-    /// Stand-ins know three failures of a path by name. The only other cause is a term of the rule, and of its two terms
-    /// stand-ins leave out the length.
-    private func requiredIssuer(_ rejection: TrustRejection, server: Int, policy: Int) -> PublicKeyPin? {
-        guard rejection.pathFailure?.code == .other else { return nil }
-        let policy = plan.policies[policy]
-        return policy.rule(for: plan.servers[server].endpoint).flatMap { policy.hosts[$0.index].issuerKey }
-    }
-
-    /// Of the version that was appended last.
-    private func end(_ current: inout Int?, in found: inout [LockOut], at instant: Date) {
-        guard let index = current else { return }
-        found[index].victims[found[index].victims.count - 1].until = instant
-        current = nil
-    }
-
-    private func measured(_ lockOut: LockOut) -> LockOut {
-        var lockOut = lockOut
-        let end = lockOut.until ?? plan.until
-        for (index, instant) in instants.enumerated() where instant >= lockOut.from && instant < end {
-            let apps = lockOut.victims.filter { instant < $0.until ?? plan.until }.map(\.app)
-            let share = lockedOut(ofServer: lockOut.server, apps: apps, during: index)
-            if instant == lockOut.from { lockOut.share = share }
-            if share > lockOut.peak { (lockOut.peak, lockOut.peakAt) = (share, instant) }
-        }
-        return lockOut
-    }
-
-    // MARK: Stolen keys
-
-    /// Users who would accept a stolen key, as long as a certificate for it is valid: a thief shows that certificate.
-    func exposures() -> [Exposure] {
-        var found: [Exposure] = []
-        for (index, key) in plan.keys.enumerated() {
-            guard let stolen = key.compromised else { continue }
-            for (number, certificate) in plan.certificates.enumerated() where certificate.keys.first == index {
-                for server in plan.servers.indices
-                where plan.servers[server].switches.contains(where: { $0.certificate == number }) {
-                    found += exposure(of: server, key: index, certificate: number, from: stolen).map { [$0] } ?? []
-                }
-            }
-        }
-        return found
-    }
-
-    private func exposure(of server: Int, key: Int, certificate: Int, from stolen: Date) -> Exposure? {
-        let endpoint = plan.servers[server].endpoint
-        let always = [RotationPlan.Server.Switch(from: .distantPast, certificate: certificate)]
-        let phases = policies.map { Self.phases(of: endpoint, always, under: $0, plan, standIns, from: now) }
-        var first: (at: Date, share: UserShare)?
-        var apps: Set<Int> = []
-        var last = UserShare.none
-        var end: Date?
-        for (index, instant) in instants.enumerated() where instant >= stolen {
-            var share = UserShare.none
-            for app in plan.apps.indices {
-                let fooled = cohorts(ofApp: app, during: index).start.filter { cohort in
-                    let phases = phases[cohort.policy]
-                    return phases.last(before: instant).map { phases[$0].decision?.isTrusted == true } ?? false
-                }
-                let part = plan.apps[app].share(at: instant).part(fooled.reduce(.none) { $0 + $1.part })
-                if part > .none { apps.insert(app) }
-                share = share + part
-            }
-            if share > .none {
-                if first == nil { first = (instant, share) }
-                last = share
-                end = nil
-            } else if first != nil, end == nil {
-                end = instant
-            }
-        }
-        guard let first else { return nil }
-        return Exposure(
-            server: server, certificate: certificate, key: key, from: first.at, until: end, apps: apps.sorted(),
-            share: first.share, lastShare: last)
     }
 }

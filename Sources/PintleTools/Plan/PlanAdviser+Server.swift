@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// What the server can do instead about versions that do not pin its key: another key, or the same one later. Both are
-/// played through first: advice that locks out others is none.
+/// Advice for the server if versions do not pin its key: another key, or the same one later. The adviser simulates both
+/// first, and leaves out advice that would lock out other users.
 extension PlanAdviser {
     /// Keys that are tried for a certificate.
     private static let maximumTrials = 4
@@ -13,7 +13,7 @@ extension PlanAdviser {
     func knownKey(_ lockOut: LockOut) -> PlanAdvice? {
         let apps = lockOut.victims.map(\.app)
         let certificate = plan.certificates[lockOut.certificate]
-        // Keys of authorities are none that a server could show a certificate for.
+        // A server cannot show a certificate for the key of an authority.
         let authorities = Set(plan.certificates.flatMap { $0.keys.dropFirst() })
         let served = authorities.union(certificate.keys)
         let known = plan.keys.indices.filter { key in
@@ -32,7 +32,7 @@ extension PlanAdviser {
             by: lockOut.from, pin: plan.keys[first].pin, apps: apps)
     }
 
-    /// Whether the version shipped with a pin that lets a leaf with this key in.
+    /// Returns `true` if the version shipped with a pin that a leaf with this key matches.
     private func pins(_ key: Int, ofServer server: Int, inApp app: Int) -> Bool {
         let policy = plan.policies[plan.apps[app].policy]
         guard let rule = policy.rule(for: plan.servers[server].endpoint) else { return false }
@@ -43,7 +43,8 @@ extension PlanAdviser {
             }
     }
 
-    /// Whether with this key fewer lose the server, and no version loses more of any server with the certificate.
+    /// Returns `true` if fewer users lose the server with this key, and no version loses more of any server that has the
+    /// certificate.
     private func helps(_ key: Int, _ lockOut: LockOut) -> Bool {
         var certificate = plan.certificates[lockOut.certificate]
         certificate.keys = [key] + certificate.keys.dropFirst()
@@ -89,7 +90,7 @@ extension PlanAdviser {
         guard let latest else { return nil }
         func none(_ reason: String) -> PlanAdvice {
             PlanAdvice(
-                kind: .noLaterSwitch, server: lockOut.server, text: "waiting alone does not help: \(reason)")
+                kind: .noLaterSwitch, server: lockOut.server, text: "waiting does not help by itself: \(reason)")
         }
         let day = latest.startOfDay.addingDays(1)
         guard day < end else {
@@ -110,7 +111,7 @@ extension PlanAdviser {
         }
         var text =
             "or switch to \"\(certificate.name)\" on \(PlanTime.text(day)): from then on "
-            + (tolerance == .none ? "nobody lacks" : "no more than \(tolerance) of users lack") + " its key"
+            + (tolerance == .none ? "no user lacks" : "no more than \(tolerance) of users lack") + " its key"
         if previous.notAfter < day {
             text +=
                 ", and renew \"\(previous.name)\", which ends \(PlanTime.text(previous.notAfter)), with the same "
@@ -120,7 +121,7 @@ extension PlanAdviser {
             kind: .switchLater, server: lockOut.server, text: text, by: day, apps: lockOut.victims.map(\.app))
     }
 
-    /// Why the certificate that is to go cannot stay until a day.
+    /// Returns the reason why the old certificate cannot stay until a day; `nil` if it can.
     private func stolenKey(
         of previous: RotationPlan.Certificate, insteadOf certificate: RotationPlan.Certificate, before day: Date
     ) -> String? {
@@ -133,7 +134,7 @@ extension PlanAdviser {
     }
 }
 
-/// What to do about versions of the app that do not pin a key: which release brings it.
+/// Advice for versions of the app that do not pin a key: the release that brings the pin.
 extension PlanAdviser {
     func mismatch(_ lockOut: LockOut) -> [PlanAdvice] {
         if let update = lockOut.update { return [keptPin(lockOut, update)] }
@@ -179,7 +180,7 @@ extension PlanAdviser {
             by: apps.map { plan.apps[$0].released }.min(), pin: key.pin, apps: apps)
     }
 
-    /// - Parameter knowing: versions that know the key, newer than those who do not: nobody goes back to an older one.
+    /// - Parameter knowing: versions that know the key. They are newer than the others, because users do not go back.
     private func release(_ lockOut: LockOut, _ apps: [Int], _ knowing: [Int]) -> PlanAdvice {
         let certificate = plan.certificates[lockOut.certificate]
         let day = PlanTime.text(lockOut.from)
@@ -214,7 +215,7 @@ extension PlanAdviser {
             policy, about: plan.servers[lockOut.server].endpoint, serving: lockOut.certificate, at: lockOut.from)
     }
 
-    /// The key on the path that those who connect know it by; where nobody does, the leaf's.
+    /// Returns the key on the path that connecting versions pin; the leaf's if no version connects.
     func missingKey(_ lockOut: LockOut) -> Int {
         let keys = plan.certificates[lockOut.certificate].keys
         for policy in simulation.policies {

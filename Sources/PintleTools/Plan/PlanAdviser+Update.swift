@@ -52,7 +52,8 @@ extension PlanAdviser {
                 PlanAdvice(
                     kind: .noUpdate, server: lockOut.server,
                     text:
-                        "an update with the policy of \(versions([best.base])) is none: with it \(versions(best.losers)) "
+                        "an update with the policy of \(versions([best.base])) does not help: "
+                        + "with it \(versions(best.losers)) "
                         + "would lose pins that are still needed",
                     apps: best.losers))
         } else if !best.takers.isEmpty {

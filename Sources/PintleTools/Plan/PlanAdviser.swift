@@ -1,41 +1,6 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// Something to do instead.
-struct PlanAdvice {
-    enum Kind: String, CaseIterable {
-        case addPin = "add-pin"
-        case reach = "reach"
-        case holdBack = "hold-back"
-        case useKnownKey = "use-known-key"
-        case switchLater = "switch-later"
-        case noLaterSwitch = "no-later-switch"
-        case publishUpdate = "publish-update"
-        case noUpdate = "no-update"
-        case keepPin = "keep-pin"
-        case renew = "renew"
-        case serveLater = "serve-later"
-        case trustRoot = "trust-root"
-        case laterExpiry = "later-expiry"
-        case addRule = "add-rule"
-        case changeIssuer = "change-issuer"
-        case withdrawPin = "withdraw-pin"
-        case makeBackup = "make-backup"
-    }
-
-    let kind: Kind
-    let server: Int
-    /// One line, lower case, no full stop.
-    let text: String
-    /// The last day for it; where a stolen key is to be left out, the first.
-    var by: Date?
-    var pin: PublicKeyPin?
-    /// The share of users that must be reached by then.
-    var share: UserShare?
-    /// Whom it is about.
-    var apps: [Int] = []
-}
-
 /// Finds what would keep users from being locked out.
 struct PlanAdviser {
     let simulation: PlanSimulation
@@ -43,7 +8,7 @@ struct PlanAdviser {
 
     var plan: RotationPlan { simulation.plan }
 
-    /// Beyond them nobody reads on; the first ones come first.
+    /// The lock-outs that get advice, the first ones first. More advice would not be read.
     static let maximumLockOuts = 20
 
     init(_ simulation: PlanSimulation, tolerance: UserShare) {
@@ -120,7 +85,7 @@ struct PlanAdviser {
         return (names.count == 1 ? "version " : "versions ") + names.joined(separator: ", ")
     }
 
-    /// What may be left over.
+    /// The share of users that must be reached.
     var wanted: UserShare { tolerance.rest }
 
     // MARK: Stolen keys and spent backups
@@ -134,7 +99,7 @@ struct PlanAdviser {
         }
         guard let last = lastUse(of: exposure.key, besides: exposure.server) else {
             return advice(
-                "switch to a certificate for another key that they pin first: who leaves \(pin) before that locks "
+                "switch to a certificate for another key that they pin first: leaving \(pin) before that locks "
                     + "\(server(exposure.server)) out; then have the certificates for it revoked",
                 by: exposure.from)
         }
@@ -151,8 +116,8 @@ struct PlanAdviser {
             by: max(exposure.from, safe))
     }
 
-    /// When the last of the servers that share a rule with this one has switched away from a key; `nil` where one never
-    /// does.
+    /// Returns the instant at which all servers that share a rule with this one have switched away from a key; `nil` if
+    /// one never does.
     private func lastUse(of key: Int, besides server: Int) -> (server: Int, until: Date)? {
         var last: (server: Int, until: Date) = (server, .distantPast)
         for (other, planned) in plan.servers.enumerated() where sharesRule(server, other) {
@@ -173,7 +138,7 @@ struct PlanAdviser {
             }
     }
 
-    /// Servers that end the plan on what was a backup: nothing stands behind it any more.
+    /// Returns advice for servers that end the plan on a former backup key: they have no backup any more.
     private func spentBackups() -> [PlanAdvice] {
         var advice: [PlanAdvice] = []
         guard let app = plan.apps.indices.last, let last = simulation.instants.last else { return [] }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// Versions of the app and signed updates: who knows which pins when.
+/// Reads versions of the app and signed updates.
 extension PlanReader {
     mutating func apps(_ value: JSONValue) -> [RotationPlan.App] {
         var apps: [RotationPlan.App] = []
@@ -116,7 +116,7 @@ extension PlanReader {
                 if let percent, percent < last.share, let value = members[.percent] {
                     report(
                         "reach-falls", value, "\(path).percent is below the one before",
-                        help: "whoever has taken an update keeps it: the share only grows")
+                        help: "a user keeps an update: the share only grows")
                 }
             }
             guard let day, let percent else { continue }

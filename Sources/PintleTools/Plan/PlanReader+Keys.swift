@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// Keys, certificates and servers: what is served when.
+/// Reads keys, certificates and servers.
 extension PlanReader {
     /// The keys that could be read, and the names of all, so that what refers to a broken one is no mistake too.
     mutating func keys(_ value: JSONValue) -> ([RotationPlan.Key], [String]) {

@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 
-/// Reads a plan file value by value and goes on after a mistake, so that all of them are told at once.
+/// Reads a plan file value by value and goes on after a mistake, so that all mistakes are reported at once.
 struct PlanReader {
     /// Reads a policy file that the plan names; the path as it stands there.
     private let policyFile: (String) throws(ToolError) -> PinningPolicy
-    /// Where in the plan, and what; with a place of its own where it lies in another file.
+    /// The mistakes and their places in the plan. A mistake in another file has a place of its own.
     var problems: [(offset: Int, error: ToolError)] = []
     private var policies: [PinningPolicy] = []
-    /// `nil` for those that cannot be read, which are told once.
+    /// The policies by path; `nil` for those that cannot be read, which are reported once.
     private var filePolicies: [String: Int?] = [:]
 
     private init(policyFile: @escaping (String) throws(ToolError) -> PinningPolicy) {
@@ -40,7 +40,7 @@ struct PlanReader {
         return plan
     }
 
-    /// Whether nobody would read on.
+    /// A Boolean value that indicates whether the list of problems is full.
     var isFull: Bool { problems.count >= PlanLimits.problems }
 
     private func placed(in document: JSONDocument, file: String) -> [ToolError] {
@@ -262,7 +262,7 @@ extension PlanReader {
         }
     }
 
-    /// The position of what is called so.
+    /// Returns the position of the name.
     mutating func reference(_ value: JSONValue, to names: [String], _ path: String, called kind: String) -> Int? {
         guard let text = string(value, path) else { return nil }
         if let index = names.firstIndex(of: text) { return index }
@@ -273,7 +273,7 @@ extension PlanReader {
         return nil
     }
 
-    /// What the file says, fit to be shown.
+    /// Returns a string of the file in quotes, shortened and safe to print.
     func quoted(_ value: JSONValue) -> String {
         let scalars = (value.string ?? "").unicodeScalars
         let shown = String(String.UnicodeScalarView(scalars.prefix(64)))

@@ -5,10 +5,10 @@ internal import PintleUpdates
 /// A plan played through: what each policy decides about each server, and how many users live under it, from now to
 /// the plan's end.
 struct PlanSimulation {
-    /// From an instant on, until the next phase.
+    /// The decision of a policy about a server, until the next phase.
     struct Phase {
         let from: Date
-        /// What is served; `nil` before anything is.
+        /// The certificate that is served; `nil` before the first one.
         let certificate: Int?
         let decision: TrustDecision?
     }
@@ -16,7 +16,7 @@ struct PlanSimulation {
     /// Users of one version under one policy.
     struct Cohort {
         let policy: Int
-        /// Of the version's users.
+        /// The part of the version's users.
         let part: UserShare
     }
 
@@ -25,31 +25,31 @@ struct PlanSimulation {
     let standIns: StandIns
     /// The plan's policies, pinning the stand-ins.
     let policies: [PinningPolicy]
-    /// By server and policy.
+    /// The phases by server and policy.
     let phases: [[[Phase]]]
-    /// By app and update: why the app would not take it; `nil` where it would.
+    /// The reasons for which an app would not take an update, by app and update; `nil` if it would.
     let refusals: [[UpdateRefusal?]]
     /// Every instant at which something changes, and the beginning of every day; the first is now.
     let instants: [Date]
-    /// By app and sample: the users of the version by the policy in force for them.
+    /// The users of a version by the policy in force for them, by app and sample.
     private let cohortTable: [[[Cohort]]]
-    /// By app and sample.
+    /// The users of a version by app and sample.
     private let userTable: [[UserShare]]
-    /// By server, app and sample.
+    /// The losses by server, app and sample.
     private let lossTable: [[[Loss?]]]
 
     /// Users of a version that a server is refused to.
     struct Loss {
         let share: UserShare
-        /// Of most of them.
+        /// The policy of most of them.
         let policy: Int
         let phase: Int
     }
 
     enum UpdateRefusal {
-        /// It was shipped without the means.
+        /// The version fetches no updates.
         case fetchesNone
-        /// The verifier says so.
+        /// The verifier refuses the update.
         case failure(UpdateFailure)
         /// The next update was out before the version was.
         case replaced
@@ -106,7 +106,7 @@ struct PlanSimulation {
         return Date(wholeSeconds: (instants[index].wholeSeconds + end.wholeSeconds) / 2)
     }
 
-    /// What `policy` decides about a server that serves this, at each change.
+    /// Returns the decisions of `policy` about a server that serves this, at each change.
     static func phases(
         of endpoint: ServerEndpoint, _ switches: [RotationPlan.Server.Switch], under policy: PinningPolicy,
         _ plan: RotationPlan, _ standIns: StandIns, from now: Date
@@ -203,12 +203,12 @@ struct PlanSimulation {
 
     // MARK: Something else
 
-    /// What a server loses in the plan.
+    /// Returns the users that a server loses in the plan.
     func losses(ofServer server: Int) -> PlanLosses {
         PlanLosses(shares: lossTable[server].map { losses in losses.map { $0?.share ?? .none } })
     }
 
-    /// What it would lose if it served something else, or other certificates stood behind the names.
+    /// Returns the users that a server would lose with other certificates, or other switches.
     func losses(
         ofServer server: Int, serving switches: [RotationPlan.Server.Switch], _ standIns: StandIns
     ) -> PlanLosses {
@@ -240,42 +240,5 @@ extension [PlanSimulation.Phase] {
             if self[middle].from <= instant { low = middle + 1 } else { high = middle }
         }
         return low == 0 ? nil : low - 1
-    }
-}
-
-/// How the users of a version are spread over the policies that an update may have brought them.
-struct PlanCohorts {
-    let plan: RotationPlan
-    /// By update; `nil` for those that the version takes.
-    let refusals: [PlanSimulation.UpdateRefusal?]
-
-    /// The newest update first, then those who live under what was shipped. Whoever is slow to take one update is taken
-    /// to be slow for all.
-    func cohorts(of app: RotationPlan.App, at instant: Date) -> [PlanSimulation.Cohort] {
-        var cohorts: [PlanSimulation.Cohort] = []
-        var covered = UserShare.none
-        for number in plan.updates.indices.reversed() where refusals[number] == nil {
-            let reach = reach(ofUpdate: number, in: app, at: instant)
-            guard reach > covered else { continue }
-            let part = UserShare(units: reach.units - covered.units)
-            cohorts.append(.init(policy: plan.updates[number].policy, part: part))
-            covered = reach
-        }
-        if covered < .all { cohorts.append(.init(policy: app.policy, part: covered.rest)) }
-        return cohorts
-    }
-
-    /// How many of a version's users have taken an update. It can be taken from its publication, or the version's
-    /// release, until the next one takes its place or it expires.
-    private func reach(ofUpdate number: Int, in app: RotationPlan.App, at instant: Date) -> UserShare {
-        let update = plan.updates[number]
-        let start = max(update.published, app.released)
-        let next = plan.updates.indices.contains(number + 1) ? plan.updates[number + 1].published : .distantFuture
-        let end = min(instant, update.expires, next)
-        guard end >= start else { return .none }
-        let begins = update.reach.first?.day == 0 ? [] : [ShareCurve.Point(at: start, share: .none)]
-        let curve = ShareCurve(
-            points: begins + update.reach.map { ShareCurve.Point(at: start.addingDays($0.day), share: $0.share) })
-        return curve.share(at: end)
     }
 }

@@ -1,25 +1,25 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// What somebody means to do with keys, certificates, releases and updates, as a plan file says it. Names have become
+/// A plan file: the future of keys, certificates, releases and updates. Names have become
 /// positions in the lists here.
 struct RotationPlan: Sendable {
     struct Key: Sendable {
         let name: String
         let pin: PublicKeyPin
-        /// From when on somebody else has it too.
+        /// The instant at which a thief got the key; `nil` if it is not stolen.
         var compromised: Date?
     }
 
     struct Certificate: Sendable {
         let name: String
-        /// Of its path, leaf first, the anchor last; at least one.
+        /// The keys of its path, leaf first, the anchor last; at least one.
         var keys: [Int]
         let notBefore: Date
         var notAfter: Date
-        /// Of the leaf, for apps that pin the certificate.
+        /// The leaf's fingerprint, for apps that pin the certificate.
         var fingerprint: CertificatePin?
-        /// Whether the path ends in a root that systems trust.
+        /// A Boolean value that indicates whether the path ends in a root that systems trust.
         var isPublic = true
     }
 
@@ -33,14 +33,14 @@ struct RotationPlan: Sendable {
         /// At least one; each later than the one before.
         let switches: [Switch]
 
-        /// As sentences call it: without the port that goes without saying.
+        /// The name in sentences: without the default port.
         var name: String { endpoint.port == 443 ? endpoint.host.description : endpoint.description }
     }
 
     struct App: Sendable {
         let version: String
         let released: Date
-        /// In ``RotationPlan/policies``.
+        /// The position in ``RotationPlan/policies``.
         let policy: Int
         let fetchesUpdates: Bool
         let share: ShareCurve
@@ -61,7 +61,7 @@ struct RotationPlan: Sendable {
         let expires: Date
         let policy: Int
         let reach: [Reach]
-        /// Whether the plan says so, or it is ``defaultReach``.
+        /// A Boolean value that indicates whether the plan gives the reach; otherwise it is ``defaultReach``.
         var isReachGiven = true
 
         /// Apps ask once a day: see `UpdateSchedule`.
@@ -73,15 +73,15 @@ struct RotationPlan: Sendable {
     let keys: [Key]
     var certificates: [Certificate]
     let servers: [Server]
-    /// In the order of their release.
+    /// The versions in the order of their release.
     let apps: [App]
-    /// In the order of their versions.
+    /// The updates in the order of their versions.
     let updates: [Update]
     /// Each different one once.
     let policies: [PinningPolicy]
 }
 
-/// What a plan may hold. Every server is judged under every policy at every change.
+/// The limits of a plan. Every server is judged under every policy at every change.
 enum PlanLimits {
     static let fileSize = 16 << 20
     static let policyFileSize = 1 << 20
@@ -95,7 +95,7 @@ enum PlanLimits {
     static let updates = 8
     static let reach = 8
     static let nameLength = 64
-    /// Of days from now to the plan's end: ten years.
+    /// The days from now to the plan's end at most: ten years.
     static let days = 3_653
     static let problems = 100
 }

@@ -10,10 +10,10 @@ internal import PintleUpdates
 /// their stand-ins; all others stay, and match nothing. Which pin matches what is the same before and after.
 struct StandIns {
     private(set) var plan: RotationPlan
-    /// What is presented for each certificate of the plan: DER, leaf first, the anchor last.
+    /// The chain for each certificate of the plan: DER, leaf first, the anchor last.
     private var chains: [[[UInt8]]] = []
     private var subjects: [Pin.Subject: Pin.Subject] = [:]
-    /// By planned key: the pair in its place, and an authority that has it.
+    /// The key pairs in the place of the planned keys, by key, and an authority for each.
     private let keys: [PrivateKey]
     private let authorities: [[UInt8]]
 
@@ -92,7 +92,8 @@ struct StandIns {
                 || request.anchors.certificates.contains { served.contains($0.publicKeyPin) }
             var findings: [PathFailure.Finding] = []
             if !isAnchored {
-                findings.append(.init(.untrustedRoot, depth: path.count - 1, text: "the root is none of the anchors"))
+                findings.append(
+                    .init(.untrustedRoot, depth: path.count - 1, text: "the root is not one of the anchors"))
             }
             if request.instant < validity.notBefore {
                 findings.append(.init(.notYetValid, depth: 0, text: "the certificate is not valid yet"))
@@ -141,7 +142,7 @@ struct UpdateTrial {
         self.trust = trust
     }
 
-    /// Why an app that shipped with `bundled` would not take the update; `nil` where it would.
+    /// Returns the reason for which an app that shipped with `bundled` would not take the update; `nil` if it would.
     func failure(
         of policy: PinningPolicy, version: Int, issued: Date, expires: Date, bundled: PinningPolicy, at instant: Date
     ) throws(ToolError) -> UpdateFailure? {

@@ -1,61 +1,12 @@
 internal import PintleTestKit
 
-/// What a client did at one server, as both saw it.
-struct RehearsalEvidence {
-    let observation: AttackObservation
-    let end: GuardedProcess.End
-    /// Whether the client had ended its connections by itself when it was killed.
-    var wasOverWhenKilled = false
-    /// Whether all connections were over when it was looked at.
-    var isQuiet = true
-    /// In seconds, as it was asked for.
-    let timeout: Double
-
-    private var isSuccess: Bool { end == .exited(0) }
-
-    /// What a client says that sends nothing: it has finished the handshake, and ended well.
-    var isAcceptedInSilence: Bool { isSuccess && observation.completedHandshakeCount > 0 }
-
-    var clientExit: Int32? {
-        if case .exited(let status) = end { status } else { nil }
-    }
-
-    /// Why nothing can be told, where that is so of every attack.
-    var doubt: String? {
-        if end == .timedOut, observation.connections.isEmpty { return "\(ended) before it connected; \(Self.remedy)" }
-        guard observation.wasTried else {
-            return observation.connections.isEmpty
-                ? "the client did not connect" : "the client sent the right server nothing"
-        }
-        if end == .timedOut, !wasOverWhenKilled { return "killed after \(Self.seconds(timeout)); no verdict" }
-        return isQuiet ? nil : "a connection was still open"
-    }
-
-    /// Such as `the client was ended after 5 s`.
-    var ended: String { "the client was ended after \(Self.seconds(timeout))" }
-
-    static let mayHaveRetried = "ended by --timeout; it may have tried again"
-
-    static let remedy = "give it more time with --timeout"
-
-    /// Such as `ended by signal 11`, also where a shell reports it of what it ran.
-    var signal: String? {
-        guard let clientExit, (129...192).contains(clientExit) else { return nil }
-        return "ended by signal \(clientExit - 128)"
-    }
-
-    static func seconds(_ seconds: Double) -> String {
-        seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\(seconds) s"
-    }
-}
-
-/// Tells what came of an attack, from what the same client did about the right server.
+/// Judges an attack by comparison with the same client's behaviour at the right server.
 struct RehearsalJudge {
-    /// Whether the client sends a request, which is then what counts. Else it is its word, the exit status.
+    /// A Boolean value that indicates whether the client sends a request, which then decides. Otherwise its exit code does.
     let sendsRequest: Bool
     private let controlEnd: GuardedProcess.End
 
-    /// - Returns: `nil` where the client did not accept the right server: it proves nothing then.
+    /// - Returns: `nil` if the client did not accept the right server, because the rehearsal then proves nothing.
     init?(control: RehearsalEvidence) {
         let observation = control.observation
         sendsRequest = observation.exposedByteCount > observation.clearByteCount
@@ -63,7 +14,7 @@ struct RehearsalJudge {
         guard sendsRequest || control.isAcceptedInSilence else { return nil }
     }
 
-    /// Whether the client ends well where the server is the right one.
+    /// A Boolean value that indicates whether the client ends with exit code 0 at the right server.
     var endsWell: Bool { controlEnd == .exited(0) }
 
     func judge(_ attack: Attack, _ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
@@ -72,7 +23,7 @@ struct RehearsalJudge {
         return attack.expectation == .refused ? refused(evidence, attack) : accepted(evidence)
     }
 
-    /// Returns why there is no verdict.
+    /// Returns the reason why there is no verdict; `nil` if there is one.
     ///
     /// A client that ends by itself at the right server and is killed at an attack has not ended, whatever alert it sent:
     /// it may retry. A client that never ends at the right server either is judged by its connections. A crash is no
@@ -105,65 +56,5 @@ struct RehearsalJudge {
             return (.inconclusive, "it sent its request, but \(end)")
         }
         return (.accepted, nil)
-    }
-}
-
-/// What a client did about a server.
-enum RehearsalOutcome: String {
-    case accepted
-    case blocked
-    /// It sent its request where it must not, or took the server for the right one.
-    case letThrough = "let-through"
-    /// Nothing can be told from what it did.
-    case inconclusive
-    /// The attack was not tried.
-    case notRun = "not-run"
-
-    /// As it stands in a table: what must not be catches the eye without colours.
-    var word: String {
-        switch self {
-        case .letThrough: "LET THROUGH"
-        case .notRun: "not run"
-        default: rawValue
-        }
-    }
-}
-
-/// One attack and what came of it.
-struct RehearsalResult {
-    let attack: Attack
-    let outcome: RehearsalOutcome
-    /// Request bytes where the attack is.
-    var requestBytes = 0
-    var milliseconds: Int?
-    /// The exit status, 128 plus the signal where one ended it; `nil` where it was killed.
-    var clientExit: Int32?
-    /// Such as `bad_certificate (42)`: the client's last fatal alert.
-    var alert: String?
-    var remark: String?
-    /// The beginning of what the client wrote to standard error, or where it wrote nothing there, to standard output.
-    var clientWords: [UInt8] = []
-
-    /// The remark where bytes came without TLS.
-    static let inTheClear = "sent in the clear"
-
-    /// Whether it went round TLS, and did not take the server for the right one.
-    var wasInTheClear: Bool { remark == RehearsalResult.inTheClear }
-
-    /// Nothing is to be done about it.
-    var isAsItMustBe: Bool {
-        switch outcome {
-        case .accepted: attack.expectation == .accepted
-        case .blocked: attack.expectation == .refused
-        case .notRun: true
-        case .letThrough, .inconclusive: false
-        }
-    }
-
-    /// What to say beside the verdict.
-    var why: String? {
-        if outcome == .inconclusive || outcome == .notRun { return remark }
-        guard !isAsItMustBe else { return nil }
-        return [remark, attack.stake].compactMap(\.self).joined(separator: "; ")
     }
 }

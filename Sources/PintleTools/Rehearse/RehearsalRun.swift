@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleTestKit
 
-/// One rehearsal with a client that is started anew for each server.
+/// One rehearsal, which starts the client again for each server.
 final class RehearsalRun {
     private let invocation: Invocation
     private let catalogue: AttackCatalogue
@@ -26,7 +26,7 @@ final class RehearsalRun {
         defer { withExtendedLifetime(interrupts) {} }
         let folder: TemporaryDirectory
         do { folder = try TemporaryDirectory() } catch { throw .unusable("unwritable-file", "\(error)") }
-        // Its files are the clients'.
+        // The clients read its files.
         defer { withExtendedLifetime(folder) {} }
         let values = try RehearsalKit(catalogue.cast).values(folder: folder)
         let text = RehearsalText(console: console, showsAll: invocation.isVerbose)
@@ -103,7 +103,7 @@ final class RehearsalRun {
         )
     }
 
-    /// With them the client would go elsewhere.
+    /// The variables that would send the client to a proxy.
     private static let proxyVariables: Set<String> = [
         "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy",
     ]
@@ -126,7 +126,7 @@ final class RehearsalRun {
         }
     }
 
-    /// The client's own words are told first.
+    /// Prints the client's own words and returns the error.
     private func provesNothing(_ evidence: RehearsalEvidence, _ process: GuardedProcess) -> ToolError {
         printOutput(of: process, most: 20)
         var hint = "as it was run: " + client.line
@@ -146,102 +146,5 @@ final class RehearsalRun {
         }
         let end = evidence.clientExit.map { " (exit code \($0))" } ?? ""
         return .unusable("control-failed", "proves nothing: \(message)\(end)", hint: hint)
-    }
-}
-
-/// What a client has to be told about the right server: whom to trust, and the pins.
-struct RehearsalKit {
-    let anchorsPEM: String
-    let pin: PublicKeyPin
-    let backup: PublicKeyPin
-    let issuer: PublicKeyPin
-    let policy: PinningPolicy
-
-    init(_ cast: AttackCast) throws(ToolError) {
-        anchorsPEM = cast.anchorsPEM
-        do {
-            pin = try PublicKeyPin(subjectPublicKeyInfo: cast.genuine.certificate.spkiDER)
-            backup = try PublicKeyPin(subjectPublicKeyInfo: cast.backup.spkiDER)
-            issuer = try PublicKeyPin(subjectPublicKeyInfo: cast.intermediate.certificate.spkiDER)
-            let anchors = try [cast.authority, cast.otherAuthority].map { try Certificate(der: $0.certificate.der) }
-            let rule = try PinnedHost(
-                cast.host, pins: [Pin(.publicKey(pin))], backupPins: [Pin(.publicKey(backup))],
-                anchors: .only(anchors))
-            policy = try PinningPolicy(hosts: [rule], unpinnedHosts: .reject)
-        } catch {
-            throw .unusable("no-certificates", "the certificates of the attacks cannot be read: \(error)")
-        }
-    }
-
-    /// What stands for the placeholders that are the same at every server.
-    func values(folder: TemporaryDirectory) throws(ToolError) -> [String: String] {
-        var values: [String: String] = [:]
-        do {
-            values["ca"] = try folder.write(anchorsPEM, to: "authorities.pem")
-            values["policy"] = try folder.write(policy.json(), to: "policy.json")
-        } catch {
-            throw .unusable("unwritable-file", "\(error)")
-        }
-        for (name, pin) in [("pin", pin), ("backup", backup), ("issuer", issuer)] {
-            values["\(name)-base64"] = Self.base64(pin)
-            values[name] = Self.curl(pin)
-        }
-        values["pins"] = Self.curl(pin) + ";" + Self.curl(backup)
-        return values
-    }
-
-    static func base64(_ pin: PublicKeyPin) -> String { String("\(pin)".dropFirst("sha256/".count)) }
-
-    /// As curl's --pinnedpubkey takes it.
-    static func curl(_ pin: PublicKeyPin) -> String { "sha256//" + base64(pin) }
-}
-
-/// A client to run: its words, some of which stand for what is known only when a server is up.
-struct ClientCommand {
-    let words: [String]
-
-    init(_ words: [String]) throws(ToolError) {
-        self.words = words
-        // Whatever does not go to the server proves nothing, and says that it was blocked.
-        guard uses("url") || uses("port") else {
-            throw .unusable(
-                "no-placeholder", "the client is not told where the server is",
-                hint: "put {url}, or {host} and {port}, where it takes an address: pintle rehearse -- curl {url}")
-        }
-    }
-
-    /// As somebody would type it.
-    var line: String { words.map(ShellWord.quoted).joined(separator: " ") }
-
-    func uses(_ name: String) -> Bool { words.contains { $0.contains("{\(name)}") } }
-
-    /// Whether it is told a pin in any form.
-    var isTold: (pin: Bool, backup: Bool) {
-        let both = uses("pins") || uses("policy")
-        return (
-            both || uses("pin") || uses("pin-base64") || uses("issuer") || uses("issuer-base64"),
-            both || uses("backup") || uses("backup-base64") || uses("issuer") || uses("issuer-base64")
-        )
-    }
-
-    /// The words for a server. What is put in is not looked through again, and other braces stay.
-    func words(_ values: [String: String]) -> [String] {
-        words.map { word in
-            var result = ""
-            var rest = word[...]
-            while let brace = rest.firstIndex(of: "{") {
-                result += rest[..<brace]
-                rest = rest[brace...]
-                let name = rest.dropFirst().prefix { $0 != "}" && $0 != "{" }
-                if let value = values[String(name)], name.endIndex < rest.endIndex, rest[name.endIndex] == "}" {
-                    result += value
-                    rest = rest[rest.index(after: name.endIndex)...]
-                } else {
-                    result += "{"
-                    rest = rest.dropFirst()
-                }
-            }
-            return result + rest
-        }
     }
 }

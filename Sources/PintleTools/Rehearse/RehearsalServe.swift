@@ -3,7 +3,7 @@ internal import Glibc
 internal import Pintle
 internal import PintleTestKit
 
-/// All the servers at once, for a person with a device, until the process is told to end.
+/// Serves all attacks at once for clients on other devices, until the user ends the process.
 final class RehearsalServe {
     private let invocation: Invocation
     private let catalogue: AttackCatalogue
@@ -37,7 +37,7 @@ final class RehearsalServe {
                 servers.append(
                     try AttackServer(attack, listeningAt: address) { seen.add($0, to: attack.id) })
             }
-            let index = RehearsalIndex(catalogue, kit, servers.map { ($0.attack, $0.url) }, seen)
+            let index = RehearsalIndex(catalogue, kit, servers.map { ($0.attack, $0.url) }, seen, now: invocation.now)
             page = try LoopbackTCPServer.http(
                 listeningAt: address, timeLimit: AttackServer.timeLimit(at: address)
             ) { index.response(to: $0) }
@@ -64,7 +64,7 @@ final class RehearsalServe {
         return try conclude()
     }
 
-    /// Data, but with --json talk.
+    /// Prints data; with `--json` a message instead.
     private func say(_ line: String = "") {
         if invocation.writesJSON { console.printMessage(line) } else { console.print(line) }
     }

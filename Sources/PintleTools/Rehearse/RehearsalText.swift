@@ -1,7 +1,7 @@
 internal import Pintle
 internal import PintleTestKit
 
-/// What a rehearsal prints for people.
+/// The text of a rehearsal.
 final class RehearsalText {
     private let console: Console
     private let showsAll: Bool
@@ -15,7 +15,7 @@ final class RehearsalText {
 
     // MARK: Progress
 
-    /// One line, from half a second on, gone when something else is written.
+    /// Draws the progress in one line, from half a second on. It is erased before other lines are written.
     func progress(_ attack: Attack, _ index: Int, of count: Int, after duration: Duration) {
         guard console.showsMessagesToPerson, duration >= .milliseconds(500) else { return }
         showsProgress = true
@@ -35,7 +35,7 @@ final class RehearsalText {
         return ["control   valid chain, right host: \(console.palette.good("accepted")), \(bytes)", ""]
     }
 
-    /// The lines of a result: none where all is well and not all is shown.
+    /// Returns the lines of a result. A good result has none unless all are shown.
     func row(_ result: RehearsalResult) -> [String] {
         guard !result.isAsItMustBe || showsAll else {
             if result.outcome != .notRun { hidden += 1 }
@@ -46,7 +46,7 @@ final class RehearsalText {
             hasHead = true
             let head = Self.columns("attack", "must be", "was" + Self.blanks(9), "bytes", "ms")
             let why = "  why it matters"
-            lines.append(head + (Self.width + why.count <= console.width ? why : ""))
+            lines.append(head + (Self.width + why.count <= console.tableWidth ? why : ""))
         }
         let word = TextLayout.padded(result.outcome.word, to: 12)
         let palette = console.palette
@@ -60,14 +60,8 @@ final class RehearsalText {
         let line = Self.columns(
             result.attack.id, result.attack.expectation.rawValue, verdict, isRun ? "\(result.requestBytes)" : "",
             result.milliseconds.map { "\($0)" } ?? "")
-        let why = result.why.map(SafeText.escape) ?? ""
-        if why.isEmpty {
-            lines.append(line.trimmedRight)
-        } else if Self.width + 2 + TextLayout.columns(of: why) <= console.width {
-            lines.append(line + "  " + why)
-        } else {
-            lines += [line.trimmedRight, "    " + why]
-        }
+        lines += TextLayout.row(
+            line, taking: Self.width, last: result.why.map(SafeText.escape) ?? "", width: console.tableWidth)
         if showsAll { lines += details(result) }
         return lines
     }
@@ -78,9 +72,11 @@ final class RehearsalText {
         if result.isAsItMustBe, let remark = result.remark { facts.append(SafeText.escape(remark)) }
         if let alert = result.alert { facts.append("alert \(alert)") }
         if result.milliseconds != nil { facts.append(result.clientExit.map { "exit code \($0)" } ?? "killed") }
-        let words = Self.gist(of: result.clientWords).map { ["    " + $0] } ?? []
-        return ["    " + console.palette.dim(facts.joined(separator: "; "))]
-            + (result.outcome == .accepted || result.outcome == .letThrough ? [] : words.map(console.palette.dim))
+        var lines = TextLayout.wrapped(facts.joined(separator: "; "), width: console.tableWidth - 4)
+        if result.outcome != .accepted, result.outcome != .letThrough, let line = Self.gist(of: result.clientWords) {
+            lines.append(line)
+        }
+        return lines.map { "    " + console.palette.dim($0) }
     }
 
     func hiddenLine() -> String? {
@@ -99,72 +95,15 @@ final class RehearsalText {
 
     private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 
-    /// The line that tells most: the first, or the last where the first only announces others.
+    /// Returns the most useful line: the first, or the last if the first only announces others.
     private static func gist(of bytes: [UInt8]) -> String? {
         let lines = words(bytes, most: 100)
         return lines.first?.hasSuffix(":") == true ? lines.last : lines.first
     }
 
-    /// The last lines of what a client wrote, each cut to what is read, safe to print.
+    /// Returns the last lines of a client's output, at most 300 characters of each, safe to print.
     static func words(_ bytes: [UInt8], most: Int) -> [String] {
         let lines = String(decoding: bytes.suffix(8_192), as: UTF8.self).split(whereSeparator: \.isNewline)
         return lines.suffix(most).map { SafeText.escape(String($0.prefix(300))) }
-    }
-}
-
-extension String {
-    fileprivate var trimmedRight: String {
-        var text = self[...]
-        while text.last == " " { text.removeLast() }
-        return String(text)
-    }
-}
-
-/// What to do next, from what went wrong together.
-struct RehearsalAdvice {
-    let lines: [String]
-
-    init(_ results: [RehearsalResult], client: ClientCommand?) {
-        let ids = { (outcome: RehearsalOutcome) in
-            Set(
-                results.filter {
-                    $0.outcome == outcome && !$0.isAsItMustBe
-                        && ($0.attack.id == "redirect-to-http" || !$0.wasInTheClear)
-                }.map(\.attack.id))
-        }
-        let (through, blocked, open) = (ids(.letThrough), ids(.blocked), ids(.inconclusive))
-        var lines: [String] = []
-        if !through.isDisjoint(with: ["untrusted-ca", "self-signed"]) {
-            lines.append("this client does not validate: anybody on its way to the server reads and changes everything")
-        } else if through.contains("trusted-interceptor") {
-            var line = "this client validates but does not pin"
-            if client?.words.first?.split(separator: "/").last == "curl" {
-                line += "; with --pinnedpubkey '{pins}' interceptors get nothing"
-            }
-            lines.append(line)
-        } else if !through.isEmpty {
-            lines.append("look at what was let through: 'pintle rehearse --list' names the standard behind each")
-        }
-        if results.contains(where: { $0.wasInTheClear && $0.attack.id != "redirect-to-http" }) {
-            lines.append("where TLS fails it sends its request in the clear: take that fallback out")
-        }
-        if through.contains("redirect-to-http") {
-            lines.append("it follows redirects into the clear: let it follow to https alone")
-        }
-        if blocked.contains("rotated-to-backup-key") {
-            let isUntold = client.map { $0.isTold.pin && !$0.isTold.backup } ?? false
-            lines.append(
-                isUntold
-                    ? "the client is told no backup pin: {backup} is one, and {pins} both as curl takes them"
-                    : "the client does not know the backup key: whoever loses the first key locks it out")
-        }
-        if blocked.contains("renewed-same-key") {
-            lines.append("the client pins the certificate, not its key: every renewal locks it out")
-        }
-        if open.contains("stall-mid-handshake") {
-            let limit = client == nil ? "" : ", shorter than --timeout"
-            lines.append("give the client a time-out of its own\(limit): a server that stalls holds it for ever")
-        }
-        self.lines = lines
     }
 }

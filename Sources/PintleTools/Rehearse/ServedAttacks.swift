@@ -1,17 +1,17 @@
 internal import PintleTestKit
 internal import Synchronization
 
-/// What came to the servers of a rehearsal that people bring their own clients to. Used from any thread.
+/// The connections to the servers of `rehearse --serve`. Used from any thread.
 final class ServedAttacks: Sendable {
-    /// What is known of one attack.
+    /// The counts of one attack.
     struct Tally {
-        /// Connections on the way to where the attack is, and what came over them.
+        /// The request bytes on the way to the attack.
         var stepBytes = 0
         var connections = 0
         var bytes = 0
-        /// Of those bytes, the ones without TLS.
+        /// The part of those bytes that came without TLS.
         var clearBytes = 0
-        /// Why a connection without a request tells nothing.
+        /// The reason why a connection without a request allows no verdict.
         var doubt: String?
         var alert: String?
         /// Connections that were still open at the end.
@@ -32,7 +32,7 @@ final class ServedAttacks: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Events that wait to be told: whoever floods the servers costs no more memory than this.
+    /// The number of events that wait to be printed, so that a flood of connections needs no more memory.
     private static let eventLimit = 1_000
 
     func add(_ connection: AttackConnection, to id: String) {
@@ -59,7 +59,7 @@ final class ServedAttacks: Sendable {
         }
     }
 
-    /// What is to be told, and how much more there was.
+    /// Returns the events to print, and the number of those that were dropped.
     func removeEvents() -> (events: [Event], lost: Int) {
         state.withLock { state in
             defer { (state.events, state.lost) = ([], 0) }
@@ -67,12 +67,12 @@ final class ServedAttacks: Sendable {
         }
     }
 
-    /// From now on it is not the clients that end connections.
+    /// Marks the end: from now on the servers end connections, not the clients.
     func end() { state.withLock { $0.isEnding = true } }
 
     private func tally(_ id: String) -> Tally { state.withLock { $0.tallies[id] } ?? Tally() }
 
-    /// What came of an attack until now.
+    /// Returns the result of an attack so far.
     func result(_ attack: Attack) -> RehearsalResult {
         let tally = tally(attack.id)
         // On the way there, a request shows that the client came; that it was not followed up is a refusal.
@@ -99,7 +99,7 @@ final class ServedAttacks: Sendable {
 }
 
 extension AttackConnection {
-    /// Why it does not show that the client refuses the server, where it sent no request: a refusal is a handshake that
+    /// The reason why a connection without a request is no refusal; `nil` if it is one. A refusal is a handshake that
     /// the client has begun and not finished, or one that it has finished and ended by an alert, fatal or close_notify,
     /// as clients do that compare pins after the handshake.
     fileprivate var doubt: String? {

@@ -1,12 +1,14 @@
 internal import Pintle
 
-/// The two streams of the tool and how they are written to: data and the verdict on standard output, messages on standard error.
+/// The tool's two streams: data and the verdict go to standard output, messages to standard error.
 ///
 /// Used on one thread.
 final class Console {
     let palette: Palette
-    /// Columns to fill at most: those of the terminal up to 100, else 80.
+    /// The columns that prose fills at most: the terminal's, up to 100. 80 without a terminal.
     let width: Int
+    /// The columns that a table fills at most: the terminal's, up to 160. 80 without a terminal.
+    let tableWidth: Int
     /// `…`, or three dots where the locale is not UTF-8.
     let ellipsis: String
     /// A Boolean value that indicates whether errors are also written to standard output, as a document.
@@ -26,14 +28,17 @@ final class Console {
         writesJSON = json
         palette = Palette(for: output, environment: environment, isWanted: color)
         talk = Palette(for: errors, environment: environment, isWanted: color)
-        let columns = environment["COLUMNS"].flatMap { Int($0) } ?? output.width
-        width = output.isTerminal ? max(40, min(columns ?? 80, 100)) : 80
+        // A value that is no number of columns, such as 0, counts as not set.
+        let named = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        let columns = output.isTerminal ? max(40, named ?? output.width ?? 80) : 80
+        width = min(columns, 100)
+        tableWidth = min(columns, 160)
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         let encoding = locale?.uppercased() ?? ""
         ellipsis = encoding.contains("UTF-8") || encoding.contains("UTF8") ? "…" : "..."
     }
 
-    /// Columns for lines of a file, which lose less by being long than by being cut.
+    /// The columns for excerpts of a file. A pipe gets longer ones, because a cut line loses more there than a long one.
     var excerptWidth: Int { output.isTerminal ? width : 160 }
 
     /// Writes a line of data to standard output.
@@ -103,27 +108,26 @@ final class Console {
     }
 }
 
-/// The few colours that are used, for one stream: without a terminal, or where colours are not wanted, text
-/// stays as it is.
+/// The colours of one stream. Text stays as it is if the stream is no terminal or the user has turned colours off.
 struct Palette: Sendable {
     let isColored: Bool
 
-    /// Trusted, or blocked as it must be.
+    /// Colours a good result: trusted, or blocked as it must be.
     func good(_ text: String) -> String { wrap(text, "32") }
-    /// Rejected, let through, an error.
+    /// Colours a bad result: rejected, let through, an error.
     func bad(_ text: String) -> String { wrap(text, "31") }
-    /// A warning; accepted and reported.
+    /// Colours a warning, and a server that was accepted and reported.
     func warning(_ text: String) -> String { wrap(text, "33") }
-    /// What matched.
+    /// Makes the pin that matched bold.
     func strong(_ text: String) -> String { wrap(text, "1") }
-    /// Times, paths, serial numbers.
+    /// Dims times, paths and serial numbers.
     func dim(_ text: String) -> String { wrap(text, "2") }
 
     private func wrap(_ text: String, _ code: StaticString) -> String {
         isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// - Parameter isWanted: whether the command line lets colours through.
+    /// - Parameter isWanted: `false` if the command line turns colours off.
     init(for sink: ByteSink, environment: [String: String], isWanted: Bool) {
         let isRefused = environment["NO_COLOR"]?.isEmpty == false || environment["TERM"] == "dumb"
         isColored = sink.isTerminal && isWanted && !isRefused

@@ -1,14 +1,30 @@
-internal import FoundationEssentials
-internal import Pintle
-
-/// Fits text into columns. Pins, hashes, hosts, paths and commands are never broken or shortened: they stand
-/// outside of what is given here.
+/// Fits text into the columns of a terminal.
+///
+/// Pins, hashes, hosts, paths and commands are never broken or shortened. Callers print them without these functions.
 enum TextLayout {
+    /// Returns a row of a table in one line, or in several if it would pass `width`: the last column then moves to
+    /// indented lines of its own.
+    ///
+    /// - Parameters:
+    ///   - head: the other columns; it may hold colours.
+    ///   - headColumns: the columns that `head` takes on the terminal.
+    static func row(_ head: String, taking headColumns: Int, last: String, width: Int) -> [String] {
+        if last.isEmpty { return [withoutTrailingBlanks(head)] }
+        if headColumns + 2 + columns(of: last) <= width { return [head + "  " + last] }
+        return [withoutTrailingBlanks(head)] + wrapped(last, width: width - 4).map { "    " + $0 }
+    }
+
+    static func withoutTrailingBlanks(_ text: String) -> String {
+        var text = text[...]
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+
     static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - columns(of: text)))
     }
 
-    /// Cuts the middle out.
+    /// Replaces the middle of a text that is wider than `width` by the ellipsis.
     static func shortened(_ text: String, to width: Int, ellipsis: String) -> String {
         guard columns(of: text) > width else { return text }
         let room = max(2, width - columns(of: ellipsis))
@@ -18,7 +34,7 @@ enum TextLayout {
         return String(String.UnicodeScalarView(head)) + ellipsis + String(String.UnicodeScalarView(tail))
     }
 
-    /// As many from the start as fit. Letter by letter of what is stored: what counts as one character may be a page.
+    /// Returns as many scalars from the start as fit. It counts scalars because one character may hold thousands of them.
     private static func fitting(_ scalars: some Sequence<Unicode.Scalar>, _ width: Int) -> [Unicode.Scalar] {
         var left = width
         var fitting: [Unicode.Scalar] = []
@@ -30,7 +46,7 @@ enum TextLayout {
         return fitting
     }
 
-    /// Prose in lines of at most `width` columns; words are kept whole.
+    /// Breaks prose into lines of at most `width` columns. A longer word stays whole on a line of its own.
     static func wrapped(_ text: String, width: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -48,16 +64,16 @@ enum TextLayout {
         return lines
     }
 
-    /// As many items as fit on one line, and how many there are beside them.
+    /// Returns as many items as fit on one line, and the number of the others: `a.test, b.test, + 2 more`.
     ///
-    /// - Parameter ellipsis: to cut an item in its middle that is longer than the line; `nil`: it is kept whole.
+    /// - Parameter ellipsis: shortens an item that is longer than the line; with `nil` the item stays whole.
     static func list(_ items: [String], width: Int, ellipsis: String? = nil) -> String {
         var line = ""
         var used = 0
         for (index, item) in items.enumerated() {
             let rest = items.count - index
             let more = rest > 1 ? ", + \(rest - 1) more".count : 0
-            // Of the others none is longer than the line: it would not stand there.
+            // Only the first item can be longer than the line: any other goes to the items that are counted.
             let whole = index == 0 ? item : ", " + item
             let piece =
                 ellipsis.map { index > 0 ? whole : shortened(item, to: max(8, width - more), ellipsis: $0) } ?? whole
@@ -69,15 +85,15 @@ enum TextLayout {
         return line
     }
 
-    /// How many columns of a terminal it takes: wide letters take two.
+    /// Returns the columns that a text takes on a terminal. Wide letters take two.
     static func columns(of text: some StringProtocol) -> Int {
         text.unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 }
 
 extension Unicode.Scalar {
-    /// Columns on a terminal of what is safe to print: two for what East Asian Width (UAX #11) calls wide or fullwidth.
-    /// A block that is wide for the most part counts as wide, so that a line is never longer than it was measured.
+    /// The columns that a printable scalar takes on a terminal: two if East Asian Width (UAX #11) is wide or fullwidth.
+    /// A block counts as wide if most of its scalars are, so that a line is never longer than measured.
     fileprivate var columns: Int {
         guard value >= 0x1100 else { return 1 }
         return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
@@ -88,44 +104,4 @@ extension Unicode.Scalar {
         0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x1B2FF, 0x1D300...0x1D37F, 0x1F000...0x1FAFF,
         0x20000...0x3FFFD,
     ]
-}
-
-/// Dates for people: the day, and how far away it is.
-enum ValidityText {
-    /// `2026-11-20`
-    static func day(_ date: Date) -> String { String(RFC3339.string(from: date).prefix(10)) }
-
-    /// `2026-11-20 to 2027-02-18, 90 days left`
-    static func period(_ validity: Validity, now: Date, palette: Palette) -> String {
-        let days = "\(day(validity.notBefore)) to \(day(validity.notAfter)), "
-        if now < validity.notBefore {
-            return days + palette.warning("begins in \(span(from: now, to: validity.notBefore))")
-        }
-        guard validity.contains(now) else {
-            return days + palette.bad("ended \(span(from: validity.notAfter, to: now)) ago")
-        }
-        let left = span(from: now, to: validity.notAfter) + " left"
-        return days + (isInLastThird(validity, now: now) ? palette.warning(left) : left)
-    }
-
-    /// When a renewal is due, as most authorities' clients see it.
-    static func lastThird(of validity: Validity) -> Date {
-        let lifetime = validity.notAfter.timeIntervalSince(validity.notBefore)
-        return validity.notAfter.addingTimeInterval(-lifetime / 3)
-    }
-
-    static func isInLastThird(_ validity: Validity, now: Date) -> Bool { now >= lastThird(of: validity) }
-
-    /// In whole units, rounded down: `90 days`, `3 years`.
-    static func span(from start: Date, to end: Date) -> String {
-        let seconds = max(0, end.timeIntervalSince(start))
-        let days = Int(seconds / 86_400)
-        return switch days {
-        case 730...: counted(Int(Double(days) / 365.2425), "year")
-        case 1...: counted(days, "day")
-        default: counted(Int(seconds / 3_600), "hour")
-        }
-    }
-
-    static func counted(_ count: Int, _ unit: String) -> String { count == 1 ? "1 \(unit)" : "\(count) \(unit)s" }
 }

@@ -1,0 +1,94 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import Pintle
+
+/// Reads results one after the other, in memory that does not grow with them.
+struct AuditReader {
+    private let name: String
+    private let source: ByteSource
+    private var buffer: [UInt8] = []
+    private var start = 0
+    /// The line of the last result, counted from 1.
+    private(set) var line = 0
+    /// The number of bytes up to the end of the last whole line.
+    private(set) var wholeBytes = 0
+    /// The number of bytes behind the last line break, known at the end. They are not a result, because each ends with one.
+    private(set) var tornBytes = 0
+
+    init(_ name: String, _ source: ByteSource) {
+        self.name = name
+        self.source = source
+    }
+
+    /// - Throws: an error with its place if a line is not a result, or if the bytes behind the last line break begin none.
+    mutating func next() throws(ToolError) -> AuditRecord? {
+        while let text = try nextLine() {
+            if text.isEmpty { continue }
+            do {
+                return try AuditRecord(text)
+            } catch {
+                throw unreadable("this is no result of an audit: \(error.message)")
+            }
+        }
+        guard buffer.starts(with: Self.beginning.prefix(buffer.count)) else {
+            line += 1
+            throw unreadable("the last line is no result of an audit, nor the beginning of one")
+        }
+        return nil
+    }
+
+    /// The first bytes of every result, whose first member is the host.
+    private static let beginning = Array("{\"host\":\"".utf8)
+
+    private mutating func nextLine() throws(ToolError) -> [UInt8]? {
+        var scanned = start
+        while true {
+            if let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
+                line += 1
+                let text = Array(buffer[start..<end])
+                wholeBytes += text.count + 1
+                start = end + 1
+                return text
+            }
+            guard buffer.count - start <= AuditRecord.maximumLineLength else {
+                line += 1
+                throw unreadable("the line is longer than those of an audit")
+            }
+            buffer.removeSubrange(..<start)
+            start = 0
+            scanned = buffer.count
+            let bytes: [UInt8]
+            do {
+                bytes = try source.readSome(65_536)
+            } catch {
+                throw .unusable("unreadable-file", error.message, file: name)
+            }
+            if bytes.isEmpty {
+                tornBytes = buffer.count
+                return nil
+            }
+            buffer += bytes
+        }
+    }
+
+    private func unreadable(_ message: String) -> ToolError {
+        .unusable(
+            "malformed-results", message, file: name, line: line,
+            hint: "results are what 'pintle audit -o' writes: one JSON object a line")
+    }
+
+    /// Reads every result of a file with its line. Returns `true` if the last line was cut off.
+    static func forEach(
+        in path: String, _ body: (AuditRecord, _ line: Int) throws(ToolError) -> Void
+    ) throws(ToolError) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let reason = String(cString: strerror(errno))
+            throw .unusable("unreadable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path)
+        }
+        defer { close(descriptor) }
+        var reader = AuditReader(path, ByteSource(descriptor: descriptor))
+        while let record = try reader.next() { try body(record, reader.line) }
+        return reader.tornBytes > 0
+    }
+}

@@ -1,0 +1,134 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleOpenSSL
+
+/// Writes a result as a line of NDJSON, which ``AuditRecord`` reads.
+///
+/// `{host, port, connectTo?, at, milliseconds, decision, reason, pathFailure?, raw?, detail?, matchedPin?, depth?,
+/// isBackup?, rule?, nearestMiss?, backup?, pinsEnd?, certificateEnds?, certificateEndsAt?, certificates, problems,
+/// tlsVersion?, address?, alert?, policy?, anchors?}`; a server that showed no certificate has `error` in the place of a
+/// decision.
+struct AuditRecordWriter {
+    let basis: AuditBasis
+
+    /// The limits of a line, whatever the server sends.
+    private static let mostCertificates = 16
+    private static let longestText = 512
+    private static let mostProblems = 32
+
+    func line(
+        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ findings: CheckFindings, _ entries: [LintEntry]
+    )
+        -> [UInt8]
+    {
+        line(target, at: instant, milliseconds) { json in
+            json.write(findings.decision)
+            json.member("rule", findings.rule?.pattern)
+            if findings.decision.mismatch?.rule != nil {
+                json.member("nearestMiss", findings.decision.mismatch?.nearestMiss)
+            }
+            json.member("backup", findings.backupState?.rawValue)
+            json.member("pinsEnd", findings.host?.expiry.date.map(RFC3339.string))
+            if let end = findings.firstEnd {
+                json.member("certificateEnds", RFC3339.string(from: end.date))
+                json.member("certificateEndsAt", end.position)
+            }
+            json.array("certificates") { json in
+                for place in findings.positions.places.prefix(Self.mostCertificates) { Self.write(place, to: &json) }
+            }
+            let more = findings.positions.places.count - Self.mostCertificates
+            json.member("moreCertificates", more > 0 ? more : nil)
+            Self.write(entries, to: &json)
+            json.member("tlsVersion", findings.connection?.protocolVersion.description)
+            json.member("address", findings.connection?.peerAddress)
+            json.member("alert", findings.alert)
+        }
+    }
+
+    func line(_ target: AuditTarget, at instant: Date, milliseconds: Int, rule: MatchedRule?, _ error: ToolError)
+        -> [UInt8]
+    {
+        line(target, at: instant, milliseconds) { json in
+            json.member("rule", rule?.pattern)
+            json.object("error") { json in
+                json.member("code", error.code)
+                json.member("message", Self.shortened(error.message))
+                json.member("hint", error.hint.map(Self.shortened))
+            }
+        }
+    }
+
+    private func line(
+        _ target: AuditTarget, at instant: Date, _ milliseconds: Int, _ members: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        var json = JSONWriter(.compact)
+        json.object { json in
+            json.member("host", target.endpoint.host.description)
+            json.member("port", Int(target.endpoint.port))
+            json.member("connectTo", target.connectTo?.description)
+            json.member("at", RFC3339.string(from: instant))
+            json.member("milliseconds", milliseconds)
+            members(&json)
+            json.member("policy", basis.policy)
+            json.member("anchors", basis.anchors)
+        }
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+
+    private static func write(_ entries: [LintEntry], to json: inout JSONWriter) {
+        guard !entries.isEmpty else { return }
+        json.array("problems") { json in
+            for entry in entries.prefix(mostProblems) {
+                json.object { json in
+                    json.member("id", entry.problem.id)
+                    json.member("severity", entry.severity.rawValue)
+                    json.member("message", shortened(entry.problem.message))
+                    json.member("help", shortened(entry.problem.help))
+                    json.member("path", entry.problem.path)
+                    json.member("line", entry.problem.line)
+                    json.member("column", entry.problem.column)
+                }
+            }
+        }
+        json.member("moreProblems", entries.count > mostProblems ? entries.count - mostProblems : nil)
+    }
+
+    private static func write(_ place: PathPositions.Place, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("position", place.position)
+            json.member("subject", (place.certificate?.subject.description).map(shortened))
+            json.member("issuer", (place.certificate?.issuer.description).map(shortened))
+            json.member("spkiPin", place.certificate?.publicKeyPin.description)
+            json.member("certificateSHA256", CertificatePin(certificate: place.der).description)
+            json.member("notBefore", place.certificate.map { RFC3339.string(from: $0.validity.notBefore) })
+            json.member("notAfter", place.certificate.map { RFC3339.string(from: $0.validity.notAfter) })
+            json.member("sent", place.isSent)
+            json.member("onPath", place.isOnPath)
+        }
+    }
+
+    private static func shortened(_ text: String) -> String {
+        TextLayout.shortened(text, to: longestText, ellipsis: "...")
+    }
+}
+
+extension CheckFindings {
+    /// `nil` where nothing is pinned.
+    fileprivate var backupState: AuditBackup? {
+        guard let host, !host.pins.isEmpty || !host.backupPins.isEmpty else { return nil }
+        if host.backupPins.isEmpty { return .absent }
+        if case .trusted(.pinMatched(let match)) = decision, match.isBackup { return .matched }
+        return backupsInUse.isEmpty ? .unused : .inUse
+    }
+
+    /// Which certificate ends first of those that the server has to renew: all of the path but its root, which need
+    /// not be sent; without a path, of all that were sent.
+    fileprivate var firstEnd: (date: Date, position: String)? {
+        let path = positions.onPath
+        let places = path.count > 1 ? Array(path.dropLast()) : path.isEmpty ? positions.sent : path
+        let ends = places.prefix(PresentedChain.Limits().count).compactMap { place in
+            place.certificate.map { (date: $0.validity.notAfter, position: place.position) }
+        }
+        return ends.min { $0.date < $1.date }
+    }
+}

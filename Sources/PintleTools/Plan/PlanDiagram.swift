@@ -1,0 +1,208 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// A drawing of one server (SVG): its certificates, the users of each version, and the users who cannot connect. It has
+/// its own words and takes its colours from the page.
+struct PlanDiagram {
+    private let report: PlanReport
+    private let server: Int
+    private var lines: [String] = []
+    private var y = 0.0
+
+    private static let left = 150.0
+    private static let right = 940.0
+    private static let width = 960.0
+    private static let rowHeight = 46.0
+
+    init(_ report: PlanReport, server: Int) {
+        (self.report, self.server) = (report, server)
+    }
+
+    private var plan: RotationPlan { report.plan }
+    private var simulation: PlanSimulation { report.simulation }
+
+    var svg: String {
+        var drawing = self
+        drawing.draw()
+        let height = Self.number(drawing.y)
+        let title = HTMLText.escape("\(plan.servers[server].name): its certificates, and the users who can connect")
+        return """
+            <svg viewBox="0 0 \(Self.number(Self.width)) \(height)" role="img" aria-label="\(title)">
+            <defs><pattern id="stripes\(server)" width="6" height="6" patternUnits="userSpaceOnUse" \
+            patternTransform="rotate(45)"><rect width="6" height="6" class="out"/>\
+            <line x1="0" y1="0" x2="0" y2="6" class="stripe"/></pattern></defs>
+            \(drawing.lines.joined(separator: "\n"))
+            </svg>
+            """
+    }
+
+    private mutating func draw() {
+        y = 24
+        let top = y
+        drawServed()
+        let curves = plan.apps.indices.map { app in
+            (
+                name: "version \(plan.apps[app].version)",
+                users: curve { plan.apps[app].share(at: $0) },
+                out: curve { simulation.lockedOut(ofServer: server, app: app, at: $0) }
+            )
+        }
+        for row in curves where row.users.contains(where: { $0.share > .none }) {
+            drawRow(row.name, row.users, row.out)
+        }
+        let out = curve { instant in
+            plan.apps.indices.reduce(UserShare.none) {
+                $0 + simulation.lockedOut(ofServer: server, app: $1, at: instant)
+            }
+        }
+        if out.contains(where: { $0.share > .none }) { drawRow("cannot connect", [], out) }
+        let bottom = y
+        // The axis is drawn first, behind the rest.
+        lines = axis(top, bottom) + lines
+        drawBeginnings(top, bottom)
+        y = bottom + 22
+    }
+
+    // MARK: Rows
+
+    /// Draws the certificates, each as a box from switch to switch.
+    private mutating func drawServed() {
+        label("serves", at: y + 18)
+        let switches = plan.servers[server].switches
+        for (index, change) in switches.enumerated() {
+            let next = switches.indices.contains(index + 1) ? switches[index + 1].from : plan.until
+            let (from, end) = (max(change.from, simulation.now), min(next, plan.until))
+            guard end > from else { continue }
+            let (start, stop) = (x(from), x(end))
+            let certificate = plan.certificates[change.certificate]
+            let name = HTMLText.escape(certificate.name)
+            let keys = certificate.keys.map { plan.keys[$0].name }.joined(separator: ", ")
+            let dates = "from \(PlanTime.text(change.from)), valid until \(PlanTime.text(certificate.notAfter))"
+            lines.append(
+                "<g><title>\(name): \(dates); keys \(HTMLText.escape(keys))</title>"
+                    + "<rect x=\"\(Self.number(start))\" y=\"\(Self.number(y + 3))\" "
+                    + "width=\"\(Self.number(stop - start))\" height=\"22\" rx=\"3\" class=\"served\"/>"
+                    // The box shows as many letters as fit; the title has them all.
+                    + Self.text(
+                        TextLayout.shortened(certificate.name, to: max(2, Int((stop - start) / 8)), ellipsis: "…"),
+                        x: start + 6, y: y + 18, "name") + "</g>")
+        }
+        y += 34
+    }
+
+    private mutating func drawRow(
+        _ name: String, _ users: [(at: Date, share: UserShare)], _ out: [(at: Date, share: UserShare)]
+    ) {
+        label(name, at: y + Self.rowHeight - 6)
+        let base = y + Self.rowHeight
+        if !users.isEmpty { lines.append("<path d=\"\(area(users, base))\" class=\"users\"/>") }
+        if out.contains(where: { $0.share > .none }) {
+            lines.append("<path d=\"\(area(out, base))\" fill=\"url(#stripes\(server))\" class=\"outline\"/>")
+        }
+        lines.append(Self.line(Self.left, base, Self.right, base, "base"))
+        let shown = users.isEmpty ? out : users
+        if let peak = shown.max(by: { $0.share < $1.share }) {
+            let start = min(x(peak.at), Self.right - 60)
+            let height = Self.height(peak.share)
+            let place = height > Self.rowHeight / 2 ? base - 5 : base - height - 4
+            lines.append(Self.text(peak.share.description, x: start + 4, y: place, "value"))
+        }
+        y += Self.rowHeight + 8
+    }
+
+    private mutating func label(_ text: String, at y: Double) {
+        let short = TextLayout.shortened(text, to: 19, ellipsis: "…")
+        lines.append(
+            "<g><title>\(HTMLText.escape(text))</title>\(Self.text(short, x: 4, y: y, "label"))</g>")
+    }
+
+    // MARK: Time
+
+    private func axis(_ top: Double, _ bottom: Double) -> [String] {
+        let months = simulation.instants.filter { RFC3339.string(from: $0).dropFirst(8).hasPrefix("01T00:00:00") }
+        let step = max(1, (months.count + 9) / 10)
+        return stride(from: 0, to: months.count, by: step).flatMap { index -> [String] in
+            let place = x(months[index])
+            return [
+                Self.line(place, top - 4, place, bottom, "month"),
+                Self.text(
+                    String(PlanTime.text(months[index]).prefix(7)), x: place > Self.right - 30 ? Self.right : place + 3,
+                    y: top - 8, place > Self.right - 30 ? "month-name end" : "month-name"),
+            ]
+        }
+    }
+
+    /// Draws a line at each day on which a lock-out begins, with the day below it.
+    private mutating func drawBeginnings(_ top: Double, _ bottom: Double) {
+        for lockOut in report.lockOuts where lockOut.server == server {
+            let place = x(lockOut.from)
+            lines.append(Self.line(place, top, place, bottom + 4, "from"))
+            let isLate = place > Self.right - 150
+            lines.append(
+                Self.text(
+                    "\(PlanTime.text(lockOut.from)): \(lockOut.share)", x: place, y: bottom + 16,
+                    isLate ? "from-day end" : "from-day"))
+        }
+    }
+
+    private func x(_ instant: Date) -> Double {
+        let whole = Double(plan.until.wholeSeconds - simulation.now.wholeSeconds)
+        let part = Double(instant.wholeSeconds - simulation.now.wholeSeconds)
+        return Self.left + (Self.right - Self.left) * min(max(part / max(whole, 1), 0), 1)
+    }
+
+    // MARK: Curves
+
+    /// Returns points of a curve: about 400 instants, and all at which a decision changes.
+    private func curve(_ share: (Date) -> UserShare) -> [(at: Date, share: UserShare)] {
+        let step = max(1, simulation.instants.count / 400)
+        let changes = Set(simulation.phases[server].joined().map(\.from))
+        var points: [(at: Date, share: UserShare)] = []
+        for (index, instant) in simulation.instants.enumerated() where index % step == 0 || changes.contains(instant) {
+            if changes.contains(instant), index > 0 {
+                // A second point just before it makes the jump vertical.
+                let before = Date(wholeSeconds: instant.wholeSeconds - 1)
+                points.append((instant, share(before)))
+            }
+            points.append((instant, share(instant)))
+        }
+        if let last = points.last { points.append((plan.until, last.share)) }
+        return points
+    }
+
+    /// Returns the path of an area. Each stretch of users reaches from the point before it to the one behind it.
+    private func area(_ points: [(at: Date, share: UserShare)], _ base: Double) -> String {
+        var path = ""
+        for (index, point) in points.enumerated() {
+            let isFirst = index == 0 || points[index - 1].share == .none
+            let isLast = index == points.count - 1 || points[index + 1].share == .none
+            guard point.share > .none else { continue }
+            let height = Self.height(point.share)
+            if isFirst { path += "M\(Self.number(x(points[max(0, index - 1)].at))) \(Self.number(base))" }
+            path += "L\(Self.number(x(point.at))) \(Self.number(base - height))"
+            if isLast {
+                let end = points[min(points.count - 1, index + 1)].at
+                path += "L\(Self.number(x(end))) \(Self.number(base))Z"
+            }
+        }
+        return path
+    }
+
+    private static func height(_ share: UserShare) -> Double { (rowHeight - 4) * Double(share.units) / 100_000 }
+
+    // MARK: Elements
+
+    private static func text(_ text: String, x: Double, y: Double, _ kind: String) -> String {
+        "<text x=\"\(number(x))\" y=\"\(number(y))\" class=\"\(kind)\">\(HTMLText.escape(text))</text>"
+    }
+
+    private static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ kind: String) -> String {
+        "<line x1=\"\(number(x1))\" y1=\"\(number(y1))\" x2=\"\(number(x2))\" y2=\"\(number(y2))\" class=\"\(kind)\"/>"
+    }
+
+    /// Returns a number with one decimal.
+    private static func number(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
+    }
+}

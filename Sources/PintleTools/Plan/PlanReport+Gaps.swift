@@ -1,0 +1,87 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleUpdates
+
+/// Parts of a plan that no pin checks. Without lock-outs they are no proof of a good rotation.
+extension PlanReport {
+    /// The words of a good verdict.
+    var fineWords: String {
+        let rest = lockOuts.isEmpty ? "no user is locked out" : "no more than \(tolerance) of users are locked out"
+        return gaps.isEmpty ? rest : "\(rest), but not everything is checked: see the notes"
+    }
+
+    /// The gaps by server: served too late, covered by no rule, expired pins, reported only.
+    var gaps: [String] {
+        plan.servers.indices.flatMap { server in
+            [unserved(server)].compactMap(\.self) + unchecked(server)
+        }
+    }
+
+    private func unserved(_ server: Int) -> String? {
+        guard let first = plan.servers[server].switches.first?.from, first > simulation.now else { return nil }
+        let name = plan.servers[server].name
+        return first < plan.until
+            ? "nothing is served by \(name) before \(PlanTime.text(first)): nothing is said about it until then"
+            : "nothing is served by \(name) in the plan: it begins on \(PlanTime.text(first)), after the end"
+    }
+
+    /// Returns the versions that the server is not pinned for, in the order of time.
+    private func unchecked(_ server: Int) -> [String] {
+        struct Gap: Hashable {
+            let reason: String
+            let meaning: String
+            let from: Date
+        }
+        var apps: [Gap: [Int]] = [:]
+        var updates: [Gap: [Int]] = [:]
+        for policy in plan.policies.indices {
+            let users = plan.apps.indices.filter { index in
+                plan.apps[index].policy == policy && plan.apps[index].share.points.contains { $0.share > .none }
+            }
+            let bringers = plan.updates.indices.filter { plan.updates[$0].policy == policy }
+            var reasons: Set<String> = []
+            for phase in simulation.phases[server][policy] {
+                guard case .trusted(let basis) = phase.decision, let meaning = Self.meaning(of: basis),
+                    reasons.insert(basis.reason).inserted
+                else { continue }
+                let gap = Gap(reason: basis.reason, meaning: meaning, from: phase.from)
+                if !users.isEmpty { apps[gap, default: []] += users }
+                if !bringers.isEmpty { updates[gap, default: []] += bringers }
+            }
+        }
+        return Set(apps.keys).union(updates.keys).sorted { ($0.from, $0.reason) < ($1.from, $1.reason) }.map { gap in
+            let who =
+                (apps[gap].map { [versions($0.sorted())] } ?? [])
+                + (updates[gap] ?? []).sorted().map { "update \(plan.updates[$0].version)" }
+            let since = gap.from == simulation.now ? "" : "from \(PlanTime.text(gap.from)) on, "
+            return "\(since)\(who.joined(separator: " and ")): \(gap.meaning) \(plan.servers[server].name)"
+        }
+    }
+
+    /// Returns the meaning of a trust reason for a rotation; `nil` if the pins were compared
+    /// and one matched, or a person has approved it.
+    private static func meaning(of basis: TrustBasis) -> String? {
+        switch basis {
+        case .hostNotPinned: "no rule, so that any key passes for"
+        case .pinsExpired: "pins that have expired, so that any key passes for"
+        case .mismatchReportedOnly: "a rule that only reports, so that a key which is not pinned passes for"
+        case .pinMatched, .userApproved: nil
+        }
+    }
+
+    /// A day as `notAfter` is its first second; people who write one mean its last.
+    var lastDays: [String] {
+        plan.servers.flatMap { server in
+            zip(server.switches, server.switches.dropFirst()).compactMap { before, after in
+                let certificate = plan.certificates[before.certificate]
+                let end = certificate.notAfter
+                guard end == end.startOfDay, after.from >= end, after.from <= end.addingDays(1), end >= simulation.now
+                else { return nil }
+                let day = PlanTime.day(end)
+                return
+                    "\"\(certificate.name)\" ends with the first second of \(day), and \(server.name) switches from it on "
+                    + "\(PlanTime.text(after.from)): if that day is its last good one, write \"\(day)T23:59:59Z\""
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleUpdates
+
+/// Facts beside the verdict that a reader should know.
+extension PlanReport {
+    /// The outcome of each update: `update 8, published 2027-02-15: taken by versions 2.1, 2.2`
+    var updateLines: [String] {
+        plan.updates.enumerated().map { number, update in
+            let takers = plan.apps.indices.filter { simulation.refusals[$0][number] == nil }
+            var parts = [takers.isEmpty ? "no version takes it" : "taken by \(versions(takers))"]
+            var reasons: [String: [Int]] = [:]
+            for app in plan.apps.indices {
+                guard let refusal = simulation.refusals[app][number] else { continue }
+                reasons[Self.text(of: refusal), default: []].append(app)
+            }
+            parts += reasons.sorted { $0.value[0] < $1.value[0] }.map { "not by \(versions($0.value)): \($0.key)" }
+            return "update \(update.version), published \(PlanTime.text(update.published)): "
+                + parts.joined(separator: "; ")
+        }
+    }
+
+    static func text(of refusal: PlanSimulation.UpdateRefusal) -> String {
+        switch refusal {
+        case .fetchesNone: "fetches none"
+        case .failure(let failure): "\(failure.code), \(failure)"
+        case .replaced: "replaced before the release"
+        }
+    }
+
+    var notes: [String] {
+        gaps + lastDays + stolenSpares
+            + [unnamedUsers, unknownCertificatePins, stolenAuthorities, restOfAdvice].compactMap(\.self)
+    }
+
+    /// A note about stolen keys of authorities: a thief can sign certificates that the plan does not name.
+    private var stolenAuthorities: String? {
+        let leaves = Set(plan.certificates.compactMap(\.keys.first))
+        let authorities = Set(plan.certificates.flatMap { $0.keys.dropFirst() }).subtracting(leaves)
+        let names = authorities.sorted().filter { plan.keys[$0].compromised != nil }
+            .map { "\"\(plan.keys[$0].name)\"" }
+        guard !names.isEmpty else { return nil }
+        return "\(names.joined(separator: ", ")): what a stolen key signs is not played through, only what it serves"
+    }
+
+    /// Stolen keys that no certificate of the plan is for, and that are pinned.
+    private var stolenSpares: [String] {
+        let used = Set(plan.certificates.flatMap(\.keys))
+        return plan.keys.enumerated().compactMap { index, key in
+            guard let stolen = key.compromised, !used.contains(index) else { return nil }
+            let apps = plan.apps.indices.filter { app in
+                plan.policies[plan.apps[app].policy].hosts.contains { host in
+                    (host.pins + host.backupPins).contains { $0.subject == .publicKey(key.pin) }
+                }
+            }
+            guard !apps.isEmpty else { return nil }
+            return
+                "\"\(key.name)\" is stolen from \(PlanTime.text(stolen)) on, no certificate of the plan is for it, and "
+                + "\(versions(apps)) \(apps.count == 1 ? "pins" : "pin") it: leave it out of the pins, and never serve it"
+        }
+    }
+
+    private var restOfAdvice: String? {
+        let rest = lockOuts.count - PlanAdviser.maximumLockOuts
+        return isLockedOut && rest > 0
+            ? "advice is given about the first \(PlanAdviser.maximumLockOuts) lock-outs, not about the last \(rest)"
+            : nil
+    }
+
+    private var unnamedUsers: String? {
+        var most: (share: UserShare, at: Date)?
+        for instant in simulation.instants {
+            let sum = plan.apps.reduce(UserShare.none) { $0 + $1.share(at: instant) }
+            if sum.rest > most?.share ?? .none { most = (sum.rest, instant) }
+        }
+        guard let most, most.share.units >= 100 else { return nil }
+        return "up to \(most.share) of users, on \(PlanTime.text(most.at)), have versions that the plan does not name: "
+            + "nothing is said about them"
+    }
+
+    /// Pins of whole certificates can only be followed where the plan has their fingerprints.
+    private var unknownCertificatePins: String? {
+        let known = Set(plan.certificates.compactMap(\.fingerprint))
+        let apps = plan.apps.indices.filter { index in
+            let policy = plan.policies[plan.apps[index].policy]
+            return plan.servers.contains { server in
+                guard let rule = policy.rule(for: server.endpoint) else { return false }
+                let host = policy.hosts[rule.index]
+                return (host.pins + host.backupPins).contains { pin in
+                    guard case .certificate(let pin) = pin.subject else { return false }
+                    return !known.contains(pin)
+                }
+            }
+        }
+        guard !apps.isEmpty else { return nil }
+        return
+            "\(versions(apps)): pins of certificates that the plan has no \"fingerprint\" of are taken to match nothing"
+    }
+}

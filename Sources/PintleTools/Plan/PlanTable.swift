@@ -1,0 +1,114 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// Servers and versions over the months: the certificate that is served, and each version's share of users.
+struct PlanTable {
+    private let report: PlanReport
+    private let ellipsis: String
+    private let width: Int
+    /// The width of the first column.
+    private let label: Int
+    /// The width of each of the other columns.
+    private let cell: Int
+    /// Names of certificates are shortened only if fewer columns than these would fit with whole names.
+    private static let fewestColumns = 3
+
+    init(_ report: PlanReport, width: Int, ellipsis: String) {
+        (self.report, self.ellipsis, self.width) = (report, ellipsis, width)
+        let names = report.plan.servers.map(\.name) + report.plan.apps.map { "  version \($0.version)" }
+        // Hosts are never shortened; a long one has a line of its own.
+        label = min(max(26, width / 4), (names.map { TextLayout.columns(of: SafeText.escape($0)) }.max() ?? 0) + 2)
+        // A mark of a switch before the name, and a blank behind it.
+        let certificates = Set(report.plan.servers.flatMap(\.switches).map(\.certificate))
+        let longest = certificates.map { TextLayout.columns(of: SafeText.escape(report.plan.certificates[$0].name)) }
+            .max()
+        cell = min(max(10, (longest ?? 0) + 2), max(10, (width - label) / Self.fewestColumns))
+    }
+
+    var lines: [String] {
+        let columns = self.columns
+        let isMonthly = columns.allSatisfy { RFC3339.string(from: $0).dropFirst(8).hasPrefix("01T00:00:00") }
+        let heads = columns.map {
+            String(RFC3339.string(from: $0).prefix(isMonthly ? 7 : 10).suffix(isMonthly ? 7 : 8))
+        }
+        var lines = [row("", heads)]
+        for server in report.plan.servers.indices {
+            lines.append(row(report.plan.servers[server].name, columns.indices.map { served(server, $0, columns) }))
+            for app in report.plan.apps.indices {
+                let cells = columns.indices.map { share(app, server, $0, columns) }
+                if cells.contains(where: { !$0.isEmpty }) {
+                    lines.append(row("  version \(report.plan.apps[app].version)", cells))
+                }
+            }
+        }
+        if !report.lockOuts.isEmpty {
+            lines.append("")
+            lines += TextLayout.wrapped(
+                "x: some of these users cannot connect on a day before the next column", width: width - label
+            ).map { TextLayout.padded("", to: label) + $0 }
+        }
+        return lines
+    }
+
+    /// The instants of the columns: the beginnings of months, or of days if there are few months; as many as fit.
+    private var columns: [Date] {
+        let simulation = report.simulation
+        let count = max(2, (width - label) / cell)
+        let days = simulation.instants.filter { $0 == $0.startOfDay }
+        let months = days.filter { RFC3339.string(from: $0).dropFirst(8).hasPrefix("01") }
+        let candidates = months.count >= 3 ? months : days
+        guard !candidates.isEmpty else { return [simulation.now] }
+        let step = (candidates.count + count - 1) / count
+        return stride(from: 0, to: candidates.count, by: max(1, step)).map { candidates[$0] }
+    }
+
+    /// Returns the positions of the instants from a column to the next. The first column also has the earlier ones.
+    private func instants(_ column: Int, _ columns: [Date]) -> [Int] {
+        let from = column == 0 ? report.simulation.now : columns[column]
+        let end = columns.indices.contains(column + 1) ? columns[column + 1] : report.plan.until
+        let instants = report.simulation.instants
+        return instants.indices.filter { instants[$0] >= from && instants[$0] < end }
+    }
+
+    private func served(_ server: Int, _ column: Int, _ columns: [Date]) -> String {
+        func certificate(at instant: Date) -> Int? {
+            report.plan.servers[server].switches.last { $0.from <= instant }?.certificate
+        }
+        let first = certificate(at: columns[column])
+        let last = instants(column, columns).last.flatMap { certificate(at: report.simulation.instants[$0]) }
+        guard let shown = last ?? first else { return "-" }
+        let name = SafeText.escape(report.plan.certificates[shown].name)
+        // The mark shows a switch in the course of the column.
+        let text = first == shown ? name : ">" + name
+        return TextLayout.shortened(text, to: cell - 1, ellipsis: ellipsis)
+    }
+
+    private func share(_ app: Int, _ server: Int, _ column: Int, _ columns: [Date]) -> String {
+        let share = report.plan.apps[app].share(at: columns[column])
+        let isLockedOut = instants(column, columns).contains { index in
+            report.simulation.lockedOut(ofServer: server, app: app, during: index) != nil
+        }
+        if share == .none { return isLockedOut ? "x" : "" }
+        return share.short + (isLockedOut ? " x" : "")
+    }
+
+    private func row(_ name: String, _ cells: [String]) -> String {
+        let name = SafeText.escape(name)
+        let head =
+            TextLayout.columns(of: name) < label
+            ? TextLayout.padded(name, to: label) : name + "\n" + TextLayout.padded("", to: label)
+        let line = head + cells.map { TextLayout.padded($0, to: cell) }.joined()
+        return TextLayout.withoutTrailingBlanks(line)
+    }
+}
+
+extension UserShare {
+    /// For a narrow column: `12.4 %`, `<0.1 %`
+    var short: String {
+        switch description {
+        case "under 0.1 %": "<0.1 %"
+        case "over 99.9 %": ">99.9 %"
+        default: description
+        }
+    }
+}

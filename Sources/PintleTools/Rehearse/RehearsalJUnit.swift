@@ -1,0 +1,69 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleTestKit
+
+/// A report as JUnit XML, which continuous integration reads: a failure for what was let through or locked out, an error
+/// where there is no verdict, skipped for what was not run.
+struct RehearsalJUnit {
+    private let report: RehearsalReport
+
+    init(_ report: RehearsalReport) {
+        self.report = report
+    }
+
+    var xml: String {
+        let tally = report.tally
+        let all = [report.control] + report.results
+        let counts =
+            "tests=\"\(all.count)\" failures=\"\(tally.letThrough + tally.lockedOut)\" "
+            + "errors=\"\(tally.inconclusive)\" skipped=\"\(all.count(where: { $0.outcome == .notRun }))\""
+        var lines = [
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+            "<testsuites \(counts)>",
+            "<testsuite name=\"pintle rehearse\" \(counts) time=\"\(Self.seconds(report.duration))\">",
+        ]
+        for result in all { lines += testCase(result) }
+        return (lines + ["</testsuite>", "</testsuites>", ""]).joined(separator: "\n")
+    }
+
+    private func testCase(_ result: RehearsalResult) -> [String] {
+        let time = Self.seconds(.milliseconds(result.milliseconds ?? 0))
+        let head = "<testcase classname=\"pintle.rehearse\" name=\"\(result.attack.id)\" time=\"\(time)\""
+        let verdict = "must be \(result.attack.expectation.rawValue), was \(result.outcome.word)"
+        let message = Self.text([verdict, result.why].compactMap(\.self).joined(separator: ": "))
+        let words = RehearsalText.words(result.clientWords, most: 20).joined(separator: "\n")
+        let body = XMLText.escape(
+            [
+                result.attack.summary, "reference: \(result.attack.reference)",
+                "request bytes: \(result.requestBytes)",
+                result.clientExit.map { "exit code: \($0)" }, result.alert.map { "alert: \($0)" }, words,
+            ].compactMap(\.self).map(Self.clean).joined(separator: "\n")
+        ).replacing("&#10;", with: "\n")
+        switch result.outcome {
+        case .notRun: return [head + ">", "<skipped message=\"\(message)\"/>", "</testcase>"]
+        case .inconclusive: return [head + ">", "<error message=\"\(message)\">\(body)</error>", "</testcase>"]
+        case _ where !result.isAsItMustBe:
+            return [head + ">", "<failure message=\"\(message)\">\(body)</failure>", "</testcase>"]
+        default: return [head + "/>"]
+        }
+    }
+
+    private static func text(_ text: String) -> String { XMLText.escape(clean(text)) }
+
+    /// Replaces the scalars that XML 1.0 cannot hold (section 2.2) by U+FFFD.
+    private static func clean(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let isAllowed = scalar == "\n" || scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
+            scalars.append(isAllowed ? scalar : "\u{FFFD}")
+        }
+        return String(scalars)
+    }
+
+    /// Seconds with three digits behind the point.
+    private static func seconds(_ duration: Duration) -> String {
+        let milliseconds = Int(duration / .milliseconds(1))
+        let rest = String(milliseconds % 1_000)
+        return "\(milliseconds / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+}

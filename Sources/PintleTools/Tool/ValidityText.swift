@@ -1,0 +1,42 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// Dates for people: the day, and the distance to it.
+enum ValidityText {
+    /// `2026-11-20`
+    static func day(_ date: Date) -> String { String(RFC3339.string(from: date).prefix(10)) }
+
+    /// `2026-11-20 to 2027-02-18, 90 days left`
+    static func period(_ validity: Validity, now: Date, palette: Palette) -> String {
+        let days = "\(day(validity.notBefore)) to \(day(validity.notAfter)), "
+        if now < validity.notBefore {
+            return days + palette.warning("begins in \(span(from: now, to: validity.notBefore))")
+        }
+        guard validity.contains(now) else {
+            return days + palette.bad("ended \(span(from: validity.notAfter, to: now)) ago")
+        }
+        let left = span(from: now, to: validity.notAfter) + " left"
+        return days + (isInLastThird(validity, now: now) ? palette.warning(left) : left)
+    }
+
+    /// Returns the instant from which most clients of authorities renew a certificate.
+    static func lastThird(of validity: Validity) -> Date {
+        let lifetime = validity.notAfter.timeIntervalSince(validity.notBefore)
+        return validity.notAfter.addingTimeInterval(-lifetime / 3)
+    }
+
+    static func isInLastThird(_ validity: Validity, now: Date) -> Bool { now >= lastThird(of: validity) }
+
+    /// Returns a distance in whole units, rounded down: `90 days`, `3 years`.
+    static func span(from start: Date, to end: Date) -> String {
+        let seconds = max(0, end.timeIntervalSince(start))
+        let days = Int(seconds / 86_400)
+        return switch days {
+        case 730...: counted(Int(Double(days) / 365.2425), "year")
+        case 1...: counted(days, "day")
+        default: counted(Int(seconds / 3_600), "hour")
+        }
+    }
+
+    static func counted(_ count: Int, _ unit: String) -> String { count == 1 ? "1 \(unit)" : "\(count) \(unit)s" }
+}

@@ -68,7 +68,7 @@ struct AuditSurvey {
         let presented = LiveHandshake.Kept<[[UInt8]]>()
         let arrival = LiveHandshake.Kept<ContinuousClock.Instant>()
         return HandshakeOrder(handshake, via: proxies.proxy(for: handshake)) { chain in
-            // What this machine takes to decide is not the server's.
+            // The time that this machine takes to decide does not count as the server's.
             arrival.value = .now
             presented.value = chain.certificates
             beforeVerdict()

@@ -136,7 +136,7 @@ extension PlanAdviser {
             }
         }
         let takers = taking.filter(fetching.contains)
-        // What is released later can be published for again.
+        // Versions that are released later can get an update of their own.
         let exposed = taking.filter { plan.apps[$0].released <= lockOut.from }
         guard let helps, helps.isTrusted else {
             if !takers.isEmpty { refusals["\(helps?.reason ?? "nothing is served") all the same"] = takers }

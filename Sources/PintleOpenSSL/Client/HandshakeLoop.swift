@@ -80,3 +80,65 @@ package struct HandshakeLoop {
         return true
     }
 }
+
+/// A socket pair that wakes a thread that waits in `poll`. Both ends are non-blocking. Safe to use from any thread.
+package final class Bell: Sendable {
+    /// The descriptor to poll. It is readable from a call of ``ring()`` until ``silence()``.
+    package let descriptor: CInt
+    private let writeEnd: CInt
+
+    /// - Throws: `no-resources`.
+    package init() throws(HandshakeError) {
+        var ends: [CInt] = [-1, -1]
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            throw .noResources("cannot open a pair of sockets: \(systemMessage(errno))")
+        }
+        (descriptor, writeEnd) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(descriptor)
+        close(writeEnd)
+    }
+
+    package func ring() {
+        var byte: UInt8 = 0
+        _ = send(writeEnd, &byte, 1, CInt(MSG_NOSIGNAL))
+    }
+
+    package func silence() {
+        var bytes = [UInt8](repeating: 0, count: 512)
+        while recv(descriptor, &bytes, bytes.count, 0) == bytes.count {}
+    }
+}
+
+/// Starts detached threads for calls that cannot be interrupted, such as those of the resolver and of OpenSSL. The
+/// caller can stop waiting; the thread ends when its call returns.
+package enum DetachedThread {
+    /// Runs `body` on a new thread.
+    ///
+    /// - Parameter body: the work of the thread.
+    /// - Returns: `false` if the system cannot start a thread. Then `body` does not run.
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        final class Body: Sendable {
+            let run: @Sendable () -> Void
+            init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+        }
+        let body = Unmanaged.passRetained(Body(body))
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, nil,
+            { pointer in
+                guard let pointer else { return nil }
+                Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run()
+                return nil
+            }, body.toOpaque())
+        guard status == 0 else {
+            body.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+}

@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Pintle
+internal import Synchronization
 
 /// Finds the paths from a leaf to an anchor, by names and verified signatures.
 ///
@@ -120,5 +121,61 @@ extension X509Reference {
 
     fileprivate var hasSlowKey: Bool {
         X509_get0_pubkey(pointer).map { EVP_PKEY_get_security_bits($0) > 128 } ?? false
+    }
+}
+
+/// The limits of the work for one chain. Without limits, any server could send certificates that form endlessly many
+/// paths.
+package struct PathBudget: Sendable, Hashable {
+    /// The number of signatures that the search verifies, for keys with a strength of up to 128 bits. A signature by a
+    /// stronger key counts fivefold, because it takes five times as long.
+    package var steps = 200
+    /// The number of paths to an anchor that the search tries; each costs a validation. A path with a stronger key
+    /// counts fivefold.
+    package var paths = 100
+    /// The number of certificates in a path that the search builds, including leaf and anchor.
+    package var depth = 10
+    /// The number of intermediates in any path.
+    package var maximumIntermediates = 100
+    /// The number of comparisons of names with name constraints, over all paths for one chain. A comparison of more
+    /// than 64 bytes counts as several, and one with an otherName as 128. Each name of a certificate is compared with
+    /// each subtree of every authority above it; e-mail addresses in subjects count as names.
+    ///
+    /// OpenSSL's own limit is 1,048,576 for each pair of certificates, and a path of 100 has 4,950 pairs.
+    package var nameComparisons = 1_000_000
+
+    package init() {}
+}
+
+/// A certificate that the server sent after the leaf, as parsed by OpenSSL and by the core.
+struct PresentedIssuer {
+    let reference: X509Reference
+    let certificate: Certificate
+}
+
+/// A cache of the issuers that OpenSSL has parsed, by their bytes.
+///
+/// OpenSSL 3 takes 0.1 ms to parse a certificate, as long as it takes to check a whole path, and servers send the same
+/// few issuers again and again. The cache keeps only the parsed form, never a result or a verdict. Safe to use from any
+/// thread.
+final class ParsedIssuers: Sendable {
+    private let known = Mutex<[[UInt8]: X509Reference]>([:])
+
+    /// The limits of the cache: the number of issuers, and the size of each. Decoded names take fifty times their
+    /// encoded size; with these limits, the cache stays below 10 MiB whatever servers send.
+    private static let capacity = 64
+    private static let largest = 2_560
+
+    /// Returns the parsed form; `nil` if OpenSSL cannot parse it.
+    func reference(to certificate: Certificate) -> X509Reference? {
+        let der = certificate.der
+        guard der.count <= Self.largest, certificate.isCA else { return X509Reference(der: der) }
+        if let reference = known.withLock({ $0[der] }) { return reference }
+        guard let reference = X509Reference(der: der) else { return nil }
+        known.withLock { known in
+            if known.count >= Self.capacity { known.removeAll(keepingCapacity: true) }
+            known[der] = reference
+        }
+        return reference
     }
 }

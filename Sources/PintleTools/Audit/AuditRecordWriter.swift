@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Pintle
+internal import PintleCrypto
 internal import PintleOpenSSL
 
 /// Writes a result as a line of NDJSON, which ``AuditRecord`` reads.
@@ -131,4 +132,41 @@ extension CheckFindings {
         }
         return ends.min { $0.date < $1.date }
     }
+}
+
+/// The policy and the anchors behind a result. Results of different ones cannot be in one report.
+struct AuditBasis: Equatable {
+    /// The SHA-256 of the policy's file in hex; `nil` if only the path decided.
+    let policy: String?
+    /// The SHA-256 of the certificates of `--anchors`, one after the other in DER, in hex; nil for the system's.
+    let anchors: String?
+
+    init(policy: [UInt8]?, anchors: [Certificate]?) {
+        self.policy = policy.map { Hex.encode(SHA256Digest(hashing: $0).bytes) }
+        self.anchors = anchors.map { Hex.encode(SHA256Digest(hashing: $0.flatMap(\.der)).bytes) }
+    }
+
+    init(_ record: AuditRecord) {
+        policy = record.policy
+        anchors = record.anchors
+    }
+
+    /// Returns the reason why a result has another basis; `nil` if it has this one.
+    func problem(with record: AuditRecord) -> (code: String, message: String)? {
+        if record.policy != policy { return ("other-policy", "\(record.endpoint) was decided by another policy") }
+        if record.anchors != anchors { return ("other-anchors", "\(record.endpoint) was decided by other anchors") }
+        return nil
+    }
+}
+
+/// The state of a rule's backup pins at a server.
+enum AuditBackup: String {
+    /// The rule has no backup pin.
+    case absent = "none"
+    /// The server shows no backup key.
+    case unused
+    /// The server shows a backup's key or certificate beside one of the pins.
+    case inUse = "in-use"
+    /// The server has moved to a backup key.
+    case matched
 }

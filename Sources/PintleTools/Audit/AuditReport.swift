@@ -44,3 +44,57 @@ struct AuditReport {
         try file.finish()
     }
 }
+
+/// The text of an audit: the servers that need attention, and a summary.
+struct AuditText {
+    let console: Console
+    /// A Boolean value that indicates whether trusted servers without a warning are printed too.
+    let showsAll: Bool
+
+    /// The columns of the verdict, which comes first.
+    private static let wordColumns = 13
+
+    /// `REJECTED      pin-mismatch       api.example.com:443   shows none of the pinned keys`
+    ///
+    /// - Returns: the lines of a server; `nil` for one that is fine if only the others are shown.
+    func lines(_ record: AuditRecord) -> [String]? {
+        let palette = console.palette
+        let word: String
+        var codes = [record.reason, record.pathFailure].compactMap(\.self)
+        var message = record.errorMessage ?? record.problems.first(where: \.isError)?.message
+        switch record.outcome {
+        case .rejected: word = palette.bad("REJECTED") + "     "
+        case .unreached: word = palette.bad("NOT REACHED") + "  "
+        case .trusted where record.hasWarning:
+            word = palette.warning("warning") + "      "
+            if let first = record.problems.first {
+                codes = [first.id]
+                message = first.message + (record.problems.count > 1 ? " (+ \(record.problems.count - 1) more)" : "")
+            }
+        case .trusted:
+            guard showsAll else { return nil }
+            word = palette.good("trusted") + "      "
+        }
+        let server = "\(record.endpoint)" + (record.connectTo.map { " at \($0)" } ?? "")
+        let line = TextLayout.padded(SafeText.escape(codes.joined(separator: " ")), to: 26) + "  " + server
+        return TextLayout.row(
+            word + line, taking: Self.wordColumns + TextLayout.columns(of: line),
+            last: message.map(SafeText.escape) ?? "", width: console.tableWidth)
+    }
+
+    /// Returns the lines at the end.
+    func summary(_ tally: AuditTally) -> [String] {
+        var lines = [tally.sentence]
+        let counts = { (counts: [String: Int]) in
+            counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \(SafeText.escape($0.key))" }
+        }
+        lines.append("  reasons   " + TextLayout.list(counts(tally.reasons), width: console.width - 12))
+        if !tally.problems.isEmpty {
+            lines.append("  problems  " + TextLayout.list(counts(tally.problems), width: console.width - 12))
+        }
+        if let end = tally.firstEnd {
+            lines.append("  ends      \(ValidityText.day(end.date)), the first of the trusted: \(end.server)")
+        }
+        return tally.servers == 0 ? [tally.sentence] : lines
+    }
+}

@@ -42,3 +42,88 @@ enum ForeignLanguage: String, CaseIterable, Sendable {
         }
     }
 }
+
+/// The features of a format. `ExportPlan` derives the losses from them.
+struct FormatTraits: Sendable {
+    enum Subdomains {
+        case everyDepth, oneLabel, none
+    }
+
+    /// The places on a path where pins are looked for.
+    enum Positions {
+        /// Any place.
+        case anywhere
+        /// Two lists, one for the leaf and one for the authorities. If both have pins, both must match.
+        case leafAndCA
+        /// Only the leaf.
+        case leaf
+    }
+
+    enum Expiry {
+        case none
+        /// A day that begins at midnight in UTC.
+        case day
+        /// A day that begins at midnight in the device's time zone.
+        case localDay
+    }
+
+    /// The hosts that can be excluded from their parent's pins.
+    enum Exclusions {
+        case none
+        /// The host itself, without its sub-domains.
+        case hostAlone
+        case full
+    }
+
+    enum Anchors {
+        case none
+        /// Private roots or the system's, but not both.
+        case either
+        case both
+    }
+
+    var subdomains = Subdomains.everyDepth
+    var positions = Positions.anywhere
+    var expiry = Expiry.none
+    var exclusions = Exclusions.none
+    var anchors = Anchors.none
+    var hasPorts = false
+    var hasAddresses = true
+    /// A Boolean value that indicates whether names of one label can have rules.
+    var hasLabels = true
+    var hasCertificatePins = false
+    var hasReportOnly = false
+    /// The number of report addresses that a rule may have.
+    var maximumReports = 0
+    /// A Boolean value that indicates whether a host has the pins of every rule that covers it.
+    var poolsRules = false
+    /// A Boolean value that indicates whether it is undefined which of two parents decides.
+    var confusesParents = false
+    /// A Boolean value that indicates whether pins are not enforced once the list is old, and never for roots that were
+    /// installed locally.
+    var lapses = false
+    /// The fewest pins that are accepted.
+    var minimumPins = 1
+}
+
+extension ForeignFormat {
+    var traits: FormatTraits {
+        switch self {
+        case .ats:
+            FormatTraits(subdomains: .oneLabel, positions: .leafAndCA, hasAddresses: false, hasLabels: false)
+        case .nsc: FormatTraits(expiry: .localDay, exclusions: .full, anchors: .both)
+        case .okhttp: FormatTraits(poolsRules: true)
+        case .trustkit:
+            FormatTraits(
+                expiry: .day, exclusions: .hostAlone, hasAddresses: false, hasLabels: false, hasReportOnly: true,
+                maximumReports: 16, confusesParents: true, minimumPins: 2)
+        case .curl:
+            FormatTraits(subdomains: .none, positions: .leaf, exclusions: .full, anchors: .either, hasPorts: true)
+        case .envoy:
+            FormatTraits(
+                subdomains: .none, positions: .leaf, exclusions: .full, anchors: .either, hasPorts: true,
+                hasCertificatePins: true)
+        case .chromium: FormatTraits(hasAddresses: false, maximumReports: 1, lapses: true)
+        }
+    }
+}

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleOpenSSL
 
 /// A lint report in the form of compilers, so that editors jump to each place; and as JSON.
 struct LintReportText {
@@ -144,5 +145,48 @@ extension JSONWriter {
             json.member("help", problem.help)
             json.member("server", server)
         }
+    }
+}
+
+/// Findings as commands that GitHub's runners read from a step's output and show in the file.
+enum GitHubAnnotations {
+    /// `::error file=policy.json,line=6,col=16,title=no-backup-pin::message%0Ahelp: ...`
+    static func line(_ entry: LintEntry, file: String) -> String {
+        let problem = entry.problem
+        var properties = ["file=\(property(file))"]
+        if let line = problem.line { properties.append("line=\(line)") }
+        if let column = problem.column { properties.append("col=\(column)") }
+        properties.append("title=\(property(problem.id))")
+        var lines = [SafeText.escape(problem.message)]
+        if !problem.help.isEmpty { lines.append("help: " + SafeText.escape(problem.help)) }
+        let message = data(lines.joined(separator: "\n"))
+        return "::\(entry.severity.rawValue) \(properties.joined(separator: ","))::\(message)"
+    }
+
+    private static func data(_ text: String) -> String {
+        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
+    }
+
+    private static func property(_ text: String) -> String {
+        data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+    }
+}
+
+/// A problem that `lint` reports: of the file, or of a live server that the file is about.
+struct LintEntry {
+    let severity: LintFinding.Severity
+    let problem: PolicyProblem
+    /// The server that showed it.
+    var server: String?
+
+    init(_ finding: LintFinding) {
+        severity = finding.severity
+        problem = finding.problem
+    }
+
+    init(_ severity: LintFinding.Severity, _ problem: PolicyProblem, server: String) {
+        self.severity = severity
+        self.problem = problem
+        self.server = server
     }
 }

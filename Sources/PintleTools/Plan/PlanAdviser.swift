@@ -160,3 +160,63 @@ struct PlanAdviser {
         return advice
     }
 }
+
+/// An item of advice.
+struct PlanAdvice {
+    enum Kind: String, CaseIterable {
+        case addPin = "add-pin"
+        case reach = "reach"
+        case holdBack = "hold-back"
+        case useKnownKey = "use-known-key"
+        case switchLater = "switch-later"
+        case noLaterSwitch = "no-later-switch"
+        case publishUpdate = "publish-update"
+        case noUpdate = "no-update"
+        case keepPin = "keep-pin"
+        case renew = "renew"
+        case serveLater = "serve-later"
+        case trustRoot = "trust-root"
+        case laterExpiry = "later-expiry"
+        case addRule = "add-rule"
+        case changeIssuer = "change-issuer"
+        case withdrawPin = "withdraw-pin"
+        case makeBackup = "make-backup"
+    }
+
+    let kind: Kind
+    let server: Int
+    /// One line, lower case, no full stop.
+    let text: String
+    /// The last day for it; where a stolen key is to be left out, the first.
+    var by: Date?
+    var pin: PublicKeyPin?
+    /// The share of users that must be reached by then.
+    var share: UserShare?
+    /// The versions that the advice is for.
+    var apps: [Int] = []
+}
+
+/// The users of each version that lose a server, over the time of a simulation.
+struct PlanLosses {
+    /// The shares by app and sample. Each instant has two samples: at it, and half-way to the next.
+    let shares: [[UserShare]]
+
+    private func total(_ sample: Int) -> UserShare { shares.reduce(.none) { $0 + $1[sample] } }
+
+    /// The most of all versions together from an instant to the next.
+    func total(during index: Int) -> UserShare { max(total(2 * index), total(2 * index + 1)) }
+
+    /// Returns `true` if a version loses less than in `other`, and none loses more.
+    func isBetter(than other: PlanLosses) -> Bool { !isWorse(than: other) && other.isWorse(than: self) }
+
+    /// Returns `true` if a version loses more at some time than in `other`.
+    func isWorse(than other: PlanLosses) -> Bool {
+        zip(shares, other.shares).contains { own, other in zip(own, other).contains { $0 > $1 } }
+    }
+
+    /// Versions that lose more than they do in `other` while all together lose more than is tolerated.
+    func losers(against other: PlanLosses, tolerance: UserShare) -> [Int] {
+        let serious = (shares.first ?? []).indices.filter { total($0) > tolerance }
+        return shares.indices.filter { app in serious.contains { shares[app][$0] > other.shares[app][$0] } }
+    }
+}

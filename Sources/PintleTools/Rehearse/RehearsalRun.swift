@@ -148,3 +148,100 @@ final class RehearsalRun {
         return .unusable("control-failed", "proves nothing: \(message)\(end)", hint: hint)
     }
 }
+
+/// The facts about the right server that a client needs: the anchors to trust, and the pins.
+struct RehearsalKit {
+    let anchorsPEM: String
+    let pin: PublicKeyPin
+    let backup: PublicKeyPin
+    let issuer: PublicKeyPin
+    let policy: PinningPolicy
+
+    init(_ cast: AttackCast) throws(ToolError) {
+        anchorsPEM = cast.anchorsPEM
+        do {
+            pin = try PublicKeyPin(subjectPublicKeyInfo: cast.genuine.certificate.spkiDER)
+            backup = try PublicKeyPin(subjectPublicKeyInfo: cast.backup.spkiDER)
+            issuer = try PublicKeyPin(subjectPublicKeyInfo: cast.intermediate.certificate.spkiDER)
+            let anchors = try [cast.authority, cast.otherAuthority].map { try Certificate(der: $0.certificate.der) }
+            let rule = try PinnedHost(
+                cast.host, pins: [Pin(.publicKey(pin))], backupPins: [Pin(.publicKey(backup))],
+                anchors: .only(anchors))
+            policy = try PinningPolicy(hosts: [rule], unpinnedHosts: .reject)
+        } catch {
+            throw .unusable("no-certificates", "the certificates of the attacks cannot be read: \(error)")
+        }
+    }
+
+    /// Returns the values of the placeholders that are the same at every server.
+    func values(folder: TemporaryDirectory) throws(ToolError) -> [String: String] {
+        var values: [String: String] = [:]
+        do {
+            values["ca"] = try folder.write(anchorsPEM, to: "authorities.pem")
+            values["policy"] = try folder.write(policy.json(), to: "policy.json")
+        } catch {
+            throw .unusable("unwritable-file", "\(error)")
+        }
+        for (name, pin) in [("pin", pin), ("backup", backup), ("issuer", issuer)] {
+            values["\(name)-base64"] = Self.base64(pin)
+            values[name] = Self.curl(pin)
+        }
+        values["pins"] = Self.curl(pin) + ";" + Self.curl(backup)
+        return values
+    }
+
+    static func base64(_ pin: PublicKeyPin) -> String { String("\(pin)".dropFirst("sha256/".count)) }
+
+    /// Returns a pin in the form that curl's `--pinnedpubkey` takes.
+    static func curl(_ pin: PublicKeyPin) -> String { "sha256//" + base64(pin) }
+}
+
+/// A client to run: its words with placeholders, whose values are known only when a server is up.
+struct ClientCommand {
+    let words: [String]
+
+    init(_ words: [String]) throws(ToolError) {
+        self.words = words
+        // A client that does not go to the server would count as blocked and prove nothing.
+        guard uses("url") || uses("port") else {
+            throw .unusable(
+                "no-placeholder", "the client is not told where the server is",
+                hint: "put {url}, or {host} and {port}, where it takes an address: pintle rehearse -- curl {url}")
+        }
+    }
+
+    /// The command line as a user types it.
+    var line: String { words.map(ShellWord.quoted).joined(separator: " ") }
+
+    func uses(_ name: String) -> Bool { words.contains { $0.contains("{\(name)}") } }
+
+    /// Boolean values that indicate whether the client gets the pin and the backup pin in any form.
+    var isTold: (pin: Bool, backup: Bool) {
+        let both = uses("pins") || uses("policy")
+        return (
+            both || uses("pin") || uses("pin-base64") || uses("issuer") || uses("issuer-base64"),
+            both || uses("backup") || uses("backup-base64") || uses("issuer") || uses("issuer-base64")
+        )
+    }
+
+    /// Returns the words for a server. Inserted values are not searched for placeholders, and other braces stay.
+    func words(_ values: [String: String]) -> [String] {
+        words.map { word in
+            var result = ""
+            var rest = word[...]
+            while let brace = rest.firstIndex(of: "{") {
+                result += rest[..<brace]
+                rest = rest[brace...]
+                let name = rest.dropFirst().prefix { $0 != "}" && $0 != "{" }
+                if let value = values[String(name)], name.endIndex < rest.endIndex, rest[name.endIndex] == "}" {
+                    result += value
+                    rest = rest[rest.index(after: name.endIndex)...]
+                } else {
+                    result += "{"
+                    rest = rest.dropFirst()
+                }
+            }
+            return result + rest
+        }
+    }
+}

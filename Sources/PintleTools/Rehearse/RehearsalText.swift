@@ -107,3 +107,53 @@ final class RehearsalText {
         return lines.suffix(most).map { SafeText.escape(String($0.prefix(300))) }
     }
 }
+
+/// Advice that follows from all results together.
+struct RehearsalAdvice {
+    let lines: [String]
+
+    init(_ results: [RehearsalResult], client: ClientCommand?) {
+        let ids = { (outcome: RehearsalOutcome) in
+            Set(
+                results.filter {
+                    $0.outcome == outcome && !$0.isAsItMustBe
+                        && ($0.attack.id == "redirect-to-http" || !$0.wasInTheClear)
+                }.map(\.attack.id))
+        }
+        let (through, blocked, open) = (ids(.letThrough), ids(.blocked), ids(.inconclusive))
+        var lines: [String] = []
+        if !through.isDisjoint(with: ["untrusted-ca", "self-signed"]) {
+            lines.append(
+                "this client does not validate: anyone on its way to the server can read and change everything")
+        } else if through.contains("trusted-interceptor") {
+            var line = "this client validates but does not pin"
+            if client?.words.first?.split(separator: "/").last == "curl" {
+                line += "; with --pinnedpubkey '{pins}' interceptors get nothing"
+            }
+            lines.append(line)
+        } else if !through.isEmpty {
+            lines.append("look at what was let through: 'pintle rehearse --list' names the standard behind each")
+        }
+        if results.contains(where: { $0.wasInTheClear && $0.attack.id != "redirect-to-http" }) {
+            lines.append("it sends its request in the clear when TLS fails: remove that fallback")
+        }
+        if through.contains("redirect-to-http") {
+            lines.append("it follows redirects to plain HTTP: let it follow only https")
+        }
+        if blocked.contains("rotated-to-backup-key") {
+            let isUntold = client.map { $0.isTold.pin && !$0.isTold.backup } ?? false
+            lines.append(
+                isUntold
+                    ? "the command line has no backup pin: {backup} is one, and {pins} has both in curl's form"
+                    : "the client does not know the backup key: losing the first key locks it out")
+        }
+        if blocked.contains("renewed-same-key") {
+            lines.append("the client pins the certificate, not its key: every renewal locks it out")
+        }
+        if open.contains("stall-mid-handshake") {
+            let limit = client == nil ? "" : ", shorter than --timeout"
+            lines.append("give the client a time-out of its own\(limit): a server that stalls holds it for ever")
+        }
+        self.lines = lines
+    }
+}

@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// The texts of `pintle`, `pintle help` and `pintle help COMMAND`.
 enum HelpText {
     /// The help of the whole tool, in at most 24 lines.
@@ -66,5 +68,21 @@ enum HelpText {
             if let first = lines.first { lines[0] = TextLayout.padded(head, to: column) + first.dropFirst(column) }
             return lines
         }
+    }
+}
+
+/// A search for the word that a misspelt one stands for.
+enum Spelling {
+    /// Returns the nearest of `words`, if it is near enough to be the word that the user meant.
+    static func nearest(to text: String, among words: [String]) -> String? {
+        let limit = max(1, min(3, text.count / 3))
+        let typed = Array(text.utf8.prefix(64))
+        let candidates = words.map { word in
+            (word: word, distance: NearestSpelling.distance(typed, Array(word.utf8)))
+        }
+        guard let best = candidates.min(by: { $0.distance < $1.distance }), best.distance <= limit else {
+            return nil
+        }
+        return best.word
     }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Pintle
 
 /// A command line that fits its command.
@@ -108,5 +109,22 @@ struct ParsedArguments: Sendable {
         if positionals.count > command.arguments.count {
             throw .usage("\"\(positionals[command.arguments.count])\" is one argument too many", of: command)
         }
+    }
+}
+
+/// The input of a command.
+struct Invocation {
+    let arguments: ParsedArguments
+    let environment: [String: String]
+    let input: ByteSource
+    let console: Console
+    /// The instant when the tool was started.
+    let now: Date
+
+    var writesJSON: Bool { arguments.has(.json) }
+    var isVerbose: Bool { arguments.has(.verbose) }
+
+    func file(_ path: String, limit: Int = 16 << 20) throws(ToolError) -> InputFile {
+        try InputFile(path, limit: limit, standardInput: input)
     }
 }

@@ -84,3 +84,55 @@ struct ReportPage {
         "sha256-" + Base64.encode(SHA256Digest(hashing: Array(text.utf8)).bytes)
     }
 }
+
+/// The style sheet that all pages share.
+enum ReportStyle {
+    /// CSS for wide and narrow screens, light and dark colours, and paper.
+    static let sheet = """
+        :root { color-scheme: light dark; --text: #1b1f24; --page: #ffffff; --faint: #59636e; --rule: #d0d7de;
+          --raised: #f6f8fa; --good: #18692e; --warning: #8a5200; --bad: #b3261e;
+          --served: #cfe3ff; --users: #a9c8a4; --out: #d1453b; --stripe: #ffd9d5;
+          --certificates: #2f6fb7; --pins: #b7702f }
+        @media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --page: #14181d; --faint: #9aa4ae;
+          --rule: #3a424b; --raised: #1c2229; --good: #7cc990; --warning: #e2b15f; --bad: #f2948d;
+          --served: #24476f; --users: #3f6b45; --out: #e0574d; --stripe: #6e1f1a;
+          --certificates: #79aee6; --pins: #e6a879 } }
+        * { box-sizing: border-box }
+        body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page);
+          max-width: 62rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word }
+        body.wide { max-width: 84rem }
+        a { color: var(--certificates) }
+        header { border-left: .4rem solid var(--rule); padding: .1rem 0 .1rem .9rem; margin-bottom: 1.5rem }
+        header p { margin: .25rem 0 } header .kind { color: var(--faint); font-size: .85rem }
+        header.good { border-color: var(--good) } header.warning { border-color: var(--warning) }
+        header.bad { border-color: var(--bad) }
+        h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .4rem } header.bad h1 { color: var(--bad) }
+        h2 { font-size: 1.1rem; margin: 1.8rem 0 .4rem }
+        p, ul, ol { max-width: 62rem } li { margin-bottom: .4rem }
+        code { font: .92em ui-monospace, monospace; overflow-wrap: anywhere }
+        .good { color: var(--good) } .warning { color: var(--warning) } .bad { color: var(--bad); font-weight: 600 }
+        header.good, header.warning, header.bad { color: inherit; font-weight: inherit }
+        small, figcaption, footer { color: var(--faint); font-size: .85rem }
+        footer { margin-top: 2.5rem; border-top: 1px solid var(--rule) }
+        .figures { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1rem 0 }
+        .figures div { background: var(--raised); border: 1px solid var(--rule); border-radius: 6px;
+          padding: .3rem .9rem } .figures b { font-size: 1.4rem }
+        .lists { display: flex; flex-wrap: wrap; gap: 0 4rem }
+        figure { margin: 0; overflow-x: auto } svg { display: block; width: 100%; min-width: 46rem; height: auto }
+        text { font: 12px system-ui, sans-serif; fill: var(--text) } .month-name { fill: var(--faint) }
+        .base, .month { stroke: var(--rule) } .end { text-anchor: end }
+        .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .8em }
+        .key:first-child { margin-left: 0 }
+        table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums }
+        th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--rule) }
+        th { color: var(--faint); font-weight: 600; background: var(--page); position: sticky; top: 0 }
+        td.number, th.number { text-align: right } td.whole { white-space: nowrap } td.any { overflow-wrap: anywhere }
+        @media screen and (max-width: 46rem) { body { margin-top: 1rem } }
+        @media print {
+          body, body.wide { max-width: none; margin: 0; font-size: 10pt }
+          th { position: static } h2 { break-after: avoid } tr, li, figure, header { break-inside: avoid }
+          table { font-size: 8pt } td { min-width: 0 !important; overflow-wrap: anywhere }
+          td.whole { white-space: normal } svg { min-width: 0 } figure { overflow: visible } svg, .key { print-color-adjust: exact }
+        }
+        """
+}

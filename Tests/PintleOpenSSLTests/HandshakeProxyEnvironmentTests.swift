@@ -39,6 +39,28 @@ struct HandshakeProxyEnvironmentTests {
         #expect(try proxy(environment) == .http(ServerEndpoint(host: "four.example", port: 4)))
     }
 
+    @Test("For http the first non-empty one of http_proxy, all_proxy and ALL_PROXY wins; HTTP_PROXY is not read")
+    func precedenceForHTTP() throws {
+        func proxy(_ environment: [String: String]) throws -> ProxyConfiguration {
+            try ProxyEnvironment(environment, for: .http).proxy(for: HandshakeTarget(host: "a.example", port: 80))
+        }
+        var environment = [
+            "http_proxy": "http://one.example:1", "HTTP_PROXY": "http://two.example:2",
+            "all_proxy": "http://three.example:3", "ALL_PROXY": "http://four.example:4",
+            "https_proxy": "http://five.example:5", "HTTPS_PROXY": "http://six.example:6",
+        ]
+        #expect(try proxy(environment) == .http(ServerEndpoint(host: "one.example", port: 1)))
+        environment["http_proxy"] = ""
+        #expect(try proxy(environment) == .http(ServerEndpoint(host: "three.example", port: 3)))
+        environment["all_proxy"] = nil
+        #expect(try proxy(environment) == .http(ServerEndpoint(host: "four.example", port: 4)))
+        environment["no_proxy"] = "a.example"
+        #expect(try proxy(environment) == .none)
+        environment["ALL_PROXY"] = nil
+        environment["no_proxy"] = nil
+        #expect(try proxy(environment) == .none)
+    }
+
     @Test("Every supported kind of proxy is parsed, with decoded credentials")
     func kinds() throws {
         let credentials = ProxyCredentials(user: "me@home", password: "p:w/d")

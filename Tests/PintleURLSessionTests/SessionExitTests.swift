@@ -87,6 +87,64 @@ struct SessionExitTests {
         #expect(keys.isEmpty == isPinned)
     }
 
+    @Test(
+        "An https:// proxy in http_proxy is refused without a connection; an http:// proxy is used",
+        arguments: [true, false])
+    func proxyOfEnvironment(isSecure: Bool) async throws {
+        let targets = Mutex<[String]>([])
+        let server = try LoopbackTCPServer.http { request in
+            targets.withLock { $0.append(request.target) }
+            return .ok
+        }
+        let proxy = "\(isSecure ? "https" : "http")://127.0.0.1:\(server.port)"
+        let root = try SessionFixture().root.certificate.der
+        await #expect(processExitsWith: .success) { [proxy = proxy as String, root = root as [UInt8], isSecure] in
+            for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) }
+            setenv("http_proxy", proxy, 1)
+            let session = try pinnedSession(root)
+            let address = try #require(URL(string: "http://www.example/"))
+            if isSecure {
+                let error = await #expect(throws: URLError.self) { try await session.data(from: address) }
+                #expect(error?.refusal == .unsupportedProxy)
+            } else {
+                #expect(try await session.data(from: address).0.count == 3)
+            }
+        }
+        #expect(server.connectionCount == (isSecure ? 0 : 1))
+        #expect(targets.withLock { $0 } == (isSecure ? [] : ["http://www.example/"]))
+    }
+
+    @Test("A session uses the proxies that the environment has when the session is made", arguments: [true, false])
+    func laterEnvironment(isSetBefore: Bool) async throws {
+        let targets = Mutex<[String]>([])
+        let server = try LoopbackTCPServer.http { request in
+            targets.withLock { $0.append(request.target) }
+            return .ok
+        }
+        let (fixture, proxy) = (try SessionFixture(), try LoopbackProxy(.httpConnect))
+        let secure = try fixture.server()
+        let (plain, other) = ("http://127.0.0.1:\(server.port)/", "http://127.0.0.1:\(proxy.port)")
+        let (url, root) = (try secure.address().absoluteString, fixture.root.certificate.der)
+        await #expect(processExitsWith: .success) {
+            [plain = plain as String, other = other as String, url = url as String, root = root as [UInt8], isSetBefore]
+            in
+            for name in ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
+                unsetenv(name)
+            }
+            func set() {
+                setenv("http_proxy", plain, 1)
+                setenv("https_proxy", other, 1)
+            }
+            if isSetBefore { set() }
+            let session = try pinnedSession(root)
+            if !isSetBefore { set() }
+            #expect(try await session.data(from: try #require(URL(string: plain))).0.count == 3)
+            #expect(try await session.data(from: try #require(URL(string: url))).0.count == 3)
+        }
+        #expect(targets.withLock { $0 } == [isSetBefore ? plain : "/"])
+        #expect(proxy.connections.count == (isSetBefore ? 1 : 0))
+    }
+
     @Test("A download for which no file can be created fails with the folder in the error", arguments: [true, false])
     func temporaryFolder(isThere: Bool) async throws {
         let fixture = try SessionFixture()

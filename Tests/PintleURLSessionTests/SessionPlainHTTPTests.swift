@@ -93,13 +93,4 @@ struct SessionPlainHTTPTests {
         #expect(try await session.data(from: try #require(URL(string: address))).0.count == 3)
         #expect(targets.withLock { $0 } == [isNamed ? address : "/"])
     }
-
-    @Test("The environment's proxy is used only if the configuration has no proxy dictionary")
-    func environment() throws {
-        let url = try CurlURL("http://www.example/")
-        let configuration = URLSessionConfiguration.ephemeral
-        #expect(try ProxySetting(configuration).proxy(for: url) == nil)
-        configuration.connectionProxyDictionary = [:]
-        #expect(try ProxySetting(configuration).proxy(for: url) != nil)
-    }
 }

@@ -24,7 +24,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     let configuration = URLSessionConfiguration.ephemeral
     configuration.connectionProxyDictionary = ["HTTPSProxy": proxy, "HTTPSPort": exceptions.utf8.count]
-    if case .http(let endpoint, _)? = (try? ProxySetting(configuration).proxy(for: url)) ?? nil {
+    if case .http(let endpoint, _)? = try? ProxySetting(configuration).proxy(for: url) {
         guard Int(endpoint.port) == exceptions.utf8.count else { fatalError("another port") }
     }
     return 0

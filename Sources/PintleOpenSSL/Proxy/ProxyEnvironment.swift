@@ -1,28 +1,43 @@
-/// The proxy settings of an environment, with the same meaning as in curl and most tools.
+/// The proxy settings of an environment for one scheme, with the same meaning as in curl and most tools.
 ///
-/// The proxy is the first non-empty one of `https_proxy`, `HTTPS_PROXY`, `all_proxy` and `ALL_PROXY`. `no_proxy`, or
-/// else `NO_PROXY`, lists the hosts that bypass it. A setting that cannot be parsed is an error. It never means "no
-/// proxy": otherwise a typing error could silently bypass a proxy that guards the network.
+/// The proxy is the first non-empty variable of the scheme's list. `no_proxy`, or else `NO_PROXY`, lists the hosts that
+/// bypass it. A setting that cannot be parsed is an error. It never means "no proxy": otherwise a typing error could
+/// silently bypass a proxy that guards the network.
 package struct ProxyEnvironment: Sendable {
+    /// The scheme of the URLs that the proxy is for.
+    package enum Scheme: Sendable {
+        case https, http
+
+        /// The variables in the order of precedence.
+        ///
+        /// As in curl, `HTTP_PROXY` is not read: a CGI program gets a request's `Proxy` field under that name
+        /// (RFC 3875 section 4.1.18), so a client could choose the proxy.
+        fileprivate var variables: [String] {
+            (self == .https ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+        }
+    }
+
     private let configuration: ProxyConfiguration
     private let exceptions: NoProxyList
 
-    /// - Parameter environment: variable names and values of the process.
+    /// - Parameters:
+    ///   - environment: variable names and values of the process.
+    ///   - scheme: the scheme that chooses the variables.
     /// - Throws: ``HandshakeError`` with the code `invalid-proxy` or `proxy-unsupported`. It names the variable and
     ///   contains no credentials.
-    package init(_ environment: [String: String]) throws(HandshakeError) {
-        func first(_ names: String...) -> (name: String, value: String)? {
+    package init(_ environment: [String: String], for scheme: Scheme = .https) throws(HandshakeError) {
+        func first(_ names: [String]) -> (name: String, value: String)? {
             for name in names {
                 if let value = environment[name], !value.isEmpty { return (name, value) }
             }
             return nil
         }
-        if let setting = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") {
+        if let setting = first(scheme.variables) {
             configuration = try ProxyURL(setting.value, from: setting.name).configuration
         } else {
             configuration = .none
         }
-        if let setting = first("no_proxy", "NO_PROXY") {
+        if let setting = first(["no_proxy", "NO_PROXY"]) {
             exceptions = try NoProxyList(setting.value, from: setting.name)
         } else {
             exceptions = NoProxyList()

@@ -5,34 +5,47 @@ internal import PintleOpenSSL
 
 /// The proxies of a session: those of its configuration, or else those of the environment. Both are read once, when the
 /// session is made.
+///
+/// libcurl never reads the environment itself. It would call `getenv` for each transfer on the transport thread, which
+/// races with a `setenv` of the app.
 struct ProxySetting: Sendable {
     private enum Source: Sendable {
         case configuration(https: ProxyConfiguration, http: ProxyConfiguration)
-        case environment(ProxyEnvironment)
+        /// Separate results, so that a setting for `http` that cannot be used does not stop requests over `https`.
+        case environment(
+            https: Result<ProxyEnvironment, SessionRefusal>, http: Result<ProxyEnvironment, SessionRefusal>)
         case unusable(SessionRefusal)
     }
 
     private let source: Source
 
-    init(_ configuration: URLSessionConfiguration) {
+    /// - Parameters:
+    ///   - configuration: The configuration that the app passed.
+    ///   - environment: The variables of the process. Only tests pass others.
+    init(
+        _ configuration: URLSessionConfiguration,
+        environment: @autoclosure () -> [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        guard let dictionary = configuration.connectionProxyDictionary else {
+            let variables = environment()
+            source = .environment(
+                https: Self.proxies(in: variables, for: .https), http: Self.proxies(in: variables, for: .http))
+            return
+        }
         do throws(SessionRefusal) {
-            source =
-                if let dictionary = configuration.connectionProxyDictionary {
-                    .configuration(https: try Self.proxy(dictionary, "HTTPS"), http: try Self.proxy(dictionary, "HTTP"))
-                } else {
-                    .environment(try Self.environment())
-                }
+            source = .configuration(
+                https: try Self.proxy(dictionary, "HTTPS"), http: try Self.proxy(dictionary, "HTTP"))
         } catch {
             source = .unusable(error)
         }
     }
 
-    /// Returns the proxy for a URL; `nil` if libcurl has to read the environment itself.
-    func proxy(for url: CurlURL) throws(SessionRefusal) -> ProxyConfiguration? {
+    /// Returns the proxy for a URL.
+    func proxy(for url: CurlURL) throws(SessionRefusal) -> ProxyConfiguration {
         switch source {
         case .configuration(let https, let http): url.scheme == .https ? https : http
-        case .environment(let environment):
-            url.scheme == .https ? environment.proxy(for: HandshakeTarget(url.endpoint)) : nil
+        case .environment(let https, let http):
+            try (url.scheme == .https ? https : http).get().proxy(for: HandshakeTarget(url.endpoint))
         case .unusable(let refusal): throw refusal
         }
     }
@@ -47,8 +60,23 @@ struct ProxySetting: Sendable {
                 .unsupportedProxy, "\(key) in connectionProxyDictionary is not supported",
                 hint: "name the proxy with HTTPSProxy and HTTPSPort, or SOCKSProxy and SOCKSPort")
         }
+        for (key, isSet) in [
+            ("ExceptionsList", isFilled(dictionary["ExceptionsList"])),
+            ("ExcludeSimpleHostnames", isOn(dictionary["ExcludeSimpleHostnames"])),
+        ] where isSet {
+            throw SessionRefusal(
+                .unsupportedProxy, "\(key) in connectionProxyDictionary is not supported",
+                hint: "remove it, and reach such hosts through a session whose connectionProxyDictionary is empty")
+        }
         if isOn(dictionary["\(kind)Enable"]) || isNamedAlone(kind, dictionary) {
-            return .http(try endpoint(dictionary, kind), credentials(dictionary))
+            let credentials = credentials(dictionary)
+            if let user = credentials?.user, user.utf8.contains(UInt8(ascii: ":")) {
+                throw SessionRefusal(
+                    .unsupportedProxy,
+                    "the user name in kCFProxyUsernameKey has a colon and cannot be sent (RFC 7617 section 2)",
+                    hint: "ask the operator of the proxy for a user name without a colon")
+            }
+            return .http(try endpoint(dictionary, kind), credentials)
         }
         if isOn(dictionary["SOCKSEnable"]) || isNamedAlone("SOCKS", dictionary) {
             return .socks5(try endpoint(dictionary, "SOCKS"), credentials(dictionary))
@@ -56,12 +84,19 @@ struct ProxySetting: Sendable {
         return .none
     }
 
-    private static func environment() throws(SessionRefusal) -> ProxyEnvironment {
+    private static func proxies(
+        in environment: [String: String], for scheme: ProxyEnvironment.Scheme
+    ) -> Result<ProxyEnvironment, SessionRefusal> {
         do {
-            return try ProxyEnvironment(ProcessInfo.processInfo.environment)
+            return .success(try ProxyEnvironment(environment, for: scheme))
         } catch {
-            throw SessionRefusal(.unsupportedProxy, error.message, hint: error.hint)
+            return .failure(SessionRefusal(.unsupportedProxy, error.message, hint: error.hint))
         }
+    }
+
+    private static func isFilled(_ list: Any?) -> Bool {
+        guard let list else { return false }
+        return (list as? [Any])?.isEmpty != true && (list as? NSArray)?.count != 0
     }
 
     private static func isOn(_ value: Any?) -> Bool {

@@ -42,7 +42,7 @@ extension Transfer {
         if addresses.pointer != nil { pintle_curl_set_pointer(handle, CURLOPT_RESOLVE, addresses.pointer) }
         try setTrust(this)
         setMethod(this)
-        request.proxy?.set(on: handle, tunnels: request.url.scheme == .https)
+        request.proxy.set(on: handle, tunnels: request.url.scheme == .https)
         pintle_curl_set_write(
             handle, { bytes, size, count, at in Transfer.at(at)?.receive(bytes, size * count) ?? 0 }, this)
         pintle_curl_set_header(

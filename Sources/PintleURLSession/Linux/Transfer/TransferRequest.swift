@@ -30,8 +30,8 @@ struct TransferRequest: Sendable {
     var hasContent: Bool { body != nil || method != "GET" && method != "HEAD" }
     /// The bytes of content; `nil` for a stream of unknown length.
     var announcedLength: Int64? { body.map(\.size) ?? 0 }
-    /// The proxy; `nil` for plain HTTP without a proxy setting, where libcurl reads the environment itself.
-    var proxy: ProxyConfiguration?
+    /// The proxy. libcurl gets it in every case, so that it does not read the environment itself.
+    var proxy = ProxyConfiguration.none
     /// The time-out in seconds without a byte in either direction.
     var idleTimeout = 60.0
     /// The system uptime in seconds at which the transfer times out in any case.

@@ -21,12 +21,12 @@ final class ConnectionReceipt: Sendable {
     ) {
         guard case .trusted(let basis) = evaluation.decision, let path = evaluation.path else { return nil }
         serial = generation.serial
-        var time = Self.time(of: path, evaluation.rule, in: generation.policy, at: instant)
-        if case .userApproved(let approval) = basis {
-            // The user has accepted an expired certificate.
-            if approval.accepts.contains(.expired) { time.end = .distantFuture }
-            if let end = approval.expiresAt { time.end = min(time.end, end) }
-        }
+        var approval: TrustApproval?
+        if case .userApproved(let found) = basis { approval = found }
+        var time = Self.time(
+            of: path, evaluation.rule, in: generation.policy, at: instant,
+            acceptsExpiredLeaf: approval?.accepts.contains(.expired) ?? false)
+        if let end = approval?.expiresAt { time.end = min(time.end, end) }
         validFrom = time.start
         trust = TrustReceipt(
             endpoint: evaluation.endpoint, basis: isApproval ? basis : .hostNotPinned, rule: evaluation.rule,
@@ -43,16 +43,21 @@ final class ConnectionReceipt: Sendable {
     ///
     /// The period has a start because the clock may be set back: before a certificate was valid, or to a time at which
     /// pins that have expired still applied.
+    ///
+    /// - Parameter acceptsExpiredLeaf: `true` if the user's approval accepts an expired leaf. It never covers the dates
+    ///   of an authority.
     private static func time(
-        of path: ValidatedPath, _ rule: MatchedRule?, in policy: PinningPolicy, at instant: Date
+        of path: ValidatedPath, _ rule: MatchedRule?, in policy: PinningPolicy, at instant: Date,
+        acceptsExpiredLeaf: Bool
     ) -> (start: Date, end: Date) {
         // The validator has parsed these certificates before. If one fails to parse here, the connection serves no
         // request.
-        guard !path.certificates.isEmpty else { return (.distantFuture, .distantPast) }
+        guard let leaf = path.certificates.first else { return (.distantFuture, .distantPast) }
         var (start, end) = (Date.distantPast, Date.distantFuture)
         for der in path.certificates {
             let validity = try? Validity(ofCertificate: der)
             start = max(start, validity?.notBefore ?? .distantFuture)
+            if acceptsExpiredLeaf, der == leaf { continue }
             // A certificate is valid to the end of its last second; `Validity.contains` has the same rule.
             end = min(end, validity.map { $0.notAfter + 1 } ?? .distantPast)
         }

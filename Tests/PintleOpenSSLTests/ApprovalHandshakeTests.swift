@@ -136,7 +136,9 @@ struct ApprovalHandshakeTests {
         #expect(host.pathFailure?.code == .selfSigned)
         #expect(host.pathFailure?.detail.map(\.code).contains(.expired) == true)
         #expect(host.unacceptableFailure?.code == .expired)
-        #expect(throws: TrustApprovalError.self) { try host.approval(at: Date()) }
+        #expect(throws: TrustApprovalError.unacceptable(try #require(host.unacceptableFailure))) {
+            try host.approval(at: Date())
+        }
 
         for byKey in [false, true] {
             let evaluation = try scene.approving(identity.certificate, byKey: byKey).connect()
@@ -162,8 +164,9 @@ struct ApprovalHandshakeTests {
         let host = try scene.ask()
         #expect(host.exceptionsOfCertificate == failures)
         // Without `alsoAccepting`, or for a key, an approval accepts no such failure.
-        #expect(throws: TrustApprovalError.self) { try host.approval(at: Date()) }
-        #expect(throws: TrustApprovalError.self) { try host.approval(of: .key, alsoAccepting: failures, at: Date()) }
+        let unacceptable = TrustApprovalError.unacceptable(try #require(host.unacceptableFailure))
+        #expect(throws: unacceptable) { try host.approval(at: Date()) }
+        #expect(throws: unacceptable) { try host.approval(of: .key, alsoAccepting: failures, at: Date()) }
         let first = try #require(failures.first)
         let leaf = try Certificate(der: identity.certificate.der)
         #expect(throws: TrustApprovalError.needsCertificate([first])) {
@@ -215,7 +218,10 @@ struct ApprovalHandshakeTests {
         let host = try scene.ask()
         #expect(host.exceptionsOfCertificate.isEmpty)
         let all = Set(TrustApproval.AcceptedFailure.ordered)
-        #expect(throws: TrustApprovalError.self) { try host.approval(alsoAccepting: all, at: Date()) }
+        #expect(host.unacceptableFailure?.code == .weakKey)
+        #expect(throws: TrustApprovalError.unacceptable(try #require(host.unacceptableFailure))) {
+            try host.approval(alsoAccepting: all, at: Date())
+        }
         #expect(try scene.approving(identity.certificate, accepting: all).verdict() == "invalid-path weak-key")
     }
 

@@ -24,7 +24,8 @@ struct StoreFileTests {
         try scene.folder.write(text, to: "trust.json")
         #expect(store.approvals.count == 0 && store.approvals.record == .unreadable)
         #expect(store.problem?.code == "unsupported-version")
-        #expect(throws: TrustStoreError.self) { try store.approve(try .test("b.test")) }
+        let error = #expect(throws: TrustStoreError.self) { try store.approve(try .test("b.test")) }
+        #expect(error?.code == "unsupported-version")
         #expect(try scene.folder.read("trust.json") == Array(text.utf8))
     }
 

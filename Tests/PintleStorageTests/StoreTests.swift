@@ -151,8 +151,9 @@ struct StoreTests {
         #expect(try store.approve(expired, as: .key).subject == .publicKey(first.leaf.publicKeyPin))
         // A store in memory behaves alike.
         let memory = TrustApprovalStore()
-        try memory.approve(first)
-        #expect(throws: TrustStoreError.self) { try memory.approve(first) }
+        let known = try memory.approve(first)
+        let repeated = #expect(throws: TrustStoreError.self) { try memory.approve(first) }
+        #expect(repeated == .approval(.changedMeanwhile(known)) && repeated?.code == "changed-meanwhile")
     }
 
     @Test("A question says if earlier approvals may be lost")

@@ -30,7 +30,8 @@ struct SessionConnectionTests {
         let fixture = try SessionFixture()
         let server = try server(fixture, versions: version...version)
         let bad = URLSession.pinned(to: try fixture.policy(rightPin: false))
-        await #expect(throws: URLError.self) { try await bad.data(from: try server.address()) }
+        let error = await #expect(throws: URLError.self) { try await bad.data(from: try server.address()) }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         #expect(server.waitUntilClosed())
         // The verdict ended the handshake, not the second gate: with VERIFYPEER off libcurl would have completed it.
         #expect(server.completedHandshakeCount == 0)

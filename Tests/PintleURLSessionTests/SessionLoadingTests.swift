@@ -137,11 +137,13 @@ struct SessionLoadingTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Field": "a\r\nX-Smuggled: b"]
         let smuggling = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
-        await #expect(throws: URLError.self) { try await smuggling.data(from: try server.address()) }
+        let field = await #expect(throws: URLError.self) { try await smuggling.data(from: try server.address()) }
+        #expect(field?.refusal == .invalidRequest)
         let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address())
         request.httpMethod = "GET / HTTP/1.1\r\nX: y\r\n\r\nPOST"
-        await #expect(throws: URLError.self) { try await session.data(for: request) }
+        let method = await #expect(throws: URLError.self) { try await session.data(for: request) }
+        #expect(method?.refusal == .invalidRequest)
         #expect(server.connectionCount == 0)
         #expect(try await session.data(from: try server.address()).0.count == 3)
     }

@@ -179,11 +179,16 @@ struct SessionReportTests {
         // With only the system's trust.
         let request = ReportRequest(
             url: try address(of: elsewhere), contentType: "application/json", body: [0x7B, 0x7D], id: "0", timeout: 30)
-        await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(request) }
+        let untrusted = await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(request) }
+        #expect(untrusted?.pathFailure?.code == .untrustedRoot)
         #expect(elsewhere.requestByteCount == 0)
         let plain = ReportRequest(
             url: "http" + request.url.dropFirst(5), contentType: "", body: [], id: "0", timeout: 30)
-        await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(plain) }
+        let connections = elsewhere.connectionCount
+        let unsupported = await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(plain) }
+        #expect(unsupported?.code == .unsupportedURL && elsewhere.connectionCount == connections)
+        let trusting = SystemTrustReportTransport(policy: try fixture.unpinned(["127.0.0.1"]))
+        #expect(try await trusting.send(request).status == 204)
     }
 
     @Test(

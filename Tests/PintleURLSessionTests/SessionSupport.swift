@@ -73,6 +73,11 @@ extension URLError {
     /// A Boolean value that indicates whether the error holds a verdict. Faults of a server or of the network must not:
     /// an app would blame the server's certificate.
     var isAboutTrust: Bool { TrustRejection(underlying: self) != nil }
+
+    /// The failure of the path, if that is the reason for the refusal.
+    var pathFailure: PathFailure? {
+        if case .invalidPath(let failure) = TrustRejection(underlying: self) { failure } else { nil }
+    }
 }
 
 extension LoopbackTLSServer {

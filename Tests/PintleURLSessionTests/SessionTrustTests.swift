@@ -165,7 +165,10 @@ struct SessionTrustTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         let behind = URLSession.pinned(to: try fixture.policy(unpinnedHosts: .reject), configuration: configuration)
-        await #expect(throws: URLError.self) { try await behind.data(from: try server.address(host: "127.0.0.1")) }
+        let refused = await #expect(throws: URLError.self) {
+            try await behind.data(from: try server.address(host: "127.0.0.1"))
+        }
+        #expect(TrustRejection(underlying: try #require(refused))?.reason == "host-not-allowed")
         #expect(proxy.connections.isEmpty)
         #expect(try await behind.data(from: try server.address()).0.count == 3 && proxy.connections.count == 1)
     }

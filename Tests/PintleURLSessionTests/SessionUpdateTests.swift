@@ -169,11 +169,18 @@ struct SessionUpdateTests {
         let system = SystemTrustTransport()
         // Foundation cannot represent these URLs, so there is nothing to test.
         #expect(URL(string: "") == nil && URL(string: "https://[") == nil)
-        for text in [url, "http" + url.dropFirst(5), "ftp://localhost/", "file:///etc/passwd"] {
-            let request = UpdateRequest(
-                url: try #require(URL(string: text)), entityTag: nil, maximumBytes: 10, timeoutSeconds: 30)
-            await #expect(throws: URLError.self) { try await system.fetch(request) }
+        func request(_ text: String) throws -> UpdateRequest {
+            UpdateRequest(url: try #require(URL(string: text)), entityTag: nil, maximumBytes: 10, timeoutSeconds: 30)
         }
+        for text in ["http" + url.dropFirst(5), "ftp://localhost/", "file:///etc/passwd"] {
+            let error = await #expect(throws: URLError.self) { try await system.fetch(request(text)) }
+            #expect(error?.code == .unsupportedURL)
+        }
+        #expect(publisher.connectionCount == 0)
+        let error = await #expect(throws: URLError.self) { try await system.fetch(request(url)) }
+        #expect(error?.pathFailure?.code == .untrustedRoot)
         #expect(publisher.requestByteCount == 0)
+        let trusting = SystemTrustTransport(policy: try fixture.unpinned())
+        #expect(try await trusting.fetch(request(url)) == .document(Array("ok\n".utf8), entityTag: nil))
     }
 }

@@ -35,6 +35,18 @@ struct PolicyStoreTests {
         }
     }
 
+    /// Expects that a store with `.refuse` does not open. Returns the lost version and the code of the cause.
+    private func loss(_ scene: StoreScene) -> String? {
+        let error = #expect(throws: PolicyStoreError.self) { try scene.open(.refuse) }
+        guard case .lostStore(let loss) = error else { return nil }
+        let version = loss.version.map(String.init) ?? "?"
+        return switch loss.cause {
+        case .missing: "\(version) missing"
+        case .unreadable(let error): "\(version) \(error.code.rawValue)"
+        case .rejected(let rejection): "\(version) \(rejection.failure.code.rawValue)"
+        }
+    }
+
     @Test("The policy is first bundled, then adopted, and stored across a restart without a network")
     func life() async throws {
         let store = try scene.open()
@@ -130,11 +142,12 @@ struct PolicyStoreTests {
         try await scene.open().adopt(scene.update(7), at: Publication.now)
         let whole = try #require(scene.file("update.json"))
         _ = scene.takeEvents()
-        for broken in [
-            nil, [], Array(whole.dropLast(9)), try scene.update(7, by: scene.app.stranger), try scene.update(6),
+        for (broken, cause) in [
+            (nil, "missing"), ([], "malformed-envelope"), (Array(whole.dropLast(9)), "malformed-envelope"),
+            (try scene.update(7, by: scene.app.stranger), "invalid-signature"), (try scene.update(6), "rollback"),
         ] {
             if let broken { try scene.directory.write(broken, to: "update.json") } else { scene.remove("update.json") }
-            #expect(throws: PolicyStoreError.self) { try scene.open(.refuse) }
+            #expect(loss(scene) == "7 \(cause)")
             _ = scene.takeEvents()
             let store = try scene.open()
             #expect(scene.takeEvents() == ["lost 7"])
@@ -160,13 +173,13 @@ struct PolicyStoreTests {
         // The entity tag of the lost update does not prevent the fetch.
         for version in [7, 6, 8] as [UInt8] {
             scene.remove("update.json")
-            #expect(throws: PolicyStoreError.self) { try scene.open(.refuse) }
+            #expect(loss(scene) == "7 missing")
             let store = try scene.open(.useBundled)
             _ = scene.takeEvents()
             try await fetch(version, into: store)
             if version == 6 {
                 #expect(scene.takeEvents() == ["rejected rollback https://a"])
-                #expect(throws: PolicyStoreError.self) { try scene.open(.refuse) }
+                #expect(loss(scene) == "7 missing")
             } else {
                 #expect(scene.takeEvents() == ["adopted \(version)"])
                 #expect(try scene.open(.refuse).pin == Pins.pin(version))
@@ -270,7 +283,7 @@ struct PolicyStoreTests {
                     let store = try later.open(.refuse)
                     #expect(store.update == nil && store.loss == nil && store.current.policy.hosts.count == 2)
                 } else {
-                    #expect(throws: PolicyStoreError.self) { try later.open(.refuse) }
+                    #expect(loss(later) == (hasFloor ? "7 invalid-policy" : "? invalid-policy"))
                 }
                 let store = try later.open(isOpen ? .refuse : .useBundled)
                 // The stored update does not cover this release's rules, and its version is used up.
@@ -304,7 +317,14 @@ struct PolicyStoreTests {
         ) { event in
             if case .notStored = event { notStored.withLock { $0 += 1 } }
         }
-        await #expect(throws: PolicyStoreError.self) { try await store.adopt(scene.update(7), at: Publication.now) }
+        let error = await #expect(throws: PolicyStoreError.self) {
+            try await store.adopt(scene.update(7), at: Publication.now)
+        }
+        guard case .notStored(let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.code == .notWritten)
         #expect(store.version == 0 && store.current.generation == 1)
         // A fetch reports this only by the event.
         #expect(notStored.withLock { $0 } == 1)

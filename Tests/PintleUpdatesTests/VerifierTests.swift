@@ -218,7 +218,8 @@ struct VerifierTests {
         #expect(try app.verifier.verifyStored(bytes, floor: nil).version == 7)
         let floor = UpdateFloor(
             version: 8, keySetID: try app.trust.keySetID, payloadDigest: SHA256Digest(hashing: []))
-        #expect(throws: UpdateRejection.self) { try app.verifier.verifyStored(bytes, floor: floor) }
+        let error = #expect(throws: UpdateRejection.self) { try app.verifier.verifyStored(bytes, floor: floor) }
+        #expect(error?.failure.code == .rollback)
     }
 
     // MARK: Order and unknown members

@@ -151,6 +151,33 @@ struct WebViewPlainHTTPTests {
         #expect(navigation.failures.isEmpty)
     }
 
+    @Test("A refusal is final even if the policy changes at once, because the app's delegate was not asked")
+    func changeAfterRefusal() throws {
+        let request = URLRequest(url: try #require(URL(string: "http://localhost/")))
+        let response = URLResponse(
+            url: try #require(request.url), mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+        for (first, isAllowed) in try Self.policies() {
+            for isAction in [true, false] {
+                let source = ChangingPolicy(first, then: try PinningPolicy(hosts: []))
+                let navigation = Navigation()
+                let trust = WebViewTrustDelegate(source, forwardingTo: navigation)
+                var answers: [Bool] = []
+                if isAction {
+                    trust.webView(
+                        navigation.webView, decidePolicyFor: .asked(request), preferences: WKWebpagePreferences()
+                    ) { policy, _ in answers.append(policy == .allow) }
+                } else {
+                    trust.webView(navigation.webView, decidePolicyFor: .arrived(response, isForMainFrame: true)) {
+                        answers.append($0 == .allow)
+                    }
+                }
+                #expect(answers == [isAllowed])
+                #expect(navigation.events == [isAllowed ? (isAction ? "action" : "response") : "failure"])
+                #expect(Self.isPlain(navigation.failures.first?.error) == !isAllowed)
+            }
+        }
+    }
+
     @Test("An action or a response is checked even if the app releases this delegate while its own decides")
     func released() throws {
         let request = URLRequest(url: try #require(URL(string: "http://localhost/")))
@@ -297,6 +324,23 @@ struct WebViewPlainHTTPTests {
             #expect(text == (isAllowed ? nil : "the server redirects from https to http"))
             #expect(
                 navigation.events.contains("commit") == isAllowed && navigation.failuresHaveNavigations)
+        }
+    }
+}
+
+/// A source whose policy changes after the first look at it.
+private final class ChangingPolicy: PolicySource {
+    private let policies: Locked<[PinningPolicy]>
+
+    init(_ first: PinningPolicy, then second: PinningPolicy) {
+        policies = Locked([first, second])
+    }
+
+    var current: PolicySnapshot {
+        policies.withLock { policies in
+            let generation: UInt64 = policies.count > 1 ? 1 : 2
+            return PolicySnapshot(
+                policy: policies.count > 1 ? policies.removeFirst() : policies[0], generation: generation)
         }
     }
 }

@@ -129,24 +129,26 @@ extension WebViewTrustDelegate {
     ///
     /// If the load of the page had already begun, for example before a redirect, the method gets its navigation.
     /// Otherwise it gets `nil`, because WebKit made none.
-    /// redirect, the method gets that navigation, else `nil`: the system made none.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction, preferences: WKWebpagePreferences,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationActionPolicy, WKWebpagePreferences) -> Void
     ) {
+        // Without a frame it is a new window, which is not part of the open load.
+        let frame = navigationAction.targetFrame
         // `weak`: the app may release this delegate while its own delegate decides.
-        let decide: AnswerWithPreferences = { [source, weak self] answer, preferences in
+        let refuse: @MainActor @Sendable (URLError, WKWebpagePreferences) -> Void = { [weak self] error, preferences in
+            guard let self, frame?.isMainFrame ?? true else { return decisionHandler(.cancel, preferences) }
+            self.refuse(webView, error, isPartOfLoad: frame != nil) { decisionHandler(.cancel, preferences) }
+        }
+        // The policy may change at any time. A refusal is final, because your delegate was not asked.
+        if let error = Self.plainError(navigationAction.request.url, source) { return refuse(error, preferences) }
+        ask(webView, navigationAction, preferences) { [source] answer, preferences in
             // The policy may have changed while your delegate decided.
             guard answer != .cancel, let error = Self.plainError(navigationAction.request.url, source) else {
                 return decisionHandler(answer, preferences)
             }
-            // Without a frame it is a new window, which is not part of the open load.
-            let frame = navigationAction.targetFrame
-            guard let self, frame?.isMainFrame ?? true else { return decisionHandler(.cancel, preferences) }
-            self.refuse(webView, error, isPartOfLoad: frame != nil) { decisionHandler(.cancel, preferences) }
+            refuse(error, preferences)
         }
-        guard Self.plainError(navigationAction.request.url, source) == nil else { return decide(.allow, preferences) }
-        ask(webView, navigationAction, preferences, decide)
     }
 
     /// Returns the error of a navigation without TLS: to a host that the policy covers, or after a redirect from such a
@@ -216,15 +218,19 @@ extension WebViewTrustDelegate {
     ) {
         let (url, isPage) = (navigationResponse.response.url, navigationResponse.isForMainFrame)
         let isFromCoveredHost = isPage && loads[webView]?.isFromCoveredHost ?? false
-        let decide: AnswerToResponse = { [source, weak self] answer in
+        let refuse: @MainActor @Sendable (URLError) -> Void = { [weak self] error in
+            guard let self, isPage else { return decisionHandler(.cancel) }
+            self.refuse(webView, error, isPartOfLoad: true) { decisionHandler(.cancel) }
+        }
+        // A refusal is final, because your delegate was not asked.
+        if let error = Self.plainError(url, source, isFromCoveredHost: isFromCoveredHost) { return refuse(error) }
+        let decide: AnswerToResponse = { [source] answer in
             // The policy may have changed while your delegate decided.
             guard answer != .cancel,
                 let error = Self.plainError(url, source, isFromCoveredHost: isFromCoveredHost)
             else { return decisionHandler(answer) }
-            guard let self, isPage else { return decisionHandler(.cancel) }
-            self.refuse(webView, error, isPartOfLoad: true) { decisionHandler(.cancel) }
+            refuse(error)
         }
-        guard Self.plainError(url, source, isFromCoveredHost: isFromCoveredHost) == nil else { return decide(.allow) }
         // The default of a web view: it does not load content that it cannot show.
         let standard: WKNavigationResponsePolicy = navigationResponse.canShowMIMEType ? .allow : .cancel
         guard let forwarded else { return decide(standard) }

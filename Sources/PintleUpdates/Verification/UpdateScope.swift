@@ -72,7 +72,8 @@ struct UpdateScope: Sendable {
         for problem in policy.problems where problem.id == "anchor-file-not-allowed" {
             guard violations.count < Self.maximumViolations else { break }
             violations.append(
-                ScopeViolation(path: problem.path, message: "an anchor in a file is not among those of the bundled rule"))
+                ScopeViolation(
+                    path: problem.path, message: "an anchor in a file is not among those of the bundled rule"))
         }
         return Array(violations.prefix(Self.maximumViolations))
     }

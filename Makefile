@@ -1,4 +1,4 @@
-# The only list of commands. `make` alone prints it.
+# The only list of commands. `make` without a target prints it.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -6,13 +6,13 @@ MAKEFLAGS += --no-print-directory
 
 PREFIX ?= /usr/local
 TARGET ?=
-# Tests at a time. All at once, those that wait for a server keep the others from a thread for a minute and more.
+# The number of tests at a time. Without a limit, tests that wait for a server block the threads of other tests for minutes.
 TEST_WIDTH ?= 4
 SECONDS_EACH := $(or $(SECONDS),60)
 TOOL := $(CURDIR)/.build/release/pintle
 SWIFT_SOURCES := Package.swift Sources Tests $(wildcard Fuzz Benchmarks Snippets Examples)
 
-# What the tests look up. A test that needs something absent is skipped and says so.
+# Inputs of the tests. A test whose input is missing is skipped and says so.
 export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
@@ -30,8 +30,8 @@ build: ## Build the tool: .build/release/pintle
 	@Scripts/setup.sh build
 	@$(MAKE) release-tool
 
-# SwiftPM runs one build at a time in a folder, and a release build keeps one processor busy. So the tool is built beside what
-# has a folder of its own; the set-up downloads meanwhile.
+# SwiftPM runs one build at a time in a folder, and a release build uses one processor. So the tool and Apple's side, which
+# have separate folders, are built in parallel, while the set-up downloads packages.
 ci-builds:
 	@Scripts/setup.sh build docs
 	@$(MAKE) -j3 --output-sync=target release-tool ci-apple setup-ci
@@ -43,8 +43,8 @@ ci-apple: apple-build
 setup-ci:
 	@Scripts/setup.sh test model
 
-# The tests wait for servers half of their time. The fuzz targets are compiled meanwhile, at the lowest priority; asan and
-# fuzz-smoke take them from there.
+# The tests wait for servers half of the time. Meanwhile the fuzz targets are compiled at the lowest priority, for the later
+# steps asan and fuzz-smoke.
 ci-tests:
 	@nice -n 19 Fuzz/run.sh build >.build/fuzz-build.log 2>&1 & fuzz=$$!; \
 	trap 'kill $$fuzz 2>/dev/null || true' EXIT; \
@@ -54,12 +54,12 @@ ci-tests:
 release-tool:
 	swift build -c release --static-swift-stdlib --product pintle
 
-demo: build ## Servers on this machine and what pinning does to each
+demo: build ## Start servers on this machine and show what pinning does with each
 	@$(TOOL) demo
-	@echo "The tool is .build/release/pintle; make install PREFIX=\$$HOME/.local puts it where a shell may find it."
+	@echo "The tool is .build/release/pintle; make install PREFIX=\$$HOME/.local installs it in a folder of your own."
 
-test: build unit linkage debug-only test-apple ## All the tests
-	@echo "make test: everything passed; what was skipped says so above"
+test: build unit linkage debug-only test-apple ## Run all the tests
+	@echo "make test: everything passed; skipped tests are listed above"
 
 unit:
 	@Scripts/setup.sh test
@@ -72,8 +72,8 @@ apple-build:
 	  PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product $$product; \
 	done
 
-# Apart from the rest: the same package has other targets there.
-test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's modules
+# Uses its own build folder, because with PINTLE_APPLE_STANDINS the package has other targets.
+test-apple: ## Compile and test Apple's side here, with stand-ins for Apple's modules
 	@Scripts/setup.sh test
 	@$(MAKE) apple-build
 	@Scripts/oldest-apple.sh
@@ -81,14 +81,14 @@ test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's mo
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-swift-testing
 
-peers: ## The tests with peers that take long to install or to run, such as OkHttp on a JVM
+peers: ## Run the tests with peers that take long to install or to run, such as OkHttp on a JVM
 	@Scripts/setup.sh build test peers
 	@Scripts/peers.sh
 
 peers-smoke: # after unit
 	@Scripts/peers.sh smoke
 
-ci: ## What a change must pass: the tests, format, lint, documentation, the model, sanitizers, fuzzing
+ci: ## Run all checks that a change must pass: the tests, format, lint, documentation, the model, sanitizers, fuzzing
 	@rm -f .build/ci-times
 	@Scripts/timed.sh format $(MAKE) format-check
 	@Scripts/timed.sh lint $(MAKE) lint
@@ -103,7 +103,7 @@ ci: ## What a change must pass: the tests, format, lint, documentation, the mode
 	@Scripts/timed.sh demo $(MAKE) demo
 	@echo "make ci: everything passed ($$(paste -sd ',' .build/ci-times | sed 's/,/, /g'))"
 
-bench: ## Measure against the C baselines, built beside ours
+bench: ## Measure Pintle against C baselines that are built here
 	@Scripts/setup.sh build bench
 	@if [ -x Benchmarks/run.sh ]; then Benchmarks/run.sh; else echo "bench: nothing to measure yet"; fi
 
@@ -121,10 +121,10 @@ format: ## Format the sources in place
 format-check:
 	swift format lint --strict --parallel --recursive $(SWIFT_SOURCES)
 
-lint: ## The house rules that a compiler does not know
+lint: ## Check the house rules that the compiler does not check
 	@Scripts/lint.sh
 
-linkage: build ## Prove what the core, a session and the tool load, and what they do not (after unit, builds little)
+linkage: build ## Prove which libraries the core, a session and the tool load (quick after unit)
 	@Scripts/linkage.sh
 
 debug-only: ## Prove that a release build lacks the debug anchors (after build and unit)
@@ -135,28 +135,28 @@ docs: ## Build the documentation as one site, warnings being errors: .build/docs
 	@Scripts/docs.sh
 	@Scripts/api.sh check
 
-api: ## Write the dump of the public API, for a change that is meant; prints the size of each module
+api: ## Write the dump of the public API after an intended change; prints the size of each module
 	@Scripts/setup.sh build docs
 	@Scripts/symbols.sh && Scripts/api.sh write
 	@Scripts/symbols.sh apple && Scripts/api.sh write apple
 
-asan: ## The tests, with all of Sources under the address sanitizer
+asan: ## Run the tests with all of Sources under the address sanitizer
 	@Scripts/setup.sh test
 	@Scripts/asan.sh $(TEST_WIDTH)
 
-model: ## Check a model of the updates' store: every state, and mutations that must be found
+model: ## Check a model of the update store: all states, and mutations that the check must find
 	@Scripts/setup.sh model
 	@Models/check.sh
 
-tsan: ## The session's tests and the decision's under the thread sanitizer
+tsan: ## Run the tests of the session and the decision under the thread sanitizer
 	@Scripts/setup.sh test
 	@Scripts/tsan.sh $(TEST_WIDTH)
 
-examples: ## Build and run a package that uses this one, as an outsider would
+examples: ## Build and run a separate package that uses this one
 	@Scripts/setup.sh build
 	@Scripts/examples.sh
 
-reference: build ## Write the pages about the tool's commands from the commands' own values
+reference: build ## Write the documentation page of each command from the tool
 	@rm -f Sources/PintleTools/PintleTools.docc/Command*.md
 	@$(TOOL) --generate-reference docc Sources/PintleTools/PintleTools.docc
 

@@ -14,7 +14,7 @@ def conformances($names): map(select(.kind == "conformsTo"))
         path: (.pathComponents | join(".")),
         kind: $kind,
         isType: ($kind | IN("actor", "class", "enum", "protocol", "struct", "typealias")),
-        # What overrides has the comment of what it overrides.
+        # An override inherits the doc comment of the declaration that it overrides.
         isDocumented: (.docComment != null or ([.declarationFragments[].spelling] | first == "override")),
         text: (
             (if .accessLevel == "open" then "open " else "" end)

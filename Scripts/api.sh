@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Keeps the public API in sight: API/MODULE.txt has one line for each public declaration (path, kind, text) below a line with
-# their numbers. "write" makes the files from what Scripts/symbols.sh has extracted, and refuses to if more declarations
-# have no doc comment than before; "check" fails where they differ; "undocumented" lists what has no doc comment.
-# With "apple" the files are those of API/Apple. usage: api.sh write|check|undocumented [apple]
+# Shows changes of the public API: API/MODULE.txt has one line for each public declaration (path, kind, text), below a line
+# with their numbers. "write" writes the files from the output of Scripts/symbols.sh, and fails if more declarations than
+# before have no doc comment. "check" fails if the files differ. "undocumented" lists declarations without a doc comment.
+# With "apple" the files are in API/Apple. usage: api.sh write|check|undocumented [apple]
 set -euo pipefail
 shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -48,6 +48,6 @@ elif [ -z "$version" ] || [ ! -e "$api/PintleURLSession.txt" ]; then
 elif [ -n "${PINTLE_API_OPTIONAL:-}" ] && ! grep -q "^# Swift $version:" "$api/PintleURLSession.txt"; then
     echo "api: not compared, because $api was written by another version of Swift"
 elif ! diff -r -x Apple -x '*.json' -u "$api" "$new"; then
-    echo "api: error: the public API differs from $api; if that is meant, run: make api" >&2
+    echo "api: error: the public API differs from $api; if you intend that, run: make api" >&2
     exit 1
 fi

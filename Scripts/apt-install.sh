@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs Debian packages, as root or through sudo, without starting any service they bring.
+# Installs Debian packages, as root or through sudo, without starting the services in them.
 # usage: apt-install.sh PACKAGE...
 set -euo pipefail
 if ! command -v apt-get >/dev/null; then
     echo "setup: error: missing here, under Debian's names: $*" >&2
-    echo "setup: hint: install what your distribution calls them, then run make again" >&2
+    echo "setup: hint: install them under the names of your distribution, then run make again" >&2
     exit 1
 fi
 root=()
@@ -17,8 +17,8 @@ if [ "$(id -u)" -ne 0 ]; then
     fi
 fi
 
-# nginx would start with its default site. A policy-rc.d that answers 101 forbids that; one that
-# was there before is somebody's decision and stays.
+# nginx would start with its default site. A policy-rc.d that returns 101 prevents that. An existing
+# policy-rc.d is the administrator's choice and stays.
 guard=/usr/sbin/policy-rc.d
 if [ ! -e $guard ]; then
     printf '#!/bin/sh\nexit 101\n' | "${root[@]}" tee $guard >/dev/null

@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
 # Runs the tests under the address sanitizer. usage: asan.sh WIDTH
 #
-# Only what ships is instrumented, and it is compiled once: the objects of Sources come from the build of the fuzz
-# targets, which is optimised, as the code of an app is. The tests themselves come from the ordinary debug build; the
-# sanitizer still sees every allocation they make.
+# Only the shipped modules are instrumented, and they are compiled once: the objects of Sources come from the build of the
+# fuzz targets, which is optimised like an app. The tests themselves come from the ordinary debug build; the sanitizer
+# still sees every allocation that they make.
 #
-# Foundation's own URLSession leaks inside libcurl, which has no frame pointers. Only a slow unwinder can tell whose leak
-# that is, so the tests that also load with Foundation's session run apart, with that unwinder.
+# Foundation's own URLSession leaks inside libcurl, which has no frame pointers. Only a slow unwinder can attribute such a
+# leak, so the tests that also load with Foundation's session run separately, with that unwinder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . Scripts/sanitizers.sh
-Fuzz/run.sh build                                          # no work where the targets are built
-swift build --build-tests --disable-build-manifest-caching # nor where the tests are
+Fuzz/run.sh build                                          # no work if the targets are up to date
+swift build --build-tests --disable-build-manifest-caching # no work if the tests are
 debug=$(readlink -f .build/debug) instrumented=$(readlink -f Fuzz/.build/release) programs=$PWD/.build/asan
 mkdir -p "$programs"
 
-# Links a program of the debug build again, with the instrumented object wherever there is one.
+# Links a program of the debug build again, with instrumented objects where they exist.
 link() { # program, options...
     local objects=$programs/$1.objects own
     while IFS= read -r object; do
         own=$instrumented/${object#"$debug"/}
         if [ -e "$own" ]; then echo "$own"; else echo "$object"; fi
     done <"$debug/$1.product/Objects.LinkFileList" >"$objects"
-    # gold mentions each local symbol of the sanitizer that it does not export.
+    # gold warns about each local symbol of the sanitizer that it does not export.
     swiftc -sanitize=address -g -emit-executable -module-name "$1" -o "$programs/$1" "@$objects" "${@:2}" \
         $(pkg-config --libs libssl libcrypto libcurl libpsl expat) 2>&1 | { grep -v 'Cannot export local symbol' || true; }
 }
@@ -33,7 +33,7 @@ for module in Sources/Pintle*/; do
 done
 LC_ALL=C grep -qa __asan_report "$instrumented/Pintle.build/Certificate.swift.o" ||
     { echo "asan: the objects in $instrumented have no checks" >&2 && exit 1; }
-# Programs that tests start.
+# The programs that tests start.
 for program in ReportVictim StorageVictim UpdateVictim Rehearsing; do
     link $program -Xlinker "--defsym=main=${program}_main"
 done
@@ -42,13 +42,13 @@ with_foundation='PintleURLSessionTests\.(DifferentialTests|SessionExitTests|Sess
 run() { # log, options...
     "$programs/pintlePackageTests" --testing-library swift-testing "${@:2}" >"$programs/$1.log" 2>&1
 }
-# Tests that wait hold a thread, of which Swift has as many as there are processors. So these run side by side.
+# A test that waits blocks a thread, and Swift has one thread per processor. So these two processes run in parallel.
 ASAN_OPTIONS=fast_unwind_on_malloc=0:malloc_context_size=12 run foundation --filter "$with_foundation" --no-parallel &
 foundation=$!
 run most --skip "PintleToolsTests\.|$with_foundation" --experimental-maximum-parallelization-width "$1" &
 most=$!
 trap 'kill $foundation $most 2>/dev/null || true' EXIT
-# The tests of the tool send Ctrl-C, which what a shell runs in the background does not hear.
+# The tests of the tool send Ctrl-C, and the background jobs of a shell ignore it.
 status=0 && run tools --filter 'PintleToolsTests\.' --experimental-maximum-parallelization-width "$1" || status=$?
 wait $most || status=$?
 wait $foundation || status=$?

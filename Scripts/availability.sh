@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Proves that the sources which Apple's systems compile use no API newer than the deployment targets, as far as
-# availability.txt lists it. A use is right in "#if" for other systems, behind @available or #available of the version, and
-# in a line that ends in "// lint: <why>". Prints the other uses. First it looks for those planted below.
+# Proves that the sources for Apple's systems use no API newer than the deployment targets, as far as availability.txt lists
+# that API. A use is allowed in "#if" for other systems, behind @available or #available of the version, and in a line that
+# ends in "// lint: <why>". Prints all other uses. First it checks itself with availability-planted.txt.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,7 +16,7 @@ uses() { # files -> file:line:code
             next
         }
         FNR == 1 { ifs = depth = regions = pending = 0; isOther[0] = 0 }
-        # Whether other systems alone compile this, and whether the branches after this one are theirs.
+        # isOther: only other systems compile this branch. others: only they compile the branches after it.
         /^ *#if / {
             ifs++
             others[ifs] = $2 ~ /^(PINTLE_APPLE|canImport\(Darwin\)|canImport\(Security\)|os\((iOS|macOS)\))$/
@@ -49,7 +49,7 @@ planted=$(mktemp)
 trap 'rm -f "$planted"' EXIT
 cp Scripts/availability-planted.txt "$planted"
 [ "$(uses "$planted" | cut -d: -f2 | sort -nu | paste -sd' ')" = "$(grep -n '// FOUND' "$planted" | cut -d: -f1 | paste -sd' ')" ] ||
-    echo "Scripts/availability-planted.txt:1: other uses are found there than the marked ones: $(uses "$planted")"
+    echo "Scripts/availability-planted.txt:1: the uses that are found are not the marked ones: $(uses "$planted")"
 
 git ls-files -co --exclude-standard -- 'Sources/Pintle/*.swift' 'Sources/Pintle'{Apple,Crypto,Reports,Storage,TestKit,URLSession,Updates}'/*.swift' \
     'Tests/PintleTests/*.swift' 'Examples/App/*.swift' 'Examples/Sources/'{Client,ClientModel,Pinned,Stock}'/*.swift' |

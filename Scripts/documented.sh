@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Proves that the documentation says what the code does, where a script can tell. Swift in the README and in
-# the articles follows a line <!-- snippet: FILE.SLICE --> and equals the lines between "// snippet.SLICE" and
-# "// snippet.end" of Snippets/FILE.swift, which every build compiles. Every id of a problem or a path failure
-# has a heading of its own, to which a message can point, and every loss of an export a row; every key of a
-# policy file is in its schema; every fuzz target is in the README. Prints what does not hold.
+# Proves that the documentation matches the code, as far as a script can tell, and prints each difference.
+# Swift in the README and in the articles follows a line <!-- snippet: FILE.SLICE --> and equals the lines between
+# "// snippet.SLICE" and "// snippet.end" of Snippets/FILE.swift, which every build compiles. Every id of a problem
+# or a path failure has its own heading, so that a message can link to it. Every loss of an export has a row. Every
+# key of a policy file is in its schema. Every fuzz target is in the README.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 catalogue=Sources/Pintle/Pintle.docc
@@ -29,7 +29,7 @@ for document in README.md Sources/*/*.docc/*.md; do
         /^```swift$/ { isCode = 1; block = ""; place = document ":" NR; next }
         /^```$/ && isCode {
             isCode = 0
-            if (name == "") print place ": Swift that nothing compiles; name its snippet"
+            if (name == "") print place ": this Swift is not compiled; name its snippet"
             else if (block != slice(name)) print place ": differs from the snippet " name
             name = ""
             next
@@ -37,7 +37,7 @@ for document in README.md Sources/*/*.docc/*.md; do
         isCode { block = block $0 "\n" }' "$document"
 done
 
-heading() { # article, heading -> complains unless it is there
+heading() { # article, heading -> prints an error if it is missing
     grep -qx "#* $2" "$catalogue/$1" || echo "$catalogue/$1: no heading for $2"
 }
 problems=Sources/PintleTools/Policy/PolicyProblemTable.swift

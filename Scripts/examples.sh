@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Proves that a package outside can do with the products what the documentation says: builds Examples, which
-# depends on this package by path, and runs its programs. They compare and end with 1 where something differs.
-# They are built in .build, beside the tests, so that the libraries are not compiled a second time.
+# Proves that another package can use the products as documented: builds Examples, which depends on this package
+# by path, and runs its programs. They compare results and exit with 1 if one differs.
+# Examples are built in .build, as the tests are, so that the libraries are not compiled a second time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-touch Examples/Package.swift # or SwiftPM overlooks files that came or went in the package beside it
-# Without the last option SwiftPM may take the build plan of another package that shares the folder.
+touch Examples/Package.swift # otherwise SwiftPM overlooks files that were added or removed in this package
+# Without the last option SwiftPM may use the build plan of another package that shares the folder.
 build=(swift build --package-path Examples --scratch-path .build --disable-build-manifest-caching)
 "${build[@]}"
 programs=$("${build[@]}" --show-bin-path)

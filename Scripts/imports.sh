@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves the first law in the source: the core imports its hash, FoundationEssentials and a lock alone, and
-# nothing that the tool links imports all of Foundation. Prints the imports that break it.
+# Proves the first law in the source: the core imports only its hash, FoundationEssentials and a lock, and
+# no module that the tool links imports all of Foundation. Prints each import that breaks the law.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

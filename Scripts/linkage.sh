@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Proves the first law in the binaries: a program that uses only the core, or with it the updates or the reports, loads
-# libcrypto but neither Foundation, libssl nor libcurl; the tool loads neither Foundation nor libcurl. The accepting twin, a
-# program that validates paths, does load libssl: so the look would find it. All that is loaded counts,
-# the libraries of libraries too. A program with a pinned session has one libcurl, libssl and libcrypto.
+# Proves the first law in the binaries: a program with only the core, the updates or the reports loads libcrypto, but
+# neither Foundation, libssl nor libcurl. The tool loads neither Foundation nor libcurl. As a control, a program that
+# validates paths must load libssl, so the search would find it. Indirectly loaded libraries count too.
+# A program with a pinned session loads exactly one libcurl, libssl and libcrypto.
 #
-# The programs are built in .build, beside the tests, so that the libraries are not compiled a second time. A debug build
-# loads whatever a release build loads, and perhaps more.
+# The programs are built in .build, as the tests are, so that the libraries are not compiled a second time. A debug build
+# loads at least the libraries of a release build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-touch Tests/LinkageTest/Package.swift # or SwiftPM overlooks files that came or went in the package beside it
-# Without the option SwiftPM may take the build plan of another package that shares the folder.
+touch Tests/LinkageTest/Package.swift # otherwise SwiftPM overlooks files that were added or removed in this package
+# Without the option SwiftPM may use the build plan of another package that shares the folder.
 swift build --package-path Tests/LinkageTest --scratch-path .build --disable-build-manifest-caching
 programs=.build/debug
 failed=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves the house rules that neither the compiler nor the formatter knows. Each `rule` is one: what
-# to say, the pattern, the files. A line that ends in "// lint: <why>" is an exception with its reason.
+# Checks the house rules that neither the compiler nor the formatter checks. Each `rule` has a message,
+# a pattern and files. A line that ends in "// lint: <why>" is an exception with its reason.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 found=0
@@ -17,14 +17,14 @@ rule 'traps on input; guard, then throw' '\b(precondition|assert)\(' $all
 rule 'a bit pattern is not a conversion' '\bunsafeBitCast\(' $all
 rule 'targets choose the platform, not the core' '#(else)?if .*\b(os|targetEnvironment)\(' 'Sources/Pintle/*.swift'
 rule 'a library prints nothing' '(^|[^.[:alnum:]_])(print|debugPrint|dump)\(' $all ':!Sources/PintleCLI' ':!Sources/PintleTools'
-rule 'a name says the duty' '(class|struct|enum|actor|protocol) \w*(Manager|Helper|Util|SSL)\w* *[:{<]' $all
-# What a public function takes or gives has to be public too, so that this closes every way past a policy.
+rule 'name the task of the type' '(class|struct|enum|actor|protocol) \w*(Manager|Helper|Util|SSL)\w* *[:{<]' $all
+# A public function can only use public types. While these types are not public, no closure of an app can bypass a policy.
 rule 'a closure can trust everyone: only a policy may judge a server' '(public|open) (enum|struct|class|protocol|typealias) (HandshakeVerdict|PeerChain)\b' 'Sources/PintleOpenSSL/*.swift'
-rule 'left open' '\b(TODO|FIXME|XXX)\b' $all 'Tests/*.swift' 'Fuzz/*.swift'
+rule 'finish this open task' '\b(TODO|FIXME|XXX)\b' $all 'Tests/*.swift' 'Fuzz/*.swift'
 rule 'give the condition under which it runs' '\.disabled\(\)' 'Tests/*.swift'
 rule 'a test that is commented out' '^ *// *@Test' 'Tests/*.swift'
 
-# What the compiler is asked to believe carries its proof in a comment at most three lines above.
+# A declaration that the compiler cannot check has a comment at most three lines above that says why it is safe.
 believed() {
     lines '@unchecked Sendable|nonisolated\(unsafe\)' -- $all 'Tests/*.swift' | while IFS=: read -r file line text; do
         sed -n "$((line > 3 ? line - 3 : 1)),${line}p" "$file" | grep -q '//' || echo "$file:$line:$text"
@@ -40,9 +40,9 @@ long() { # most lines allowed, pathspec...
 report 'one idea a file: at most 400 lines' < <(long 400 $all 'Tests/*.swift')
 report 'a script says what it proves in under 60 lines' < <(long 59 'Scripts/*' 'Fuzz/*.sh' 'Benchmarks/*.sh')
 
-report 'newer than the deployment targets: mend it, or ask for the version' < <(Scripts/availability.sh)
+report 'newer than the deployment targets: replace it, or use #available' < <(Scripts/availability.sh)
 report 'the import is not allowed here' < <(Scripts/imports.sh)
-report 'the documentation says something else than the code' < <(Scripts/documented.sh && Scripts/one-line.sh)
+report 'the documentation differs from the code' < <(Scripts/documented.sh && Scripts/one-line.sh)
 
 Scripts/rooms.sh || found=1
 Scripts/prose.sh >/dev/null || found=1

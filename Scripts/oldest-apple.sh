@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Proves that the core and its hash compile for the oldest of Apple's systems, as far as that can be seen on Linux: with the
-# deployment target of Package.swift against the standard library's own interface, whose @available marks are the same for
-# all systems. Foundation and CryptoKit are stand-ins. Nothing is linked but the objects are looked at: a strong symbol of
-# Span would keep an app from starting before iOS 26. The five platforms move together, so that one is enough.
+# Proves that the core and its hash compile for the oldest of Apple's systems, as far as Linux can show it: compiles with
+# the deployment target of Package.swift against the standard library's own interface, whose @available marks are the same
+# for all systems. Foundation and CryptoKit are stand-ins. Nothing is linked, but the script reads the objects' symbols: with
+# a strong symbol of Span an app would not start before iOS 26. The five platforms change together, so that one is enough.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 version=$(sed -n 's/.*\.iOS(\.v\([0-9]*\)).*/\1/p' Package.swift)
@@ -16,7 +16,7 @@ standard() { # module -> its binary module for the target
     local interface source=$folder/$1.swiftinterface
     interface=$(find "$toolchain/lib" -path "*linux/$1.swiftmodule/$(uname -m)-*.swiftinterface" \
         ! -name '*.private.*' | head -1)
-    # On Linux the interface lacks the bodies of what is deployed back, and has 80 bits in a function of its shims.
+    # On Linux the interface lacks the bodies of back-deployed functions, and a function of its shims uses 80-bit floats.
     sed -E -e '/^ *@backDeployed/d' -e "s/-target [^ ]+/-target arm64-apple-ios$version.0/; s/ -static / /" \
         -e 's/self = _stdlib_(remainder|squareRoot)l\(self(, other)?\)/self = 0/' "$interface" >"$source"
     swiftc -frontend -compile-module-from-interface "$source" "${target[@]}" -module-name "$1" -disable-objc-interop \
@@ -43,7 +43,7 @@ for module in Foundation CryptoKit; do compile $module Tests/StandIns/OldestSyst
 compile PintleCrypto Sources/PintleCrypto/*.swift
 mapfile -t core < <(find Sources/Pintle -name '*.swift')
 compile Pintle "${core[@]}"
-# "s4Span", "s7RawSpan" and the like as types of the standard library, not as arguments of our functions.
+# Matches "s4Span", "s7RawSpan" and similar types of the standard library, but not arguments of our functions.
 symbols=$("$toolchain/bin/llvm-nm" -u "$folder/Pintle.o" "$folder/PintleCrypto.o" | grep -E '\$ss[0-9]+(Mutable|Output)?(Raw)?Span' || true)
 [ -z "$symbols" ] || { echo "oldest-apple: symbols that older systems lack: $symbols" >&2; exit 1; }
 echo "oldest-apple: the core compiles for iOS $version, and links no symbol of Span"

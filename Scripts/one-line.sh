@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves that a program written for URLSession becomes a pinned one by changing one line: the two programs of
-# Examples, which compile, differ in no more, and every diff in the documentation is that one. Prints what is not so.
+# Proves that changing one line of a program for URLSession pins it: the two programs of Examples, which compile,
+# differ in one line, and every diff in the documentation shows that line. Prints each exception.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 change=$(diff Examples/Sources/Stock/main.swift Examples/Sources/Pinned/main.swift | sed -n 's/^< /-/p; s/^> /+/p' || true)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests with peers that take long to install or to run. Elsewhere they are skipped; here that is a failure.
+# Runs the tests with peers that take long to install or to run. Other test runs skip them. Here a skipped test
+# is a failure.
 # usage: peers.sh         runs them
 #        peers.sh smoke   only proves that the tests are still found under their names
 set -euo pipefail

@@ -1,7 +1,7 @@
-# For prose.sh: prints FILE:LINE: KIND: EXCERPT for each finding in comments and texts of Swift files, names of tests, and Markdown.
+# For prose.sh: prints FILE:LINE: KIND: EXCERPT for each finding in Swift comments and texts, test names and Markdown.
 BEGIN { odd = "^(nobody|whoever|anew|likewise|somebody|anybody)$" }
 function found(kind, at, text) { print file ":" at ": " kind ": " text }
-function add(text,    part, count, i) { # to the paragraph; a code span counts as one word
+function add(text,    part, count, i) { # appends to the paragraph; a code span counts as one word
     gsub(/``[^`]*``|`[^`]*`/, "code", text)
     count = split(text, part, " ")
     for (i = 1; i <= count; i++) { word[++words] = part[i]; place[words] = FNR }
@@ -27,7 +27,7 @@ function end(isCell,    i, plain, before, start, left) { # of a paragraph, a cel
     words = 0
 }
 function row(text,    cell, count, i) {
-    gsub(/`[^`]*`/, "code", text) # a bar in code parts no cells
+    gsub(/`[^`]*`/, "code", text) # a bar in a code span does not separate cells
     count = split(text, cell, "|")
     for (i = 2; i <= count; i++) { add(cell[i]); end(1) }
 }
@@ -40,7 +40,7 @@ function line(text) {
 }
 FNR == 1 { end(); isCode = isNext = last = 0; file = FILENAME }
 file ~ /\.md$/ { line($0) }
-file ~ /^Tests/ { # a name stands behind its @Test( or on the line after it
+file ~ /^Tests/ { # a test's name follows @Test( on the same or the next line
     if ((isNext || /@Test\("/) && match($0, /"([^"\\]|\\.)*"/)) { add(substr($0, RSTART + 1, RLENGTH - 2)); end() }
     isNext = /@Test\($/
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Proves that the prose gets plainer. prose.awk counts words and shapes that readers stumble over: in the comments and texts
-# of Swift files, the names of tests, the articles and the main pages. Each count must equal the one in Scripts/prose.txt.
-# A higher one is a new finding. A lower one has to be written down, so that it stays.
+# Proves that the prose gets plainer. prose.awk counts words and sentence shapes that are hard to read, in the comments and
+# texts of Swift files, the names of tests, the articles and the main pages. Each count must equal the one in
+# Scripts/prose.txt. A higher count is a new finding. Write a lower count to that file, so that it stays low.
 # usage: prose.sh [-v | -w]    prints the counts; -v prints each place; -w writes the counts that fell to Scripts/prose.txt
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks, by the names of top-level types, that the folders of a module use each other one way only: prints each folder with
-# the folders whose types it names, how often in brackets, and fails on a circle. Private types, comments and strings do not
-# count. Files beside a module's folders are the folder "."; those in Linux are separate. usage: rooms.sh [MODULE]...
+# Checks that the folders of a module have no circular dependencies: prints each folder with the folders whose top-level
+# types it names (the number of uses in brackets), and fails on a cycle. Private types, comments and strings do not count.
+# Files outside the folders of a module are the folder "."; folders in Linux count separately. usage: rooms.sh [MODULE]...
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -48,8 +48,8 @@ for module in ${*:-$(ls Sources)}; do
     echo "$module"
     awk 'NF == 1 { order[++n] = $1 } NF == 3 { used[$1] = used[$1] " " $2 "(" $3 ")" }
         END { for (i = 1; i <= n; i++) print "  " order[i] " ->" (order[i] in used ? used[order[i]] : " nothing") }' <<<"$list"
-    # tsort names on its error output what stands in a circle.
+    # tsort prints the members of a cycle to its error output.
     circle=$(awk 'NF == 3 { print $1, $2 }' <<<"$list" | tsort 2>&1 >/dev/null | sed -n 's/^tsort: \([^ ]*\)$/\1/p' | sort -u) || true
-    [ -z "$circle" ] || { echo "  a circle: ${circle//$'\n'/ }" && failed=1; }
+    [ -z "$circle" ] || { echo "  a cycle: ${circle//$'\n'/ }" && failed=1; }
 done
 exit $failed

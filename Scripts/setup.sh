@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Proves that what building, testing and measuring need is here, and installs only what is not.
-# Says nothing and takes a few milliseconds when all is there. usage: setup.sh [build] [test] [docs] [peers] [bench] [model]
+# Checks that the packages for building, testing and measuring are installed, and installs the missing ones.
+# Prints nothing and takes a few milliseconds if all are installed.
+# usage: setup.sh [build] [test] [docs] [peers] [bench] [model]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ "$(uname)" = Linux ] || exit 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes what each library product declares publicly, as the compiler reads it, to .build/symbols/MODULE. The documentation
-# and the dump of the API are both made from this. With "apple", the session's modules as Apple's systems have them, to
-# .build/symbols-apple. usage: symbols.sh [apple]
+# Writes the symbol graph of each library product's public declarations to .build/symbols/MODULE. The documentation and the
+# dump of the API are both built from it. With "apple", writes the modules for Apple's systems to .build/symbols-apple.
+# usage: symbols.sh [apple]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=.build/symbols
@@ -17,7 +17,7 @@ else
     # Products whose names begin with an underscore are not for users.
     modules=$(swift package dump-package | jq -r '.products[] | select(.type.library) | .name | select(startswith("_") | not)')
     maps=$(find Sources -path 'Sources/C*/module.modulemap')
-    # These two use all the others.
+    # These two depend on all the others.
     top=(PintleURLSession PintleTestKit)
 fi
 for target in "${top[@]}"; do "${build[@]}" --target "$target" >&2; done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs one step of `make ci` under a heading, and notes how long it took for the closing line.
+# Runs one step of `make ci` under a heading, and records its duration for the last line of `make ci`.
 # usage: timed.sh NAME COMMAND...
 set -euo pipefail
 name=$1
@@ -7,7 +7,7 @@ shift
 echo "== $name"
 start=$SECONDS
 if ! "$@"; then
-    echo "make ci: $name failed; run it alone with: make $name" >&2
+    echo "make ci: $name failed; run only this step with: make $name" >&2
     exit 1
 fi
 mkdir -p .build

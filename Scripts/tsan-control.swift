@@ -1,10 +1,10 @@
-// What the thread sanitizer has to find, and what it must not: three threads count under a contended Mutex, and
-// with an argument beside it too. Compiled by tsan.sh alone.
+// The control for the thread sanitizer: three threads count under a contended Mutex, which it must not report. With an
+// argument they also count without the lock, which it must report. Only tsan.sh compiles this file.
 import Glibc
 import Synchronization
 
 let guarded = Mutex(0)
-nonisolated(unsafe) var naked = 0  // The race that has to be found.
+nonisolated(unsafe) var naked = 0  // The race that the sanitizer must report.
 let races = CommandLine.arguments.count > 1
 
 func start() -> pthread_t {

@@ -1,8 +1,8 @@
-// Tells the thread sanitizer about the slow way through Swift's Mutex, which lies in a library without it.
+// Tells the thread sanitizer about the slow path of Swift's Mutex, which is in a library without instrumentation.
 //
-// The fast way is compiled into the caller, where the sanitizer sees it. A thread that had to wait comes back from
-// _MutexHandle._lockSlow, and nobody has told the sanitizer that what it touches next comes after what the other
-// thread did: each contended Mutex would be reported. Loaded before Swift's library, these two say so.
+// The fast path is compiled into the caller, where the sanitizer sees it. A thread that had to wait returns from
+// _MutexHandle._lockSlow, and the sanitizer does not know that its next accesses happen after those of the other
+// thread: it would report each contended Mutex. These two functions are loaded before Swift's library and say so.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #define SWIFT __attribute__((swiftcall))
 #define SELF __attribute__((swift_context)) void *
 
-// Of the sanitizer, which is in the program and in none of the others that this is loaded into.
+// Functions of the sanitizer. They are weak, because other processes load this library without the sanitizer.
 void __tsan_acquire(void *address) __attribute__((weak));
 void __tsan_release(void *address) __attribute__((weak));
 

@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Apple's side: on Apple's systems, and on Linux with modules of Tests/StandIns in the place of Apple's, where `make
-// test-apple` sets the variable. Sources ask `#if PINTLE_APPLE` and never `canImport`, whose answer would depend on what
-// was built before.
+// Apple's side is built on Apple's systems. With PINTLE_APPLE_STANDINS=1, as in `make test-apple`, it is built on Linux
+// too, with the modules of Tests/StandIns instead of Apple's. Sources test `#if PINTLE_APPLE` and never `canImport`,
+// because the result of `canImport` depends on earlier builds.
 #if os(Linux)
 let isLinux = true
 let usesStandIns = Context.environment["PINTLE_APPLE_STANDINS"] == "1"
@@ -14,19 +14,19 @@ let usesStandIns = false
 let isApple = !isLinux || usesStandIns
 let apple: [SwiftSetting] = isApple ? [.define("PINTLE_APPLE")] : []
 
-/// The upcoming features of a target. Code that is built as an app's has none, and no access to `package` names; the two
-/// modules of Apple's session name the access level of each import that is not public.
+/// The upcoming features of a target. Targets built like an app's code have none, and no access to `package` names. The
+/// two modules of Apple's session write the access level of each import that is not public.
 enum Features { case all, publicImports, none }
 
-// Apple asks for a manifest of each module that uses certain API. The article on Apple's systems says which. Elsewhere it is
-// left out, because a resource makes a bundle that a program has to be shipped with.
+// Apple requires a privacy manifest in each module that uses certain API; the article on Apple's systems names that API.
+// On Linux it is excluded, because SwiftPM puts a resource into a bundle that must be shipped with the program.
 let manifest: (resources: [Resource], exclude: [String]) =
     isApple ? ([.copy("PrivacyInfo.xcprivacy")], []) : ([], ["PrivacyInfo.xcprivacy"])
 
 // The modules that Linux and Apple's systems share.
 var products = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports"]
 var targets: [Target] = [
-    // For the accessor that stands in for `Array.span`.
+    // The accessor that replaces `Array.span` needs Lifetimes.
     module("Pintle", on: "PintleCrypto", settings: [.enableExperimentalFeature("Lifetimes")]),
     .target(
         name: "PintleStorage", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources,
@@ -59,9 +59,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// The settings that a target has beside its own.
+/// Returns the settings that all targets share.
 func settings(_ features: Features = .all) -> [SwiftSetting] {
-    // No SDK of Apple's has compiled these yet: what it warns of must not keep anybody's app from building.
+    // Apple's SDKs have not compiled these targets yet. A warning there must not break the build of an app.
     let warnings: [SwiftSetting] = isLinux ? [.treatAllWarnings(as: .error)] : []
     let names =
         switch features {
@@ -72,13 +72,13 @@ func settings(_ features: Features = .all) -> [SwiftSetting] {
     return names.map { .enableUpcomingFeature($0) } + warnings
 }
 
-/// Targets that stand on OpenSSL exist on Linux only: on Apple's systems the platform validates the path and hashes, and
-/// nothing here may ask for a library that is not there.
+/// Returns the targets that need OpenSSL. They exist only on Linux: on Apple's systems the platform validates paths and
+/// hashes, and no target may require a library that is missing there.
 func linuxTargets() -> [Target] {
     [
         system("CPublicSuffix", "libpsl", "libpsl-dev"), system("CExpat", "expat", "libexpat1-dev"),
         module("PintleCrypto", on: "COpenSSL"),
-        // ssl here, not in COpenSSL: the core needs libcrypto alone.
+        // Links ssl here, not in COpenSSL, because the core needs only libcrypto.
         module("PintleOpenSSL", on: "Pintle", "PintleStorage", "COpenSSL", "CPublicSuffix", links: "ssl"),
         module(
             "PintleURLSession", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleStorage",
@@ -87,15 +87,15 @@ func linuxTargets() -> [Target] {
             "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports",
             "PintleStorage", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat"),
         .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"], swiftSettings: settings()),
-        // Each ends itself in the middle: of a change, of an adoption, of keeping or sending reports.
+        // Each program kills itself halfway: in a change, in an adoption, while it stores or sends reports.
         victim("StorageVictim", on: "Pintle", "PintleStorage"),
         victim("UpdateVictim", on: "Pintle", "PintleStorage", "PintleUpdates"),
         victim("ReportVictim", on: "Pintle", "PintleReports", "PintleStorage"),
-        // Real servers, a real interceptor and probes, for more than one of the tests below.
+        // Real servers, a real interceptor and probes, for several of the tests below.
         module("PintleTestPeers", on: "COpenSSL", "PintleTestKit", in: "Tests"),
-        // The program that both adapters are attacked with.
+        // The program that attacks both adapters.
         module("AttackDemo", on: "PintleURLSession", "PintleTestKit", in: "Tests"),
-        // The tools know the table of ids that every problem with a policy must be in.
+        // PintleTools has the table that must list the id of every problem with a policy.
         tests("PintleTests", on: "Pintle", "PintleCrypto", "PintleTools"),
         tests("PintleStorageTests", on: "Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"),
         tests(
@@ -120,7 +120,7 @@ func linuxTargets() -> [Target] {
     ]
 }
 
-/// The targets that exist on Apple's systems beside the shared ones.
+/// Returns the targets that exist on Apple's systems in addition to the shared ones.
 func appleTargets() -> [Target] {
     appleSession() + [
         module("PintleCrypto", settings: apple), appleTestKit("PintleTestKit"),
@@ -129,12 +129,13 @@ func appleTargets() -> [Target] {
     ]
 }
 
-/// The targets of Apple's systems, on Linux with stand-ins for Apple's modules. The tests of the core need no second run.
+/// Returns the targets of Apple's systems for Linux, with stand-ins for Apple's modules. The tests of the core are left
+/// out, because they run with the other targets.
 func standInTargets() -> [Target] {
     appleSession(over: ["Network", "Security", "WebKit", "os"]) + [
         module("PintleCrypto", on: "CryptoKit", settings: apple),
-        // PintleTestKit as Apple's systems have it. Its sources are reached by a link, because SwiftPM gives a file to one
-        // target only. The tests also need PintleTestKit itself, for servers and keys of every kind.
+        // PintleTestKit as on Apple's systems. A symbolic link leads to its sources, because SwiftPM allows each file in
+        // one target only. The tests also need PintleTestKit itself, for servers and keys of every kind.
         appleTestKit("TestKitOnApple", in: "Tests/StandIns", over: ["CryptoKit", "Security"]),
         module("CryptoKit", on: "COpenSSL", in: "Tests/StandIns"), module("os", in: "Tests/StandIns"),
         module("Security", on: "COpenSSL", "CCurl", in: "Tests/StandIns", links: "ssl"),
@@ -148,7 +149,7 @@ func standInTargets() -> [Target] {
         .executableTarget(
             name: "AppViews", dependencies: ["ClientModel", "Combine", "PintleURLSession", "SwiftUI", "WebKit"],
             path: "Examples/App", exclude: ["README.md"], packageAccess: false,
-            // As Xcode 26 sets up a new project.
+            // The settings of a new project in Xcode 26.
             swiftSettings: settings(.none) + [.defaultIsolation(MainActor.self)]
                 + ["MemberImportVisibility", "InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
                 .map { .enableUpcomingFeature($0) }),
@@ -157,17 +158,17 @@ func standInTargets() -> [Target] {
             "PintleAppleTests", on: "Alamofire", "AttackDemo", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage",
             "PintleTestKit", "PintleURLSession", "PintleUpdates", "TestKitOnApple", "Network", "Security", "WebKit",
             "os",
-            // Among the tests only: an app's lines for Alamofire need a module of that name.
+            // Only for the tests: the example code for Alamofire needs a module of that name.
             settings: [.define("PINTLE_ALAMOFIRE")]),
         resourceTests(),
-        // There `import PintleTestKit` means what it means on Apple's systems.
+        // With the alias `import PintleTestKit` imports the module of Apple's systems.
         tests(
             "AppTests", on: "Pintle", "PintleApple", "PintleURLSession", "TestKitOnApple", features: .none,
             settings: [.unsafeFlags(["-module-alias", "PintleTestKit=TestKitOnApple"])]),
     ]
 }
 
-/// The session for Apple's systems, over what stands in for Apple's modules.
+/// Returns the session for Apple's systems, on the given stand-ins for Apple's modules.
 func appleSession(over modules: [Target.Dependency] = []) -> [Target] {
     [
         module("PintleApple", on: "Pintle", "PintleStorage", and: modules, features: .publicImports, settings: apple),
@@ -178,12 +179,12 @@ func appleSession(over modules: [Target.Dependency] = []) -> [Target] {
     ]
 }
 
-/// The test kit for Apple's systems: certificates.
+/// Returns the test kit for Apple's systems, which mints certificates.
 func appleTestKit(_ name: String, in folder: String? = nil, over modules: [Target.Dependency] = []) -> Target {
     module(name, on: "Pintle", "PintleCrypto", and: modules, in: folder, exclude: ["Linux"], settings: apple)
 }
 
-/// Tests of resources and files, which both sessions read in the same way.
+/// Returns the tests of resources and files, which both sessions read in the same way.
 func resourceTests() -> Target {
     tests("PintleResourceTests", on: "PintleURLSession", "PintleTestKit", settings: apple)
 }
@@ -207,7 +208,7 @@ func tests(
         swiftSettings: settings(features) + own)
 }
 
-/// A program that ends itself in the middle of something, for the tests of what it leaves behind.
+/// Returns a program that kills itself halfway. Tests check the files that it leaves.
 func victim(_ name: String, on dependencies: Target.Dependency...) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings())
 }

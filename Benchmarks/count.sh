@@ -1,6 +1,6 @@
 #!/bin/bash
-# Proves that nothing has become more expensive: instructions and allocations of each case against
-# thresholds.txt, up to 5 % more. Called by run.sh: count.sh --check|--record BENCH MATERIAL
+# Proves that no case has become more expensive: fails if its instructions or allocations exceed
+# thresholds.txt by more than 5 %. run.sh calls count.sh --check|--record BENCH MATERIAL
 set -euo pipefail
 mode=$1 bench=$2 material=$3
 command -v valgrind >/dev/null || { echo "bench: valgrind is needed: apt-get install valgrind" >&2; exit 2; }
@@ -8,8 +8,8 @@ command -v valgrind >/dev/null || { echo "bench: valgrind is needed: apt-get ins
 # Valgrind cannot read Swift's debug information.
 strip -g -o "$material/Bench" "$bench"
 
-# Start-up is taken out: the difference of two runs. The capabilities are fixed so that libcrypto takes
-# the same code on every x86-64 machine.
+# The difference of two runs excludes start-up. The processor's capabilities are fixed, so that libcrypto
+# uses the same code on every x86-64 machine.
 instructions() {
     local counts=() calls
     for calls in 200 400; do
@@ -23,9 +23,9 @@ measure() {
     "$bench" "$material" allocations | grep -v '^walk-\|^signature' | while read -r name allocations; do
         local count
         count=$(instructions "$name")
-        # Of a pin decision, what it costs beyond the C walk: most of both is SHA-256, which is not ours.
+        # For a pin decision, subtract the C walk: most of both is SHA-256, which is not Pintle's code.
         [[ $name != pin-* ]] || count=$((count - $(instructions "walk-${name#pin-}")))
-        # And of an update, what it costs beyond the signature, for the same reason.
+        # For an update, subtract the signature check, for the same reason.
         [[ $name != update* ]] || count=$((count - $(instructions "signature${name#update}")))
         echo "$name $count $allocations"
     done

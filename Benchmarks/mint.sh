@@ -1,6 +1,6 @@
 #!/bin/sh
-# Mints root RSA-4096 -> intermediate RSA-2048 -> a P-256 and an RSA-2048 leaf for bench.example, PEM
-# and DER, into the directory $1.
+# Mints root RSA-4096 -> intermediate RSA-2048 -> a P-256 and an RSA-2048 leaf for bench.example, as
+# PEM and DER, into the directory $1.
 set -eu
 cd "$1"
 

@@ -1,17 +1,17 @@
 #!/bin/bash
-# Proves the claims of speed: measures Pintle beside its peers, all built here and run in one go.
+# Proves the claims about speed: measures Pintle and its peers, all built here, in one run.
 #
 #   Benchmarks/run.sh [pins|paths|sessions|hosts|processes|updates]...    times; every section without arguments
-#   Benchmarks/run.sh --check                            instructions and allocations against thresholds.txt
-#   Benchmarks/run.sh --record                           writes thresholds.txt anew
+#   Benchmarks/run.sh --check                            compares instructions and allocations with thresholds.txt
+#   Benchmarks/run.sh --record                           rewrites thresholds.txt
 set -euo pipefail
 cd "$(dirname "$0")"
 
 material=$(mktemp -d)
 trap 'rm -rf "$material"' EXIT
 
-# Testing is enabled so that the host table can be measured by itself, and validation on the certificates
-# of a handshake; it exports symbols and changes no code inside a module.
+# -enable-testing exports symbols, so that Bench can measure the host table by itself, and validation with
+# the certificates of a handshake. It changes no code inside a module.
 swift build -c release -Xswiftc -enable-testing --product Bench >&2
 swift build -c release --product CPinProcess >&2
 products=$(swift build -c release --show-bin-path)
@@ -40,7 +40,7 @@ section() {
         "$products/Bench" "$material" hosts "${go[@]}"
         ;;
     sessions)
-        # Without testing enabled: where the linkage test and the examples have compiled the same libraries.
+        # Built without -enable-testing, in the folder of the linkage test, which has the same libraries.
         swift build -c release --scratch-path ../Tests/LinkageTest/.build --disable-build-manifest-caching \
             --product SessionBench >&2
         ../Tests/LinkageTest/.build/release/SessionBench

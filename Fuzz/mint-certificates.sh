@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Mints certificates and chains as first inputs, in the folder it is run in. None is stored in the
-# repository, for certificates rot.
+# Writes certificates and chains as seed inputs into the working directory. The repository stores none,
+# because certificates expire.
 set -euo pipefail
 
 mkdir -p PEM DER Certificate

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the first inputs of every entry, a few each, chosen to reach far into the code; the fuzzer goes on
-# from there. usage: mint-corpus.sh FOLDER
+# Writes a few seed inputs for every entry, chosen to reach far into the code. The fuzzer mutates them.
+# usage: mint-corpus.sh FOLDER
 set -euo pipefail
 folder=$1
 here=$(realpath "$(dirname "$0")")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The first inputs of the entries that read other platforms' pins, and results of audits. Read by mint-corpus.sh, whose
-# `seed` it uses.
+# Writes seed inputs for the entries that read other platforms' pins and results of audits. mint-corpus.sh sources this
+# file and defines `seed`.
 pin=bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=
 seed ForeignXML nsc '<network-security-config><base-config><trust-anchors><certificates src="system"/></trust-anchors></base-config>
 <domain-config><domain includeSubdomains="true">a.test</domain><pin-set expiration="2027-11-20"><pin digest="SHA-256">'$pin'</pin>

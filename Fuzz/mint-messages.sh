@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the first inputs of the entries that read what a session gets from servers and settings, into the
-# working directory. For mint-corpus.sh.
+# Writes seed inputs for the entries that read a session's input from servers and settings, into the working
+# directory. mint-corpus.sh runs it.
 set -euo pipefail
 seed() { mkdir -p "$1" && printf '%s' "$3" >"$1/seed-$2"; }
 
@@ -11,8 +11,8 @@ seed Proxies environment $'socks5h://us%65r:p%40ss@[2001:db8::1]:1080/\n10.0.0.0
 seed Proxies plain $'http://proxy.example:3128\n*'
 seed Fields challenges $'Negotiate YII=, Newauth realm="a", type=1, Basic realm="b \"c\""\nDigest realm="r", qop="auth, auth-int", nonce="n", algorithm=SHA-512-256-sess, opaque="o", stale=true\nmax-age="60", private="a, b", no-cache, no-store'
 
-# A Certificate message behind the byte that chooses the version: in TLS 1.2 and 1.3, with a plain leaf and above it a
-# key whose curve is written out.
+# A byte that chooses the version, TLS 1.2 or 1.3, then a Certificate message with a plain leaf and above it a
+# certificate whose EC key has explicit parameters.
 sized() { printf "\\x$(printf '%02x' $((${#1} / 2 >> 16)))\\x$(printf '%02x' $((${#1} / 2 >> 8 & 255)))\\x$(printf '%02x' $((${#1} / 2 & 255)))$(sed 's/../\\x&/g' <<<"$1")"; }
 hex() { od -An -v -tx1 "$@" | tr -d ' \n'; }
 openssl ecparam -name prime256v1 -param_enc explicit -genkey -noout -out explicit.key

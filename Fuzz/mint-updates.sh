@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes first inputs of the entries that read updates, and the spool of reports, in the folder it is run in.
+# Writes seed inputs for the entries that read updates and the spool of reports, into the working directory.
 set -euo pipefail
 seed() { mkdir -p "$1" && printf '%s' "$3" >"$1/seed-$2"; }
 hash=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFA=

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes the entries that read foreign bytes, one folder of Sources each, under the address sanitizer.
+# Fuzzes the parsers of untrusted bytes under the address sanitizer. Each folder of Sources is one entry.
 # usage: run.sh build             builds every entry
 #        run.sh smoke             every entry, a few seconds, fixed seed
-#        run.sh long ENTRY SECS   one entry; what it finds new is kept in .build/corpus/ENTRY
-#        run.sh again ENTRY FILE  one input once, with the stack where it stops
+#        run.sh long ENTRY SECS   one entry; keeps new inputs in .build/corpus/ENTRY
+#        run.sh again ENTRY FILE  one input once; prints the stack of a crash
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . Scripts/sanitizers.sh
@@ -18,12 +18,12 @@ if [ "$mode" != smoke ] && [ "$mode" != build ] && [ ! -d "Sources/${entry:-.}/"
     exit 2
 fi
 
-# SwiftPM's --sanitize takes one; libFuzzer's coverage and ASan together go past it. Release, for speed;
-# Swift keeps its traps on overflow and bounds there. With what debug builds alone have, because Scripts/asan.sh links
+# SwiftPM's --sanitize takes one sanitizer, so compiler flags combine libFuzzer's coverage with ASan. A release build
+# is fast and still traps on overflow and bounds. It includes the code of debug builds, because Scripts/asan.sh links
 # these objects with the tests.
 build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing -Xswiftc -DDEBUG)
 [ "$mode" = smoke ] || [ "$mode" = build ] || build+=(--product "$entry")
-[ "$mode" = one ] || touch Package.swift # or SwiftPM overlooks files that came or went in the package beside this one
+[ "$mode" = one ] || touch Package.swift # otherwise SwiftPM overlooks files that were added or removed in Pintle
 [ "$mode" = one ] || "${build[@]}"
 
 run() { # entry, options and corpora...
@@ -42,10 +42,10 @@ run() { # entry, options and corpora...
 case $mode in
 smoke)
     ./mint-corpus.sh .build/corpus
-    # As many at a time as there are processors.
+    # One process per processor.
     ls Sources | xargs -P "$(nproc)" -n 1 ./run.sh one
     ;;
-one) # of the smoke run, which has built it
+one) # called by the smoke run, which has built the entry
     rm -rf ".build/smoke/$entry" && mkdir -p ".build/smoke/$entry" ".build/corpus/$entry"
     run "$entry" -seed=1 -max_total_time="$smoke_seconds" ".build/smoke/$entry" ".build/corpus/$entry"
     ;;

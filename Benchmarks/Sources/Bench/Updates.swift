@@ -117,7 +117,7 @@ enum UpdateSection {
                 },
             ], batches: 3)
         printTable(
-            "F. Refusing an update that nobody has signed",
+            "F. Refusing an update without a valid signature",
             ["", "update, ms", "EVP_DigestVerify, ms", "ratio"],
             [
                 [

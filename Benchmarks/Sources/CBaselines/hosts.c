@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Open addressing, half full, FNV-1a: the table that one writes without thinking long.
+// A simple hash table: open addressing, at most half full, FNV-1a.
 typedef struct {
     char *name;
     uint32_t length, rule;

@@ -10,8 +10,8 @@
 
 extern char **environ;
 
-// Defined in the executable, these stand before libc's for every library of the process, Swift's and
-// OpenSSL's included.
+// Functions of the executable override libc's for every library of the process, including Swift's and
+// OpenSSL's.
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
 static _Atomic uint64_t allocations;

@@ -10,7 +10,7 @@ typedef struct {
     const uint8_t *next, *end;
 } cursor;
 
-/// Reads one header; `*contents` becomes its value, and the cursor stands behind it.
+/// Reads one element, stores its value in `*contents`, and moves the cursor behind it.
 static int element(cursor *at, uint8_t tag, cursor *contents) {
     if (at->end - at->next < 2 || at->next[0] != tag) return 0;
     size_t length = at->next[1];

@@ -5,7 +5,7 @@
 static unsigned char key_bytes[32], signature_bytes[64];
 
 int baseline_signature_make(const uint8_t *message, size_t count, uint8_t *key, uint8_t *signature) {
-    // Always the same key: the cost of a verification depends on it, and would differ from run to run by 5 %.
+    // The key is fixed, because the cost of a verification depends on the key and would vary by 5 % between runs.
     static const unsigned char seed[32] = {7};
     EVP_PKEY *pair = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, seed, sizeof seed);
     EVP_MD_CTX *context = EVP_MD_CTX_new();

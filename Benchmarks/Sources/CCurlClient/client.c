@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// Defined in the executable, these stand before libc's for libcrypto too. Stock URLSession cannot be told where
-// its roots are, and a certificate that is made here has to end in one.
+// Functions of the executable override libc's, also for libcrypto. They redirect the file of roots, because stock
+// URLSession has no setting for it and must trust the root of the benchmark.
 static FILE *open_roots(const char *name, const char *path, const char *mode) {
     const char *roots = getenv("PINTLE_BENCH_ROOTS");
     if (roots && strcmp(path, "/etc/ssl/certs/ca-certificates.crt") == 0) path = roots;
@@ -49,7 +49,7 @@ curl_client *curl_client_new(const char *authorities, int caches_store) {
     if (!curl) return NULL;
     curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
     if (caches_store) curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
-    // As a pinned session, which must not resume: a resumed session never asks for a verdict.
+    // Like a pinned session, which must not resume TLS: a resumed connection skips the verdict.
     curl_easy_setopt(curl, CURLOPT_SSL_SESSIONID_CACHE, 0L);
     curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

@@ -1,4 +1,4 @@
-// The pin of a certificate file, in one small C process: what `pintle pin` is measured against.
+// Prints the pin of a certificate file in one small C process: the peer of `pintle pin`.
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/sha.h>

@@ -1,4 +1,4 @@
-// What the same work costs in C: the peers that stand beside Pintle in every table.
+// The same work in C: Pintle's peers in every table.
 #ifndef PINTLE_BASELINES_H
 #define PINTLE_BASELINES_H
 
@@ -23,7 +23,7 @@ typedef enum {
     BASELINE_D2I,             // d2i_X509 and i2d_X509_PUBKEY
 } baseline_pin_method;
 
-/// The depth of the first certificate whose key has one of these SHA-256 pins, or -1.
+/// Returns the depth of the first certificate whose key has one of these SHA-256 pins, or -1.
 int baseline_match_pins(baseline_pin_method method, const baseline_certificate *path, size_t path_count,
                         const baseline_digest *pins, size_t pin_count);
 
@@ -31,16 +31,16 @@ int baseline_match_pins(baseline_pin_method method, const baseline_certificate *
 
 typedef struct baseline_path baseline_path;
 
-/// Parses everything once. Freed by nobody: a benchmark ends.
+/// Parses the certificates once. The result is never freed, because the benchmark's process ends.
 baseline_path *baseline_path_new(const baseline_certificate *leaf, const baseline_certificate *intermediate,
                                  const baseline_certificate *root, const char *host);
-/// X509_verify_cert for a TLS server of that name; 1 = valid. With `from_der` leaf and intermediate are
-/// parsed anew, as a program that is handed bytes must.
+/// Calls X509_verify_cert for a TLS server of that name. Returns 1 if the path is valid. With `from_der` it parses leaf
+/// and intermediate for each call, as a program that receives bytes must.
 int baseline_path_verify(baseline_path *path, int from_der);
-/// The context that OpenSSL would hand to a verification callback: leaf, and everything that was sent.
+/// Returns the context that OpenSSL passes to a verification callback: the leaf, and all certificates that were sent.
 struct x509_store_ctx_st *baseline_path_context(const baseline_path *path);
 
-/// A connection to no server; a presented chain needs one.
+/// Returns an unconnected TLS connection, because a presented chain needs one.
 struct ssl_st *baseline_connection(void);
 
 // D. Hosts.
@@ -49,29 +49,29 @@ typedef struct baseline_hosts baseline_hosts;
 
 baseline_hosts *baseline_hosts_new(size_t capacity);
 void baseline_hosts_add(baseline_hosts *hosts, const char *name, size_t length, uint32_t rule);
-/// The rule of the name or of its longest parent, or -1: hashes each suffix anew, longest first.
+/// Returns the rule of the name or of its longest parent, or -1. It hashes each suffix separately, longest first.
 int64_t baseline_hosts_find(const baseline_hosts *hosts, const char *name, size_t length);
 
 // E. Processes.
 
-/// Runs a program to its end with its output thrown away; nanoseconds, or -1 if it failed.
+/// Runs a program to its end and discards its output. Returns its nanoseconds, or -1 if it failed.
 int64_t baseline_spawn(const char *const *arguments);
 
 // F. Updates.
 
-/// Signs a message with a new Ed25519 key, gives the raw public key (32 bytes) and the signature (64), and
-/// keeps both; 1 = done.
+/// Signs a message with a fixed Ed25519 key. Returns the raw public key (32 bytes) and the signature (64 bytes) in its
+/// arguments, and stores both for `baseline_signature_verify`. The result is 1 on success.
 int baseline_signature_make(const uint8_t *message, size_t count, uint8_t *key, uint8_t *signature);
-/// Whether the signature that was made last is one of this message; 1 = yes.
+/// Returns 1 if the last signature that was made is valid for this message.
 int baseline_signature_verify(const uint8_t *message, size_t count);
 
-// What is counted.
+// Counters.
 
-/// How often malloc, calloc, realloc or an aligned cousin was called in this process.
+/// Returns the number of calls to malloc, calloc, realloc and the aligned variants in this process.
 uint64_t baseline_allocations(void);
-/// Bytes that malloc has handed out and not got back.
+/// Returns the number of bytes that malloc has allocated and the process has not freed.
 uint64_t baseline_heap_bytes(void);
-/// What this thread has had of the processor: what others do to the machine counts for little.
+/// Returns the processor time of this thread, on which other load on the machine has little effect.
 uint64_t baseline_cpu_nanoseconds(void);
 
 #endif

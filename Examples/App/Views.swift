@@ -14,7 +14,7 @@ struct RequestView: View {
     }
 }
 
-/// The question: the facts that the user must compare, without a default button that is pressed by habit.
+/// A sheet with the facts that the user must compare, without a default button that is pressed by habit.
 struct UnknownServerSheet: View {
     let question: ServerQuestion
     @ObservedObject var model: Model
@@ -22,7 +22,7 @@ struct UnknownServerSheet: View {
 
     var body: some View {
         Form {
-            Section("Nobody vouches for this server") {
+            Section("This server has no trusted certificate") {
                 LabeledText("Server", question.server)
                 LabeledText("Certificate", question.subject)
                 LabeledText("Verdict", question.verdict)

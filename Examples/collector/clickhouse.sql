@@ -1,4 +1,4 @@
--- The table that the exporter of the OpenTelemetry Collector writes logs into, and reports as rows.
+-- The table into which the exporter of the OpenTelemetry Collector writes logs, and a view of the reports.
 CREATE DATABASE IF NOT EXISTS pins;
 
 CREATE TABLE IF NOT EXISTS pins.otel_logs
@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS pins.otel_logs
     ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
     ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
     LogAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    -- The exporter does not write it. The other times are the sender's, who may say what he likes.
+    -- The exporter does not write this column. The other times come from the sender and may be false.
     ReceivedAt DateTime DEFAULT now()
 )
 ENGINE = MergeTree
@@ -27,14 +27,14 @@ PARTITION BY toYYYYMM(ReceivedAt)
 ORDER BY (ServiceName, TimestampTime)
 TTL ReceivedAt + INTERVAL 180 DAY;
 
--- One row a report: one that was sent twice, because an answer was lost, has the same id.
+-- One row for each report. An app sends a report again with the same id if the answer was lost.
 CREATE VIEW IF NOT EXISTS pins.pin_reports AS
 SELECT
     LogAttributes['log.record.uid'] AS id,
     any(TimestampTime) AS failed_at,
     any(LogAttributes['server.address']) AS hostname,
     any(toUInt16OrZero(LogAttributes['server.port'])) AS port,
-    -- Of the plain object empty: it does not say.
+    -- Empty for the plain object, which has no such member.
     any(LogAttributes['pintle.decision']) AS decision,
     any(LogAttributes['pintle.reason']) AS reason,
     any(LogAttributes['pintle.enforcement']) AS enforcement,
@@ -46,7 +46,7 @@ SELECT
     any(JSONExtractString(Body, 'served-certificate-chain', 1)) AS served_leaf,
     any(Body) AS report
 FROM pins.otel_logs
--- Apps drop a report after 30 days; clocks are wrong by a day now and then.
+-- Apps drop a report after 30 days, and some clocks are wrong by a day.
 WHERE LogAttributes['pintle.reason'] != ''
     AND TimestampTime BETWEEN ReceivedAt - INTERVAL 32 DAY AND ReceivedAt + INTERVAL 1 DAY
 GROUP BY id;

@@ -1,4 +1,4 @@
--- One row a report.
+-- One row for each report.
 CREATE TABLE IF NOT EXISTS pin_reports (
     id text PRIMARY KEY,
     received_at timestamptz NOT NULL,
@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS pin_reports (
 );
 CREATE INDEX IF NOT EXISTS pin_reports_received_at ON pin_reports (received_at);
 
--- One that was sent twice, because an answer was lost, has the same id: the second is dropped without an error.
+-- An app sends a report again with the same id if the answer was lost. The trigger drops the second one without an error.
 CREATE OR REPLACE FUNCTION pin_reports_once() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM pin_reports WHERE id = NEW.id) THEN RETURN NULL; END IF;
@@ -34,4 +34,4 @@ SELECT
     report->'known-pins' AS known_pins
 FROM pin_reports;
 
--- Once a day: DELETE FROM pin_reports WHERE received_at < now() - interval '180 days';
+-- Run once a day: DELETE FROM pin_reports WHERE received_at < now() - interval '180 days';

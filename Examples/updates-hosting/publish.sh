@@ -1,6 +1,6 @@
 #!/bin/sh
-# Publishes the newest of updates/N.json as updates/latest.json in FOLDER, if the app would take it.
-# usage: publish.sh FOLDER        run where policy-shipped.json, trusted/*.pub and updates/ are
+# Publishes the newest of updates/N.json as updates/latest.json in FOLDER, if the app would accept it.
+# usage: publish.sh FOLDER        run it in the folder of policy-shipped.json, trusted/*.pub and updates/
 set -eu
 folder=${1:?usage: publish.sh FOLDER}
 threshold=${THRESHOLD:-2}
@@ -11,7 +11,7 @@ set --
 for key in trusted/*.pub; do set -- "$@" --trusted "$key"; done
 pintle verify "$@" --threshold "$threshold" --bundled policy-shipped.json "updates/$newest.json" --json >verdict.json ||
     { cat verdict.json >&2; exit 1; }
-# The number in the name is the number that was signed.
+# The number in the file name must be the signed version.
 grep -q "\"version\": $newest,\$" verdict.json || { echo "publish: $newest.json is another version" >&2; exit 1; }
 
 mkdir -p "$folder/updates"

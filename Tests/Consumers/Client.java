@@ -11,7 +11,7 @@ import okhttp3.OkHttpClient;
 import okhttp3.Request;
 import okhttp3.Response;
 
-/** Asks each URL once, with the exported pins: prints a line each, "200", or the exception and what it says first. */
+/** Requests each URL once with the exported pins. Prints the status, or "refused: " and the error's first line. */
 final class Client {
     public static void main(String[] arguments) throws Exception {
         KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());

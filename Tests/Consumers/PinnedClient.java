@@ -12,7 +12,7 @@ import okhttp3.OkHttpClient;
 import okhttp3.Request;
 import okhttp3.Response;
 
-/** Takes a file of roots, an address and pins. Ends with 0 where it got a response. */
+/** Requests an address with a file of roots and pins. Exits with 0 if it gets a response. */
 final class PinnedClient {
     public static void main(String[] arguments) throws Exception {
         KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());

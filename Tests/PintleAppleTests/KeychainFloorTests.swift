@@ -152,7 +152,7 @@ struct KeychainFloorTests {
             StandIn.failKeychain(call, with: nil, service: app.service)
             #expect(try await app.adopt(7, store) == nil)
         }
-        let foreign = KeychainFloor(service: "test", accessGroup: "nobody's")
+        let foreign = KeychainFloor(service: "test", accessGroup: "unknown")
         let error = #expect(throws: StorageError.self) { try foreign.floor(under: "00") }
         #expect(error?.path == "Keychain/test/00" && error?.message == "the app may not use the Keychain")
         let shared = KeychainFloor(service: "test." + UUID().uuidString, accessGroup: "group")

@@ -128,7 +128,7 @@ struct StoreFileTests {
 
     @Test(
         "Another user's file is refused, and an unreadable one is an error that says so",
-        .enabled(if: geteuid() == 0 && Victim.path != nil, "skipped: takes root, to be somebody else"))
+        .enabled(if: geteuid() == 0 && Victim.path != nil, "skipped: needs root, to act as another user"))
     func otherUsers() throws {
         let scene = try StoreScene()
         try scene.open().approve(try .test("nas.test"))

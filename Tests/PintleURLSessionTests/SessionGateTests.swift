@@ -156,20 +156,20 @@ struct SessionGateTests {
         let request = URLRequest(url: url)
         // With the parameter written as an optional these calls select Foundation's own methods, as in a module that
         // does not import PintleURLSession.
-        let nobody: (any URLSessionTaskDelegate)? = nil
-        let data = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: nobody) }
+        let noDelegate: (any URLSessionTaskDelegate)? = nil
+        let data = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: noDelegate) }
         #expect(data.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
         let upload = await #expect(throws: (any Error).self) {
-            try await session.upload(for: request, from: Data("x".utf8), delegate: nobody)
+            try await session.upload(for: request, from: Data("x".utf8), delegate: noDelegate)
         }
         #expect(upload.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
         let download = await #expect(throws: (any Error).self) {
-            try await session.download(from: url, delegate: nobody)
+            try await session.download(from: url, delegate: noDelegate)
         }
         #expect(download.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
         // An app cannot remove the guard.
         session.configuration.protocolClasses = []
-        let again = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: nobody) }
+        let again = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: noDelegate) }
         #expect(again.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
         #expect(server.connectionCount == 0)
     }

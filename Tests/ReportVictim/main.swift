@@ -77,7 +77,7 @@ case "keep", "exit", "linger":
     for host in words.dropFirst(4) {
         let server = ServerEndpoint(host: try ServerName(host))
         let evaluation = policy.evaluate(server, presented: [], at: Date()) { _ in
-            .invalid(PathFailure(.other, text: "nobody looked"))
+            .invalid(PathFailure(.other, text: "not validated"))
         }
         guard let failure = TrustFailure(evaluation, by: policy, at: Date()) else { exit(4) }
         if words[0] == "exit" {

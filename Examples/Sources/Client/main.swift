@@ -20,7 +20,7 @@ for _ in 0..<2 {
         print("failed: \(text)")
         exit(3)
     case .question(let question):
-        print("\(question.server) shows a certificate that nobody vouches for: \(question.verdict)")
+        print("\(question.server) has no trusted certificate: \(question.verdict)")
         let rows = question.fingerprint.split(separator: "\n").joined(separator: "\n              ")
         print("  of          \(question.subject)\n  fingerprint \(rows)")
         if let obstacle = question.obstacle {

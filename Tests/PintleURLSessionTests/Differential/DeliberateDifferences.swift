@@ -61,7 +61,7 @@ struct DeliberateDifference: Sendable {
             "a cookie goes to its path (RFC 6265 section 5.4)",
             ["requests": "GET /\naccept: */*\n\n--\nGET /\naccept: */*\n"]),
         "a cookie with a redirect": .init(
-            "a cookie counts from then on, whoever has the redirect followed",
+            "a redirect's cookie counts at once, whether the session or a delegate follows the redirect",
             ["requests": "GET /\naccept: */*\n\n--\nGET /end\naccept: */*\ncookie: a=b\n"]),
         "redirect, asynchronous with a delegate": .init(
             "the delegate of a call is asked about redirects, as on Apple's systems",

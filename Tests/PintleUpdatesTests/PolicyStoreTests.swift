@@ -43,7 +43,7 @@ struct PolicyStoreTests {
         return switch loss.cause {
         case .missing: "\(version) missing"
         case .unreadable(let error): "\(version) \(error.code.rawValue)"
-        case .rejected(let rejection): "\(version) \(rejection.failure.code.rawValue)"
+        case .rejected(let rejection): "\(version) \(rejection.failure.code)"
         }
     }
 

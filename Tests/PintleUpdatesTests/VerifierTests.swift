@@ -219,7 +219,7 @@ struct VerifierTests {
         let floor = UpdateFloor(
             version: 8, keySetID: try app.trust.keySetID, payloadDigest: SHA256Digest(hashing: []))
         let error = #expect(throws: UpdateRejection.self) { try app.verifier.verifyStored(bytes, floor: floor) }
-        #expect(error?.failure.code == .rollback)
+        #expect(error?.failure.kind == .rollback)
     }
 
     // MARK: Order and unknown members

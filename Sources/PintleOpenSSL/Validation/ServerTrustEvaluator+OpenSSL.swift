@@ -15,7 +15,6 @@ extension ServerTrustEvaluator {
     ///   - approvals: called for each decision; returns the users' current approvals, such as `{ store.approvals }`.
     ///   - newestKnownTime: the date of the release or of the last update, as in `PolicySnapshot.newestKnownTime`.
     ///   - validator: validates the paths. It caches parsed certificates, so several evaluators may share one.
-    ///   - validator: keeps what it has parsed; several evaluators may share one.
     public init(
         policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
         newestKnownTime: Date? = nil, validator: PathValidator = PathValidator()

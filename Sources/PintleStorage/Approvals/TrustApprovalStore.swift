@@ -94,7 +94,7 @@ public final class TrustApprovalStore: Sendable {
     ///   - acceptsIncompleteRecord: `true` if the user was told that the store was damaged or lost, so that the server
     ///     may have had another certificate before, and approved it all the same.
     /// - Returns: the stored approval.
-    /// - Throws: ``TrustStoreError/approval(_:)`` for the errors of ``TrustApprovals``. This includes
+    /// - Throws: ``TrustStoreError/approval(_:)`` for the errors of ``/Pintle/TrustApprovals``. This includes
     ///   ``/Pintle/TrustApprovalError/incompleteRecord(_:)`` after such a loss, and the error for a server about which another
     ///   process has stored a decision since the user was asked. Also throws if the file could not be changed.
     @discardableResult

@@ -63,7 +63,10 @@ extension PolicyStore {
     /// attacker may be intercepting the connection. Rate limit: one such fetch in ten minutes for the whole process,
     /// whichever store asks.
     ///
-    /// - Parameter generation: the generation of the policy that refused the key.
+    /// - Parameters:
+    ///   - generation: the generation of the policy that refused the key.
+    ///   - source: the addresses to fetch from.
+    ///   - now: the current time.
     /// - Returns: `true` if another policy is in force than the one that refused. Retry the connection once in this
     ///   case only.
     public func refreshAfterMismatch(

@@ -49,7 +49,6 @@ public actor PolicyStore: PolicySource {
     ///   - floor: a second place for the floor, besides its file. On Apple's systems this is the Keychain, which
     ///     outlives the folder.
     ///   - onLostStore: the behaviour if the stored update is lost.
-    ///   - onLostStore: what to do if an update was in force and is lost.
     ///   - onEvent: called on any thread; it must return soon.
     /// - Throws: ``PolicyStoreError/lostStore(_:)`` and ``PolicyStoreError/floorUnreadable(_:)``, only with
     ///   ``LostStore/refuse``.

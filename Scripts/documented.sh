@@ -37,20 +37,19 @@ for document in README.md Sources/*/*.docc/*.md; do
         isCode { block = block $0 "\n" }' "$document"
 done
 
-heading() { # article, heading -> prints an error if it is missing
-    grep -qx "#* $2" "$catalogue/$1" || echo "$catalogue/$1: no heading for $2"
-}
-problems=Sources/PintleTools/Policy/PolicyProblemTable.swift
-grep -oE '(error|warning)\("[a-z0-9-]+"' $problems | cut -d'"' -f2 | while read -r id; do
-    heading PolicyProblems.md "$id"
-done
-sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/Pintle/Path/PathFailure.swift |
+exec 3>&1
+listed() { grep . || echo "Scripts/documented.sh: its pattern finds no $1 in the code" >&3; }
+heading() { grep -qx "#* $2" "$catalogue/$1" || echo "$catalogue/$1: no heading for $2"; }
+sed -nE 's/.*(error|warning)\("([a-z0-9-]+)".*/\2/p' Sources/PintleTools/Policy/PolicyProblemTable.swift | listed problems |
+    while read -r id; do heading PolicyProblems.md "$id"; done
+sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/Pintle/Path/PathFailure.swift | listed "path failures" |
     while read -r name id; do heading Decisions.md "${id:-$name}"; done
-sed -n 's/^        case \([A-Za-z, ]*\)$/\1/p' Sources/Pintle/PolicyFile/PolicyMembers.swift | tr -s ', ' '\n' | while read -r key; do
-    grep -qE "[\`\"]$key[\`\"]|^### $key$" "$catalogue/PolicyFile.md" || echo "$catalogue/PolicyFile.md: does not name $key"
-    jq . $schema | grep -q "\"$key\"" || echo "$schema: lacks $key"
-done
-sed -n '/enum Kind/,/^    }/s/.*case \([a-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/PintleTools/Export/PolicyLoss.swift |
+sed -n 's/^        case \([A-Za-z, ]*\)$/\1/p' Sources/Pintle/PolicyFile/PolicyMembers.swift | tr -s ', ' '\n' | listed keys |
+    while read -r key; do
+        grep -qE "[\`\"]$key[\`\"]|^### $key$" "$catalogue/PolicyFile.md" || echo "$catalogue/PolicyFile.md: does not name $key"
+        jq -e --arg key "$key" '[.. | (strings, (objects | keys[]))] | index($key)' $schema >/dev/null || echo "$schema: lacks $key"
+    done
+sed -n '/enum Kind/,/^    }/s/.*case \([a-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/PintleTools/Export/PolicyLoss.swift | listed losses |
     while read -r name id; do
         grep -q "^| \`${id:-$name}\` |" "$exports" || echo "$exports: no row for ${id:-$name}"
     done

@@ -152,8 +152,9 @@ struct HandshakeProxyEnvironmentTests {
     @Test(
         "A malformed entry of NO_PROXY is an error",
         arguments: ["10.0.0.0/33", "10.0.0/8", "exa/mple", "a..b", "example.com:port", "127.1", "http://example.com"])
-    func unreadableException(list: String) {
-        let error = expectError(.invalidProxy, ["NO_PROXY": "ok.example,\(list)"])
+    func unreadableException(list: String) throws {
+        let error = expectError(.invalidProxy, ["ALL_PROXY": "p.example:1", "NO_PROXY": "ok.example,\(list)"])
         #expect(error?.message.contains("NO_PROXY") == true)
+        #expect(try proxy(["NO_PROXY": "ok.example,\(list)"]) == .none, "without a proxy the list changes nothing")
     }
 }

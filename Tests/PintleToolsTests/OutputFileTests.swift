@@ -44,13 +44,15 @@ struct OutputFileTests {
         #expect(try files.text(output) != "old")
     }
 
-    @Test("A link is replaced by a file that does not take the permissions of the link's target")
-    func link() throws {
+    @Test(
+        "A file that replaces a link has at most the permissions of the link's target and those that the umask leaves",
+        arguments: [(0o666, 0o644), (0o777, 0o644), (0o600, 0o600)] as [(mode_t, mode_t)])
+    func link(ofTarget mode: mode_t, replaced: mode_t) throws {
         try files.directory.write("old", to: "target.plist")
         let target = files.path("target.plist")
-        try #require(chmod(target, 0o666) == 0 && symlink(target, output) == 0)
+        try #require(chmod(target, mode) == 0 && symlink(target, output) == 0)
         try export(umask: "022")
-        #expect(files.mode(output) == 0o644 && files.mode(target) == 0o666)
+        #expect(files.mode(output) == replaced && files.mode(target) == mode)
         #expect(try files.text(target) == "old")
     }
 

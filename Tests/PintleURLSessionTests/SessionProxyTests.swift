@@ -69,6 +69,7 @@ struct SessionProxyTests {
             for value in bad {
                 let error = refusal { try proxy(with(key, value)) }
                 #expect(error?.message.contains("\(key) ") == true)
+                #expect(try proxy([key: value]) == .none, "without a proxy it changes nothing")
             }
             for value in good {
                 #expect(try proxy(with(key, value)) == .http(ServerEndpoint(host: "p.example", port: 1)))

@@ -32,11 +32,12 @@ package struct ProxyEnvironment: Sendable {
             }
             return nil
         }
-        if let setting = first(scheme.variables) {
-            configuration = try ProxyURL(setting.value, from: setting.name).configuration
-        } else {
-            configuration = .none
+        guard let setting = first(scheme.variables) else {
+            // Exceptions to no proxy change nothing, so that a bad list does not stop a program that has none.
+            (configuration, exceptions) = (.none, NoProxyList())
+            return
         }
+        configuration = try ProxyURL(setting.value, from: setting.name).configuration
         if let setting = first(["no_proxy", "NO_PROXY"]) {
             exceptions = try NoProxyList(setting.value, from: setting.name)
         } else {

@@ -105,7 +105,7 @@ struct PlanCommand {
         try Self.check(plan, from: now, file: file.name)
         let report = PlanReport(try PlanSimulation(plan, now: now), tolerance: tolerance)
         if let path = invocation.arguments.value(of: .page) {
-            try OutputFile.replace(path, Array(PlanPage(report, file: file.name).html.utf8))
+            try OutputFile.replace(path, Array(PlanPage(report, file: file.name, writtenAt: invocation.now).html.utf8))
             invocation.console.printMessage("wrote \(SafeText.escape(path))")
         }
         if invocation.writesJSON {

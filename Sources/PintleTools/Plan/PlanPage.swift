@@ -5,9 +5,10 @@ internal import Pintle
 struct PlanPage {
     private let report: PlanReport
     private let file: String
+    private let writtenAt: Date
 
-    init(_ report: PlanReport, file: String) {
-        (self.report, self.file) = (report, file)
+    init(_ report: PlanReport, file: String, writtenAt: Date) {
+        (self.report, self.file, self.writtenAt) = (report, file, writtenAt)
     }
 
     var html: String {
@@ -33,7 +34,7 @@ struct PlanPage {
             + ReportPage.list("What to do", report.advice.map { HTMLText.escape($0.text) }, isOrdered: true)
             + ReportPage.list("Updates", report.updateLines.map(HTMLText.escape))
             + ReportPage.list("Notes", report.notes.map(HTMLText.escape))
-            + page.foot(report.simulation.now, note: "Days are in UTC.")
+            + page.foot(writtenAt, note: "Days are in UTC.")
     }
 
     /// `Up to 12.4 % of users cannot connect to api.example.com`

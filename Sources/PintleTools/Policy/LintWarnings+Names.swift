@@ -65,7 +65,7 @@ extension LintWarnings {
         if host.port == nil, let other = parents.nearestWithPort(above: host.host).map({ hosts[$0] }) {
             warn(
                 "port-rule-wins", .rule(index)["host"],
-                "on port \(other.port ?? 0) the rule for \(other) decides for \(host)although its name is shorter",
+                "on port \(other.port ?? 0) the rule for \(other) decides for \(host), although its name is shorter",
                 help: "add a rule for \(host) with that port")
         }
         guard let parent else {

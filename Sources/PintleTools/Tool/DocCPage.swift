@@ -35,7 +35,7 @@ struct DocCPage {
         case .definitions(let rows):
             return rows.map { "- " + wrapped("\($0.name): \($0.meaning)", indent: "  ") }.joined(separator: "\n")
         case .table(let first, let second, let rows):
-            let lines = rows.map { "| \(inline($0.name)) | \(inline($0.meaning)) |" }
+            let lines = rows.map { "| \(cell($0.name)) | \(cell($0.meaning)) |" }
             return (["| \(first) | \(second) |", "|---|---|"] + lines).joined(separator: "\n")
         case .commands(let commands):
             let names = commands.map { "pintle \($0.name)" }
@@ -43,6 +43,11 @@ struct DocCPage {
             return verbatim(
                 zip(names, commands).map { TextLayout.padded($0, to: width) + $1.summary }.joined(separator: "\n"))
         }
+    }
+
+    /// In a table a bar ends the cell, in code too.
+    private func cell(_ text: String) -> String {
+        inline(text).replacing("\\|", with: "|").replacing("|", with: "\\|")
     }
 
     private func wrapped(_ text: String, indent: String) -> String {
@@ -55,7 +60,7 @@ struct DocCPage {
         MarkedText(text).spans.map { span in
             switch span {
             case .words(let words): Self.escaped(words)
-            case .code(let code): link(code) ?? "`\(code.replacing("|", with: "\\|"))`"
+            case .code(let code): link(code) ?? "`\(code)`"
             }
         }
         .joined()

@@ -115,7 +115,7 @@ extension ReferencePage {
                             (MarkedText.codes($0.name), $0.help)
                         } + [
                             ("`NO_COLOR`, `TERM`", "No colours if the first is set, or if the second is `dumb`"),
-                            ("`COLUMNS`", "The width of the output, at most 100"),
+                            ("`COLUMNS`", "The width of the output: texts use at most 100 columns, tables 160"),
                         ]),
                     .paragraph(
                         "Names in lower case go before names in upper case. `NO_PROXY` is compared with the host, and with "

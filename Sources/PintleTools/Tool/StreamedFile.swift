@@ -5,7 +5,7 @@ internal import PintleStorage
 /// other than a regular file, such as a pipe, is written to.
 ///
 /// A file that is replaced keeps its permissions if it is the user's own and not a link. Any other file gets those that the
-/// umask leaves.
+/// umask leaves, and no more than the replaced file had.
 ///
 /// The file is complete also after a loss of power, because its content is on the disk before it gets its name. Its folder
 /// is not flushed: the old file may then come back, and the command can be run again.
@@ -29,9 +29,10 @@ final class StreamedFile {
             target = .device(descriptor)
             return
         }
-        // The mode of a link's target, or of a file of another user, is not ours to repeat: it may let others write.
+        // A link's target, or a file of another user, may let others write. Repeat only what its mode forbids.
+        let mode = exists ? status.st_mode & 0o777 : 0o666
         let isOwn = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
-        let permissions: FileReplacement.Permissions = isOwn ? .exactly(status.st_mode & 0o777) : .atMost(0o666)
+        let permissions: FileReplacement.Permissions = isOwn ? .exactly(mode) : .atMost(mode & 0o666)
         target = .replacement(
             try Self.naming(path) { () throws(FileReplacement.Failure) in
                 try FileReplacement(of: path, as: "\(path).new-\(getpid())", permissions)

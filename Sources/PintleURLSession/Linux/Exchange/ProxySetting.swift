@@ -60,6 +60,8 @@ struct ProxySetting: Sendable {
                 .unsupportedProxy, "\(key) in connectionProxyDictionary is not supported",
                 hint: "name the proxy with HTTPSProxy and HTTPSPort, or SOCKSProxy and SOCKSPort")
         }
+        let isHTTP = isOn(dictionary["\(kind)Enable"]) || isNamedAlone(kind, dictionary)
+        guard isHTTP || isOn(dictionary["SOCKSEnable"]) || isNamedAlone("SOCKS", dictionary) else { return .none }
         for (key, isSet) in [
             ("ExceptionsList", isFilled(dictionary["ExceptionsList"])),
             ("ExcludeSimpleHostnames", isOn(dictionary["ExcludeSimpleHostnames"])),
@@ -68,7 +70,7 @@ struct ProxySetting: Sendable {
                 .unsupportedProxy, "\(key) in connectionProxyDictionary is not supported",
                 hint: "remove it, and reach such hosts through a session whose connectionProxyDictionary is empty")
         }
-        if isOn(dictionary["\(kind)Enable"]) || isNamedAlone(kind, dictionary) {
+        if isHTTP {
             let credentials = credentials(dictionary)
             if let user = credentials?.user, user.utf8.contains(UInt8(ascii: ":")) {
                 throw SessionRefusal(
@@ -78,10 +80,7 @@ struct ProxySetting: Sendable {
             }
             return .http(try endpoint(dictionary, kind), credentials)
         }
-        if isOn(dictionary["SOCKSEnable"]) || isNamedAlone("SOCKS", dictionary) {
-            return .socks5(try endpoint(dictionary, "SOCKS"), credentials(dictionary))
-        }
-        return .none
+        return .socks5(try endpoint(dictionary, "SOCKS"), credentials(dictionary))
     }
 
     private static func proxies(

@@ -68,6 +68,8 @@ struct TableWidthTests {
         #expect(lines[0] == "REJECTED     pin-mismatch                \(host):443")
         #expect(lines[1].hasPrefix("    it shows") && run.output.contains(pin))
         #expect(lines.contains("NOT REACHED  closed                      b.test:443  short"))
+        let piped = ToolRun(arguments: ["audit", "--from", results]).lines.first.map(String.init)
+        #expect(piped == lines[0] + "  it shows \(pin)", "a pipe gets a line for each server")
     }
 
     @Test("A row of a table is one line where it fits")

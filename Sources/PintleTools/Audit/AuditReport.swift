@@ -79,7 +79,7 @@ struct AuditText {
         let line = TextLayout.padded(SafeText.escape(codes.joined(separator: " ")), to: 26) + "  " + server
         return TextLayout.row(
             word + line, taking: Self.wordColumns + TextLayout.columns(of: line),
-            last: message.map(SafeText.escape) ?? "", width: console.tableWidth)
+            last: message.map(SafeText.escape) ?? "", width: console.recordWidth)
     }
 
     /// Returns the lines at the end.

@@ -41,6 +41,9 @@ final class Console {
     /// The columns for excerpts of a file. A pipe gets longer ones, because a cut line loses more there than a long one.
     var excerptWidth: Int { output.isTerminal ? width : 160 }
 
+    /// The columns for a row that stands for one server. In a pipe it is one line, so that `grep` finds all of it.
+    var recordWidth: Int { output.isTerminal ? tableWidth : .max }
+
     /// Writes a line of data to standard output.
     func print(_ line: String = "") {
         write(Array((line + "\n").utf8))

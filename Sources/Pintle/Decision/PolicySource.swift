@@ -29,10 +29,11 @@ public struct PolicySnapshot: Sendable {
     }
 }
 
-/// A provider of the policy in force. Sessions and evaluators ask it before each decision.
+/// A provider of the policy in force. Sessions, delegates and web views ask it before each decision. A
+/// ``ServerTrustEvaluator`` has a fixed policy: create one from ``current`` for each handshake.
 ///
-/// A source sends no change notifications. The value of `current` at that moment decides about each connection, and
-/// about each request on a kept-alive connection.
+/// A source sends no change notifications. The session reads `current` when it decides, about each connection and about
+/// each request on a kept-alive connection.
 ///
 /// A ``PinningPolicy`` is a source that always returns itself. Use a ``LivePolicy`` to replace a policy.
 public protocol PolicySource: Sendable {

@@ -14,8 +14,9 @@ public import Foundation
 ///     let evaluation = evaluator.evaluate(server, presented: chain, at: Date())
 ///     guard evaluation.decision.isTrusted else { return close(evaluation.decision.reason) }
 ///
-/// The evaluator does not block and caches neither verdicts nor chains. Call it in each handshake, and turn off TLS
-/// session resumption in the library: a resumed session does not call it. The type is safe to use from any thread.
+/// The evaluator caches neither verdicts nor chains. On Apple's systems do not call it on the main queue, because the
+/// system may use the network. Call it in each handshake, and turn off TLS session resumption in the library: a resumed
+/// session does not call it. The type is safe to use from any thread.
 public struct ServerTrustEvaluator: Sendable {
     /// The policy that decides. To change it, create another evaluator.
     public let policy: PinningPolicy

@@ -92,7 +92,7 @@ package struct DurableFile: Sendable {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw StorageError(
                 .foreignOwner, path, "it belongs to user \(status.st_uid)",
-                hint: "who owns it decides what is in it: make one of your own")
+                hint: "the owner of a file controls its content: use a file of your own")
         }
         guard status.st_mode & 0o022 == 0 else {
             throw StorageError(
@@ -104,7 +104,7 @@ package struct DurableFile: Sendable {
 
     private var tooLarge: StorageError {
         StorageError(
-            .tooLarge, path, "larger than \(options.maximumSize >> 10) KiB", hint: "keep less in it")
+            .tooLarge, path, "larger than \(options.maximumSize >> 10) KiB", hint: "remove entries that are no longer needed")
     }
 
     // MARK: Changing

@@ -24,7 +24,7 @@ package struct PrivateFolder: Sendable {
         guard status.st_uid == geteuid() else {
             throw StorageError(
                 .foreignOwner, path, "it belongs to user \(status.st_uid)",
-                hint: "who owns it decides what is in it: name a folder of your own")
+                hint: "the owner of a folder controls its content: name a folder of your own")
         }
         guard status.st_mode & 0o022 == 0 else {
             throw StorageError(

@@ -127,8 +127,8 @@ extension PolicyStore {
             return Fetched(result: .failed, leavesDoubt: false)
         }
         let before = update?.version
-        // The server chooses its entity tags, and a tag may belong to another document. Send no tags if a newer update
-        // is expected, so that every server sends its document.
+        // A server may use one entity tag for two documents. Send no tags if a newer update is expected, so that every
+        // server sends its document.
         let expectsAnother = active.isBelowFloor || update.map { now >= $0.expiresAt } ?? true
         if expectsAnother || record.version != update?.version { record.entityTags = [:] }
         let tags = record.entityTags

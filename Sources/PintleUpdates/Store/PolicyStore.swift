@@ -41,7 +41,7 @@ public actor PolicyStore: PolicySource {
     ///
     /// - Parameters:
     ///   - folder: an existing folder with mode 0700, for this store only. The store creates `update.json`,
-    ///     `floor.json` and `update.json.lock` in it.
+    ///     `floor.json`, `fetches.json` and lock files in it.
     ///   - trust: the public keys that the app ships.
     ///   - bundled: the policy that the app ships. It limits the scope of every update.
     ///   - releaseDate: the build date of the release, as a constant that the build writes into the program. The later

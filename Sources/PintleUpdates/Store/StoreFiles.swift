@@ -72,7 +72,7 @@ package struct StoreFiles: Sendable {
 
         var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 
-        /// The floor in the bytes; `nil` if no store wrote them.
+        /// The floor that the bytes describe; `nil` if they are not a floor.
         var floor: UpdateFloor? { bytes.flatMap { UpdateFloor(json: $0) } }
 
         var error: StorageError? { if case .unreadable(let error) = self { error } else { nil } }

@@ -64,8 +64,8 @@ extension TaskStateMachine {
         return true
     }
 
-    /// Returns the reasons why this transfer must not receive more at present. Suspension and a backlog are further
-    /// reasons.
+    /// Returns the reasons in the state why this transfer must not receive more. The loader adds suspension and a
+    /// backlog.
     func hold(of carrier: Carrier) -> TransferHold {
         guard case (_, _, let stage)? = transfer(carrier) else { return [] }
         switch stage {

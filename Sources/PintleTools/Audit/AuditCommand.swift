@@ -216,7 +216,7 @@ struct AuditCommand {
         return tally.exitCode(isStrict: arguments.has(.isStrict))
     }
 
-    /// The servers that decide about the exit code, so many that a person reads them.
+    /// Prints the servers that decide the exit code, at most 100 so that the list stays readable.
     private func printLines(of results: AuditSelection, _ text: AuditText) throws(ToolError) {
         var count = 0
         let isStrict = arguments.has(.isStrict)
@@ -231,7 +231,7 @@ struct AuditCommand {
 
     private static let mostServers = 100
 
-    /// What is written must not take the place of what is read, nor of the other.
+    /// Refuses an output file that is also an input file or the other output file.
     private func guardFiles(read inputs: [String]) throws(ToolError) {
         var files = GuardedFiles(inputs, of: .audit)
         for option in [OptionSpecification.results, .html] {
@@ -280,7 +280,7 @@ struct AuditCommand {
         let targets = try AuditTargets(
             named: hosts, lists: texts, policy: policy, connectTo: arguments.value(of: .connectTo),
             shard: shard)
-        // A part of a list may be empty; a list may not, or nothing would look like success.
+        // One shard of a list may be empty. The whole list may not: an audit of no server would look like a success.
         guard targets.total > 0 else {
             throw .unusable(
                 "no-host", "there is no server to ask",
@@ -292,7 +292,8 @@ struct AuditCommand {
             resumes: arguments.has(.resume), html: arguments.value(of: .html), isStrict: arguments.has(.isStrict))
     }
 
-    /// No more servers at a time than there may be sockets: a race between two addresses needs two for each.
+    /// Returns how many servers to ask at a time within the limit of open files. Each server may need two sockets,
+    /// because the connection races two addresses.
     private func fitting(_ parallel: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return parallel }
@@ -303,7 +304,7 @@ struct AuditCommand {
         return min(room, parallel)
     }
 
-    /// A policy is an object.
+    /// Returns `true` if the file does not begin like a policy, which is a JSON object.
     private static func looksLikeAList(_ bytes: [UInt8]) -> Bool {
         bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }.map { $0 != UInt8(ascii: "{") && $0 < 0x80 } ?? false
     }

@@ -1,9 +1,9 @@
 internal import Pintle
 
-/// A file of hosts: on each line a host, `host:port` or https URL, and, where it is reached elsewhere, the host or
-/// address for that. What follows `#` is a comment.
+/// A file of hosts. Each line holds a host, `host:port` or https URL, and optionally the host or address to connect to
+/// instead. The text after `#` is a comment.
 struct AuditHostList {
-    /// A list of two million hosts has about so much.
+    /// The size limit in bytes. It leaves room for a list of about two million hosts.
     static let maximumSize = 64 << 20
     private static let maximumErrors = 20
     private static let longestLine = 2_048
@@ -19,7 +19,7 @@ struct AuditHostList {
 
     var lines: Lines { Lines(file.bytes) }
 
-    /// Adds every line that cannot be read to `errors`.
+    /// Adds an error for every unreadable line to `errors`.
     func check(_ errors: inout [ToolError]) {
         guard !Self.marks.contains(where: file.bytes.starts) else {
             errors.append(
@@ -59,7 +59,7 @@ struct AuditHostList {
 
         struct Line {
             let text: ArraySlice<UInt8>
-            /// Counted from 1.
+            /// The line number, counted from 1.
             let number: Int
             let column: Int
         }
@@ -71,7 +71,7 @@ struct AuditHostList {
             return nil
         }
 
-        /// The next line that says something, without blanks around it.
+        /// Returns the next line with content, without surrounding blanks.
         mutating func nextLine() -> Line? {
             while start < bytes.count {
                 let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count

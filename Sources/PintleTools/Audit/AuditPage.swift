@@ -3,7 +3,7 @@ internal import Pintle
 
 /// The pieces of an audit's page, which is written while the results are read.
 ///
-/// The script sorts the table. Without it the rows stay in their order, the worst first.
+/// The script sorts the table. Without scripts the rows keep their order, the worst first.
 struct AuditPage {
     let now: Date
     private let page: ReportPage
@@ -82,7 +82,7 @@ struct AuditPage {
         return ReportPage.list(title, items.map { "\($0.value) \(HTMLText.escape($0.key))" })
     }
 
-    /// The rules of the timeline and of the table's sorting.
+    /// The CSS rules of the timeline and of the table's sorting.
     private static let style = """
         .certificates { fill: var(--certificates) } .pins { fill: var(--pins) } .axis { stroke: var(--faint) }
         .key.certificates { background: var(--certificates) } .key.pins { background: var(--pins) }

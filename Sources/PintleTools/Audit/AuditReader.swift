@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Pintle
 
-/// Reads results one after the other, in memory that does not grow with them.
+/// Reads results one by one. Its memory does not grow with their number.
 struct AuditReader {
     private let name: String
     private let source: ByteSource
@@ -12,7 +12,8 @@ struct AuditReader {
     private(set) var line = 0
     /// The number of bytes up to the end of the last whole line.
     private(set) var wholeBytes = 0
-    /// The number of bytes behind the last line break, known at the end. They are not a result, because each ends with one.
+    /// The number of bytes after the last line break, known at the end. Every result ends with a line break, so these
+    /// bytes are not a result.
     private(set) var tornBytes = 0
 
     init(_ name: String, _ source: ByteSource) {
@@ -20,7 +21,8 @@ struct AuditReader {
         self.source = source
     }
 
-    /// - Throws: an error with its place if a line is not a result, or if the bytes behind the last line break begin none.
+    /// - Throws: an error with its place if a line is not a result, or if the bytes after the last line break are not
+    ///   the beginning of one.
     mutating func next() throws(ToolError) -> AuditRecord? {
         while let text = try nextLine() {
             if text.isEmpty { continue }

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 
-/// A line of an audit's results, as far as summaries and pages need it.
+/// One line of an audit's results, with the members that summaries and pages need.
 struct AuditRecord {
     enum Outcome: String {
         case trusted, rejected
@@ -50,7 +50,7 @@ struct AuditRecord {
         let message: String
     }
 
-    /// - Parameter line: without its line break. Members that are not known are passed over.
+    /// - Parameter line: the line without its line break. Unknown members are ignored.
     init(_ line: [UInt8]) throws(Unreadable) {
         let root: JSONValue
         do {

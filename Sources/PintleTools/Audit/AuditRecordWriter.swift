@@ -7,12 +7,12 @@ internal import PintleOpenSSL
 ///
 /// `{host, port, connectTo?, at, milliseconds, decision, reason, pathFailure?, raw?, detail?, matchedPin?, depth?,
 /// isBackup?, rule?, nearestMiss?, backup?, pinsEnd?, certificateEnds?, certificateEndsAt?, certificates, problems,
-/// tlsVersion?, address?, alert?, policy?, anchors?}`; a server that showed no certificate has `error` in the place of a
+/// tlsVersion?, address?, alert?, policy?, anchors?}`. A server that showed no certificate has `error` instead of a
 /// decision.
 struct AuditRecordWriter {
     let basis: AuditBasis
 
-    /// The limits of a line, whatever the server sends.
+    /// These limits bound the length of a line, whatever the server sends.
     private static let mostCertificates = 16
     private static let longestText = 512
     private static let mostProblems = 32
@@ -114,7 +114,7 @@ struct AuditRecordWriter {
 }
 
 extension CheckFindings {
-    /// `nil` where nothing is pinned.
+    /// The state of the rule's backup pins; `nil` if no rule pins the server.
     fileprivate var backupState: AuditBackup? {
         guard let host, !host.pins.isEmpty || !host.backupPins.isEmpty else { return nil }
         if host.backupPins.isEmpty { return .absent }
@@ -122,8 +122,8 @@ extension CheckFindings {
         return backupsInUse.isEmpty ? .unused : .inUse
     }
 
-    /// Which certificate ends first of those that the server has to renew: all of the path but its root, which need
-    /// not be sent; without a path, of all that were sent.
+    /// The first certificate to end of those that the server has to renew: the path without its root, which need not be
+    /// sent. Without a path, all sent certificates count.
     fileprivate var firstEnd: (date: Date, position: String)? {
         let path = positions.onPath
         let places = path.count > 1 ? Array(path.dropLast()) : path.isEmpty ? positions.sent : path
@@ -134,7 +134,7 @@ extension CheckFindings {
     }
 }
 
-/// The policy and the anchors behind a result. Results of different ones cannot be in one report.
+/// The policy and the anchors that decided a result. One report cannot mix results with different ones.
 struct AuditBasis: Equatable {
     /// The SHA-256 of the policy's file in hex; `nil` if only the path decided.
     let policy: String?
@@ -151,7 +151,7 @@ struct AuditBasis: Equatable {
         anchors = record.anchors
     }
 
-    /// Returns the reason why a result has another basis; `nil` if it has this one.
+    /// Returns the error for a result with another basis; `nil` if the basis is the same.
     func problem(with record: AuditRecord) -> (code: String, message: String)? {
         if record.policy != policy { return ("other-policy", "\(record.endpoint) was decided by another policy") }
         if record.anchors != anchors { return ("other-anchors", "\(record.endpoint) was decided by other anchors") }

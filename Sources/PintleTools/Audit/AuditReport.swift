@@ -51,12 +51,12 @@ struct AuditText {
     /// A Boolean value that indicates whether trusted servers without a warning are printed too.
     let showsAll: Bool
 
-    /// The columns of the verdict, which comes first.
+    /// The width of the verdict, which is the first column.
     private static let wordColumns = 13
 
     /// `REJECTED      pin-mismatch       api.example.com:443   shows none of the pinned keys`
     ///
-    /// - Returns: the lines of a server; `nil` for one that is fine if only the others are shown.
+    /// - Returns: the lines of a server; `nil` for a server without problems unless ``showsAll`` is set.
     func lines(_ record: AuditRecord) -> [String]? {
         let palette = console.palette
         let word: String

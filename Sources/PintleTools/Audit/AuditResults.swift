@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Pintle
 
-/// The file of an audit's results. Each server's line is appended as soon as its answer is known, so that
-/// the file is the state from which an audit that was interrupted goes on.
+/// The file of an audit's results. The audit appends each server's line as soon as the answer is known, so that an
+/// interrupted audit can be resumed from the file.
 final class AuditResults {
     let path: String
     /// Servers that need not be asked again.
@@ -13,7 +13,7 @@ final class AuditResults {
     /// - Parameters:
     ///   - resumes: `true` if the file may exist; its results then count.
     ///   - basis: the policy and the anchors of this audit.
-    /// - Throws: `malformed-results` for a file that holds anything else, which is left as it is.
+    /// - Throws: `malformed-results` for a file with other content, which is left unchanged.
     init(_ path: String, resumes: Bool, basis: AuditBasis) throws(ToolError) {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (resumes ? 0 : O_EXCL), 0o644)
@@ -38,14 +38,15 @@ final class AuditResults {
             }
             known.insert(record.key)
         }
-        // A line that a killed audit did not finish is cut off, and its server is asked again.
+        // Cut off a line that a killed audit did not finish. The audit asks its server again.
         guard reader.tornBytes == 0 || ftruncate(descriptor, off_t(reader.wholeBytes)) == 0 else {
             throw Self.failure(path, errno)
         }
     }
 
     deinit {
-        // A process that is being started may have a copy of the descriptor for a moment, and the lock with it.
+        // Unlock explicitly: a child process that is being spawned may hold a copy of the descriptor, and the lock with
+        // it.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
@@ -55,9 +56,9 @@ final class AuditResults {
         guard ByteSink(descriptor: descriptor).write(line) else { throw Self.failure(path, errno) }
     }
 
-    /// Brings the appended lines to the disk before it returns, as far as the system can tell.
+    /// Flushes the appended lines to the disk with `fsync`.
     func finish() throws(ToolError) {
-        // A pipe or device has no disk.
+        // These codes mean a pipe or device, which has no disk.
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw Self.failure(path, errno) }
     }
 

@@ -60,7 +60,7 @@ final class AuditRun {
         } goesOn: {
             progress.draw(tally)
             isLate = request.timeLimit.map { start.duration(to: .now) >= $0 } ?? false
-            // The process that reads standard output may have ended.
+            // The process that reads standard output may have exited.
             return !isLate && !Interrupts.areAsking && !console.outputFailed
         }
         progress.erase()
@@ -84,7 +84,7 @@ final class AuditRun {
         return request.isStrict && !request.targets.unmetRules.isEmpty ? .rejected : code
     }
 
-    /// Warns of rules that match no server: their host may have a typing error.
+    /// Warns of rules that match no server, because their host may have a typo.
     private func warnOfUnmetRules() {
         let rules = request.targets.unmetRules
         guard !rules.isEmpty else { return }
@@ -161,8 +161,8 @@ final class AuditRun {
     }
 }
 
-/// The progress of an audit in one line of a terminal: from half a second on, at most ten times a second, and erased
-/// before other lines are written.
+/// The progress line of an audit on a terminal. It appears after half a second, is redrawn at most ten times a second,
+/// and is erased before other output.
 final class AuditProgress {
     private let console: Console
     private let total: Int
@@ -174,7 +174,7 @@ final class AuditProgress {
 
     /// - Parameters:
     ///   - total: servers in all.
-    ///   - before: those of them that had been asked in an earlier run.
+    ///   - before: the number of servers that an earlier run asked.
     init(_ console: Console, environment: [String: String], total: Int, before: Int) {
         self.console = console
         self.total = total

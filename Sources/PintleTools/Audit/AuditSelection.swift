@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Pintle
 
-/// The results of files that count: of each server the newest, whatever files it is in; of equally new ones the first.
+/// The results that count: the newest one of each server in all files. Of equally new results, the first one counts.
 ///
-/// The files are read once for that, and once more each time the results are asked for: what is kept of a server is a
-/// key, a date and a place.
+/// Only a key, a date and a position are kept for each server. The files are read once for these, and once more for
+/// each call of ``read(_:)``.
 struct AuditSelection {
     private let paths: [String]
     private var newest: [AuditKey: (instant: Date, place: Int)] = [:]
@@ -50,7 +50,7 @@ struct AuditSelection {
         self.newest = newest
     }
 
-    /// The results that count, in the order of the files.
+    /// Calls `body` with each result that counts, in the order of the files.
     func read(_ body: (AuditRecord) throws(ToolError) -> Void) throws(ToolError) {
         var place = 0
         for path in paths {

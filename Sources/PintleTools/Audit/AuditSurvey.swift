@@ -18,11 +18,11 @@ struct AuditSurvey {
     /// Runs before each verdict, on its thread: for tests.
     var beforeVerdict: @Sendable () -> Void = {}
 
-    /// Asks the servers. It ends within about a second once `goesOn` says no, also while a verdict runs.
+    /// Asks the servers. Ends within about a second after `goesOn` returns `false`, even while a verdict runs.
     ///
     /// - Parameters:
-    ///   - handle: called with each line of NDJSON. Where it throws, the survey ends.
-    ///   - goesOn: asked ten times a second at least.
+    ///   - handle: called with each line of NDJSON. An error that it throws ends the survey.
+    ///   - goesOn: called at least ten times a second.
     /// - Returns: `true` if every server was asked.
     func run(
         _ targets: AuditTargets.Iterator, handle: ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
@@ -68,7 +68,7 @@ struct AuditSurvey {
         let presented = LiveHandshake.Kept<[[UInt8]]>()
         let arrival = LiveHandshake.Kept<ContinuousClock.Instant>()
         return HandshakeOrder(handshake, via: proxies.proxy(for: handshake)) { chain in
-            // The time that this machine takes to decide does not count as the server's.
+            // A server's time ends here. It excludes the time that this machine takes to decide.
             arrival.value = .now
             presented.value = chain.certificates
             beforeVerdict()

@@ -12,9 +12,10 @@ struct AuditTally {
     private(set) var reasons: [String: Int] = [:]
     /// The number of servers by problem.
     private(set) var problems: [String: Int] = [:]
-    /// The first end of a certificate among the trusted servers.
+    /// The earliest end of a certificate among the trusted servers.
     private(set) var firstEnd: (date: Date, server: ServerEndpoint)?
-    /// The number of different codes that are counted: results come from a file, which may hold any text.
+    /// The limit of distinct codes. Results come from a file that may hold any text, so the counts must not grow
+    /// without bound.
     private static let mostCodes = 100
 
     var servers: Int { trusted + rejected + unreached }

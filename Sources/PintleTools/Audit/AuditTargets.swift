@@ -1,10 +1,10 @@
 internal import Pintle
 internal import PintleCrypto
 
-/// The servers of an audit: those on the command line and in the lists it names; without any, the hosts of
-/// the policy's rules. Each comes once, in that order.
+/// The servers of an audit: those on the command line, then those in the lists. If the user names neither, the hosts of
+/// the policy's rules. Each server occurs once.
 ///
-/// A list stays in memory as its bytes and is read line by line. Each server needs 16 bytes beside that.
+/// A list stays in memory as its bytes and is read line by line. Each server needs 16 more bytes.
 struct AuditTargets {
     private let named: [AuditTarget]
     private let lists: [AuditHostList]
@@ -15,13 +15,13 @@ struct AuditTargets {
     let count: Int
     /// The number of servers in all parts.
     let total: Int
-    /// The rules that match no server of any part, if there are lists. Such a rule may have a typing error.
+    /// The rules that match no server of any part, if there are lists. Such a rule may have a typo.
     let unmetRules: [String]
 
     /// - Parameters:
-    ///   - policy: its rules' hosts are taken where nothing else is named.
-    ///   - connectTo: `--connect-to`, for servers whose line names no other place.
-    /// - Throws: every line of a list that cannot be read.
+    ///   - policy: supplies the hosts of its rules if the user names no servers.
+    ///   - connectTo: `--connect-to`, for servers whose line names no address.
+    /// - Throws: an error for every unreadable line of the lists.
     init(
         named: [ServerEndpoint], lists: [AuditHostList], policy: PinningPolicy?, connectTo: String?, shard: AuditShard
     ) throws(ToolError) {
@@ -29,7 +29,7 @@ struct AuditTargets {
         self.policy = named.isEmpty && lists.isEmpty ? policy : nil
         self.connectTo = connectTo
         self.shard = shard
-        // Checked once, because only the port depends on the server.
+        // One check is enough for all servers, because they differ only in the port.
         if let connectTo { _ = try HostArgument.endpoint(connectTo) }
         self.named = named.map { AuditTarget(endpoint: $0) }
         var errors: [ToolError] = []
@@ -135,14 +135,14 @@ struct AuditKey: Hashable {
         low = Self.number(bytes[8..<16])
     }
 
-    /// Big-endian.
+    /// Returns the big-endian value of the bytes.
     static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
-/// One of several parts of a list of hosts, each of which another machine asks.
+/// One of several shards of a list of hosts, each for another machine.
 ///
-/// A host belongs to part `1 + h mod n`, where h is the first 8 bytes of the SHA-256 of its name, big-endian: the part
-/// changes with neither the list nor the order in it, and every port of a host is in one.
+/// A host belongs to shard `1 + h mod n`, where h is the first 8 bytes of the SHA-256 of its name, big-endian. So its
+/// shard depends neither on the other hosts nor on their order. All ports of a host are in the same shard.
 struct AuditShard {
     let index: UInt64
     let count: UInt64

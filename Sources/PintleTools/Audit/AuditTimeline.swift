@@ -15,7 +15,7 @@ struct AuditTimeline {
     private static let week = 7.0 * 86_400
 
     private let now: Date
-    /// The ends before now, in each week, and later than a year.
+    /// The counts of ends before now, in each week, and later than a year from now.
     private(set) var bars = [Bar](repeating: Bar(), count: weeks + 2)
 
     init(now: Date) {
@@ -82,7 +82,7 @@ struct AuditTimeline {
 
     private func begin(of index: Int) -> Date { now.addingTimeInterval(Double(index - 1) * Self.week) }
 
-    /// `7 days from 2026-12-04: 12 certificates, 3 rules' pins; one is example.com:443`
+    /// `7 days from 2026-12-04: 12 certificates, pins for 3 servers; one is example.com:443`
     private func label(_ index: Int) -> String {
         let when =
             switch index {

@@ -14,11 +14,11 @@ struct LockOut {
     let server: Int
     /// The certificate that the server shows when it begins.
     let certificate: Int
-    /// The first victim's rejection. The other victims' have the same reason and failure code.
+    /// The rejection of the first victim. All victims have the same reason and failure code.
     let rejection: TrustRejection
-    /// The update that brought the policy which refuses; `nil` for the one that was shipped.
+    /// The update that brought the refusing policy; `nil` if the app shipped with the policy.
     let update: Int?
-    /// The rule's `issuerKey`, where the server's certificate comes from another issuer; `nil` for every other cause.
+    /// The rule's `issuerKey` if the server's certificate comes from another issuer; `nil` for every other cause.
     var issuerKey: PublicKeyPin?
     let from: Date
     var victims: [Victim]

@@ -4,12 +4,13 @@ internal import Pintle
 /// Advice for the server if versions do not pin its key: another key, or the same one later. The adviser simulates both
 /// first, and leaves out advice that would lock out other users.
 extension PlanAdviser {
-    /// Keys that are tried for a certificate.
+    /// The number of keys that are tried for a certificate.
     private static let maximumTrials = 4
 
     // MARK: Another key
 
-    /// A planned key that all of them pin, that only they who own the server have, and that no others refuse.
+    /// Returns advice to serve another planned key. All victims pin it, no thief has it before the certificate ends,
+    /// and no other version refuses it.
     func knownKey(_ lockOut: LockOut) -> PlanAdvice? {
         let apps = lockOut.victims.map(\.app)
         let certificate = plan.certificates[lockOut.certificate]
@@ -134,14 +135,14 @@ extension PlanAdviser {
     }
 }
 
-/// Advice for versions of the app that do not pin a key: the release that brings the pin.
+/// Advice for versions of the app that do not pin a key, above all the release that adds the pin.
 extension PlanAdviser {
     func mismatch(_ lockOut: LockOut) -> [PlanAdvice] {
         if let update = lockOut.update { return [keptPin(lockOut, update)] }
         return releases(lockOut) + [knownKey(lockOut), laterSwitch(lockOut)].compactMap(\.self) + updates(lockOut)
     }
 
-    /// An update has taken a pin away that is still needed, or has never had it.
+    /// Returns advice to keep a pin in an update that removed it too early, or never had it.
     private func keptPin(_ lockOut: LockOut, _ update: Int) -> PlanAdvice {
         let key = plan.keys[missingKey(lockOut)]
         let certificate = plan.certificates[lockOut.certificate]
@@ -157,7 +158,7 @@ extension PlanAdviser {
     private func releases(_ lockOut: LockOut) -> [PlanAdvice] {
         let knowing = knowingApps(lockOut)
         let apps = lockOut.victims.map(\.app)
-        // Not out yet, and older ones know what they do not.
+        // These versions are not released yet and do not pin the key, although an older version does.
         let early = apps.filter { app in
             plan.apps[app].released > simulation.now && knowing.contains { $0 < app }
         }
@@ -180,7 +181,7 @@ extension PlanAdviser {
             by: apps.map { plan.apps[$0].released }.min(), pin: key.pin, apps: apps)
     }
 
-    /// - Parameter knowing: versions that know the key. They are newer than the others, because users do not go back.
+    /// - Parameter knowing: versions that pin the key. They are newer than the others, because users do not go back.
     private func release(_ lockOut: LockOut, _ apps: [Int], _ knowing: [Int]) -> PlanAdvice {
         let certificate = plan.certificates[lockOut.certificate]
         let day = PlanTime.text(lockOut.from)
@@ -203,7 +204,7 @@ extension PlanAdviser {
             by: lockOut.from, pin: key.pin, share: wanted, apps: knowing)
     }
 
-    /// Versions that would connect, by what they shipped with.
+    /// Returns the versions that would connect with the policy that they shipped with.
     private func knowingApps(_ lockOut: LockOut) -> [Int] {
         plan.apps.indices.filter { app in
             decision(lockOut, under: simulation.policies[plan.apps[app].policy])?.isTrusted == true
@@ -215,7 +216,7 @@ extension PlanAdviser {
             policy, about: plan.servers[lockOut.server].endpoint, serving: lockOut.certificate, at: lockOut.from)
     }
 
-    /// Returns the key on the path that connecting versions pin; the leaf's if no version connects.
+    /// Returns the key on the path that connecting versions pin; the leaf's key if no version connects.
     func missingKey(_ lockOut: LockOut) -> Int {
         let keys = plan.certificates[lockOut.certificate].keys
         for policy in simulation.policies {

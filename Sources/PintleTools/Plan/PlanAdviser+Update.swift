@@ -2,21 +2,21 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleUpdates
 
-/// The signed update that would help those who do not pin a key. One is published for all: each version that fetches
-/// updates is asked about the same policy.
+/// Advice for a signed update that would help users whose app does not pin a key. One update is published for all
+/// versions, so the adviser checks every version that fetches updates against the same policy.
 extension PlanAdviser {
-    /// Policies that are tried for an update.
+    /// The number of policies that are tried for an update.
     private static let maximumTrials = 4
-    /// Days that an update is given to arrive where the plan says nothing: an app that is not opened does not ask.
+    /// The days that an update needs to reach users if the plan does not say. An app that is not opened does not ask.
     static let assumedReach = 14
 
-    /// A policy for an update, and what each victim makes of it.
+    /// A policy for an update, and its effect on the versions.
     private struct Offer {
-        /// The version whose policy it is, with the missing pin.
+        /// The version whose policy is the base. The update adds the missing pin.
         let base: Int
         let takers: [Int]
         let refusals: [String: [Int]]
-        /// Versions that would take it, and then lose a server that they could connect to.
+        /// Versions that would take the update and lose a server that they can connect to without it.
         let losers: [Int]
     }
 
@@ -82,7 +82,8 @@ extension PlanAdviser {
         return advice
     }
 
-    /// The policies of the newest version that fetches updates, and of the victims, the newest first.
+    /// Returns the updates to try. They are made from the policies of the newest version that fetches updates and of
+    /// the victims, newest first.
     private func offers(_ lockOut: LockOut, _ fetching: [Int], from day: Date) -> [Offer] {
         guard let trial = try? UpdateTrial() else { return [] }
         let newest = plan.apps.indices.last { plan.apps[$0].fetchesUpdates && plan.apps[$0].released <= day }
@@ -146,7 +147,7 @@ extension PlanAdviser {
             base: base, takers: takers, refusals: refusals, losers: losers(standIn, from: day, among: exposed))
     }
 
-    /// Versions that connect to a server with what they shipped with, and would not with the update.
+    /// Returns the versions that connect to a server with their shipped policy, but not with the update.
     private func losers(_ policy: PinningPolicy, from day: Date, among apps: [Int]) -> [Int] {
         var losers: Set<Int> = []
         for (number, server) in plan.servers.enumerated() {

@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// Finds what would keep users from being locked out.
+/// Finds changes that would keep users from being locked out.
 struct PlanAdviser {
     let simulation: PlanSimulation
     let tolerance: UserShare
 
     var plan: RotationPlan { simulation.plan }
 
-    /// The lock-outs that get advice, the first ones first. More advice would not be read.
+    /// The limit of lock-outs that get advice, the earliest first. Readers would not read more.
     static let maximumLockOuts = 20
 
     init(_ simulation: PlanSimulation, tolerance: UserShare) {
@@ -85,7 +85,7 @@ struct PlanAdviser {
         return (names.count == 1 ? "version " : "versions ") + names.joined(separator: ", ")
     }
 
-    /// The share of users that must be reached.
+    /// The share of users that a release or an update must reach.
     var wanted: UserShare { tolerance.rest }
 
     // MARK: Stolen keys and spent backups
@@ -103,7 +103,7 @@ struct PlanAdviser {
                     + "\(server(exposure.server)) out; then have the certificates for it revoked",
                 by: exposure.from)
         }
-        // The day after: machines of one server switch one after the other.
+        // Withdraw the pin the day after, because the machines of one server switch one after the other.
         let safe = last.until.startOfDay.addingDays(1)
         let day =
             safe <= exposure.from
@@ -138,7 +138,7 @@ struct PlanAdviser {
             }
     }
 
-    /// Returns advice for servers that end the plan on a former backup key: they have no backup any more.
+    /// Returns advice for servers that end the plan on a former backup key: they have no backup left.
     private func spentBackups() -> [PlanAdvice] {
         var advice: [PlanAdvice] = []
         guard let app = plan.apps.indices.last, let last = simulation.instants.last else { return [] }
@@ -187,10 +187,10 @@ struct PlanAdvice {
     let server: Int
     /// One line, lower case, no full stop.
     let text: String
-    /// The last day for it; where a stolen key is to be left out, the first.
+    /// The last day for the advice. To withdraw a stolen key, the first day on which that is safe.
     var by: Date?
     var pin: PublicKeyPin?
-    /// The share of users that must be reached by then.
+    /// The share of users that the advice must reach by ``by``.
     var share: UserShare?
     /// The versions that the advice is for.
     var apps: [Int] = []
@@ -203,7 +203,7 @@ struct PlanLosses {
 
     private func total(_ sample: Int) -> UserShare { shares.reduce(.none) { $0 + $1[sample] } }
 
-    /// The most of all versions together from an instant to the next.
+    /// Returns the largest total of all versions between an instant and the next.
     func total(during index: Int) -> UserShare { max(total(2 * index), total(2 * index + 1)) }
 
     /// Returns `true` if a version loses less than in `other`, and none loses more.
@@ -214,7 +214,7 @@ struct PlanLosses {
         zip(shares, other.shares).contains { own, other in zip(own, other).contains { $0 > $1 } }
     }
 
-    /// Versions that lose more than they do in `other` while all together lose more than is tolerated.
+    /// Returns the versions that lose more than in `other` while the total of all versions exceeds the tolerance.
     func losers(against other: PlanLosses, tolerance: UserShare) -> [Int] {
         let serious = (shares.first ?? []).indices.filter { total($0) > tolerance }
         return shares.indices.filter { app in serious.contains { shares[app][$0] > other.shares[app][$0] } }

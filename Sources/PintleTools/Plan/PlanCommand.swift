@@ -146,7 +146,8 @@ struct PlanCommand {
         }
     }
 
-    /// A policy file that the plan names, from its own folder; the anchors that it names, from theirs.
+    /// Reads a policy file that the plan names. Its path is relative to the plan's folder; the paths of its anchors are
+    /// relative to the policy's folder.
     private static func policy(_ name: String, besides plan: String) throws(ToolError) -> PinningPolicy {
         let folder = plan.lastIndex(of: "/").map { String(plan[...$0]) } ?? ""
         let path = name.hasPrefix("/") ? name : folder + name

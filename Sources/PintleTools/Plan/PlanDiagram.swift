@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// A drawing of one server (SVG): its certificates, the users of each version, and the users who cannot connect. It has
-/// its own words and takes its colours from the page.
+/// An SVG drawing of one server: its certificates, the users of each version, and the users who cannot connect. It has
+/// its own labels and takes its colours from the page.
 struct PlanDiagram {
     private let report: PlanReport
     private let server: Int
@@ -57,7 +57,7 @@ struct PlanDiagram {
         }
         if out.contains(where: { $0.share > .none }) { drawRow("cannot connect", [], out) }
         let bottom = y
-        // The axis is drawn first, behind the rest.
+        // Draw the axis first, so that it lies behind the rest.
         lines = axis(top, bottom) + lines
         drawBeginnings(top, bottom)
         y = bottom + 22
@@ -82,7 +82,7 @@ struct PlanDiagram {
                 "<g><title>\(name): \(dates); keys \(HTMLText.escape(keys))</title>"
                     + "<rect x=\"\(Self.number(start))\" y=\"\(Self.number(y + 3))\" "
                     + "width=\"\(Self.number(stop - start))\" height=\"22\" rx=\"3\" class=\"served\"/>"
-                    // The box shows as many letters as fit; the title has them all.
+                    // The box shows as much of the name as fits; the title has the whole name.
                     + Self.text(
                         TextLayout.shortened(certificate.name, to: max(2, Int((stop - start) / 8)), ellipsis: "…"),
                         x: start + 6, y: y + 18, "name") + "</g>")
@@ -170,7 +170,8 @@ struct PlanDiagram {
         return points
     }
 
-    /// Returns the path of an area. Each stretch of users reaches from the point before it to the one behind it.
+    /// Returns the path of an area. Each stretch with users begins at the point before it and ends at the point after
+    /// it.
     private func area(_ points: [(at: Date, share: UserShare)], _ base: Double) -> String {
         var path = ""
         for (index, point) in points.enumerated() {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// A plan's report as a page: without a script, and in the sentences of the text.
+/// A plan's report as an HTML page. It has no script and uses the sentences of the text.
 struct PlanPage {
     private let report: PlanReport
     private let file: String
@@ -51,7 +51,7 @@ struct PlanPage {
         return report.gaps.isEmpty && report.exposures.isEmpty ? .good : .warning
     }
 
-    /// The rules of the diagrams.
+    /// The CSS rules of the diagrams.
     private static let style = """
         .served { fill: var(--served); stroke: var(--rule) } .users { fill: var(--users) }
         .out { fill: var(--out) } .stripe { stroke: var(--stripe); stroke-width: 3 } .outline { stroke: var(--out) }

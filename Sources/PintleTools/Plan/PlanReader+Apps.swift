@@ -44,11 +44,12 @@ extension PlanReader {
         return points
     }
 
-    /// Straight lines add up to most where one of them bends, or begins.
+    /// Reports an instant at which the versions together have more than 100 % of users. Shares are linear in between,
+    /// so the sum is largest where a curve bends or begins.
     private mutating func checkSum(of apps: [RotationPlan.App], in list: JSONValue) {
         for instant in Set(apps.flatMap { $0.share.points.map(\.at) + [$0.released] }).sorted() {
             let sum = apps.reduce(0) { $0 + $1.share(at: instant).units }
-            // Each line may be a thousandth above where it meets the others.
+            // Interpolation can round each share up by a thousandth of a per cent.
             guard sum > 100_000 + apps.count else { continue }
             let tenths = (sum + 50) / 100
             report(

@@ -3,7 +3,8 @@ internal import Pintle
 
 /// Reads keys, certificates and servers.
 extension PlanReader {
-    /// The keys that could be read, and the names of all, so that what refers to a broken one is no mistake too.
+    /// Returns the keys that could be read, and the names of all keys. A reference to a broken key is then not reported
+    /// as well.
     mutating func keys(_ value: JSONValue) -> ([RotationPlan.Key], [String]) {
         var keys: [RotationPlan.Key] = []
         var names: [String] = []
@@ -120,7 +121,7 @@ extension PlanReader {
             "dates-out-of-order", value, "\(path) is not later than the one before", help: "put the list in its order")
     }
 
-    /// A name that nothing in its list has yet.
+    /// Reads a name, and reports it if the list already has it.
     mutating func newName<Key: RawRepresentable & Hashable>(
         _ key: Key, of members: [Key: JSONValue], in object: JSONValue, _ path: String, known: inout [String]
     ) -> String? where Key.RawValue == String {

@@ -4,12 +4,12 @@ internal import PintleOpenSSL
 
 /// Reads a plan file value by value and goes on after a mistake, so that all mistakes are reported at once.
 struct PlanReader {
-    /// Reads a policy file that the plan names; the path as it stands there.
+    /// Reads a policy file by its path in the plan.
     private let policyFile: (String) throws(ToolError) -> PinningPolicy
     /// The mistakes and their places in the plan. A mistake in another file has a place of its own.
     var problems: [(offset: Int, error: ToolError)] = []
     private var policies: [PinningPolicy] = []
-    /// The policies by path; `nil` for those that cannot be read, which are reported once.
+    /// The policies by path; `nil` for unreadable files, which are reported only once.
     private var filePolicies: [String: Int?] = [:]
 
     private init(policyFile: @escaping (String) throws(ToolError) -> PinningPolicy) {
@@ -17,7 +17,7 @@ struct PlanReader {
     }
 
     /// - Parameters:
-    ///   - file: what errors call it.
+    ///   - file: the name of the plan in errors.
     ///   - policyFile: reads a policy that the plan names by its path.
     /// - Throws: every problem with its place, in the order of the file; at most 100.
     static func read(
@@ -25,7 +25,7 @@ struct PlanReader {
     ) throws(ToolError) -> RotationPlan {
         let document: JSONDocument
         do {
-            // Shares have decimals, and the policies inside have a depth of their own.
+            // Shares can have decimals, and policies inside the plan add levels.
             document = try JSONDocument(
                 bytes, limits: .init(maximumBytes: PlanLimits.fileSize, maximumDepth: 20, allowsAnyNumber: true))
         } catch {
@@ -83,7 +83,7 @@ struct PlanReader {
 
     // MARK: Policies
 
-    /// A file, which is read once however often it is named, or an object.
+    /// Returns the index of a policy, which is a path or an object. Each file is read only once.
     mutating func policy(_ value: JSONValue, _ path: String) -> Int? {
         do throws(ToolError) {
             guard let name = value.string else { return add(try inline(value, path)) }
@@ -115,7 +115,7 @@ struct PlanReader {
         do {
             return try PinningPolicy(json: value, isPublicSuffix: PublicSuffixList.contains)
         } catch {
-            // Lines of an inline policy are lines of the plan, whose name is added with the others'.
+            // The lines of an inline policy are lines of the plan. The plan's name is added later, as for all errors.
             let errors = error.problems.map { problem in
                 ToolError.unusable(
                     problem.id, "\(path): \(problem.path.isEmpty ? "" : problem.path + ": ")\(problem.message)",
@@ -126,7 +126,7 @@ struct PlanReader {
     }
 }
 
-/// Values of the types that a plan has; each reports what is wrong and answers `nil`.
+/// Reads values of the types that a plan has. Each function reports a mistake and returns `nil`.
 extension PlanReader {
     mutating func report(_ id: String, _ value: JSONValue, _ message: String, help: String) {
         problems.append((value.offset, .unusable(id, message, hint: help)))
@@ -136,7 +136,7 @@ extension PlanReader {
         report("wrong-type", value, "\(path) is \(value.kind.description)", help: "write \(wanted)")
     }
 
-    /// The members of an object by their keys; unknown keys are reported where they stand.
+    /// Returns the members of an object by their keys, and reports unknown keys.
     mutating func members<Key: RawRepresentable & CaseIterable & Hashable>(
         of value: JSONValue, as keys: Key.Type, _ path: String
     ) -> [Key: JSONValue]? where Key.RawValue == String {
@@ -167,7 +167,7 @@ extension PlanReader {
         return nil
     }
 
-    /// - Parameter limit: of elements; with more none of them is read.
+    /// - Parameter limit: the number of elements. A longer list is reported and not read.
     mutating func list(_ value: JSONValue, _ path: String, limit: Int, mayBeEmpty: Bool = false) -> [JSONValue] {
         guard let elements = value.elements else {
             reportType(of: value, path, "a list: [...]")
@@ -189,7 +189,7 @@ extension PlanReader {
         return nil
     }
 
-    /// Something that other places and the output call it by: it must be short, visible and of one line.
+    /// Reads a name that the output and other parts of the plan use. It must be short, visible and on one line.
     mutating func name(_ value: JSONValue, _ path: String) -> String? {
         guard let text = string(value, path) else { return nil }
         let scalars = text.unicodeScalars
@@ -210,7 +210,7 @@ extension PlanReader {
         return nil
     }
 
-    /// - Parameter id: what a number outside of `range` is reported as.
+    /// - Parameter id: the id of the problem if the number is outside `range`.
     mutating func integer(_ value: JSONValue, in range: ClosedRange<Int64>, id: String, _ path: String) -> Int? {
         guard value.kind == .integer || value.kind == .number else {
             reportType(of: value, path, "a number, without quotes")
@@ -247,8 +247,8 @@ extension PlanReader {
         return nil
     }
 
-    /// A day, which stands for its first second in UTC, or an instant as RFC 3339 writes it; fractions of a second
-    /// are cut off.
+    /// Reads a day, which stands for its first second in UTC, or an RFC 3339 instant. Fractions of a second are cut
+    /// off.
     mutating func date(_ value: JSONValue, _ path: String) -> Date? {
         guard let text = string(value, path) else { return nil }
         do throws(RFC3339.ParsingError) {

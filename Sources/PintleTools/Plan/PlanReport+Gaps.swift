@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleUpdates
 
-/// Parts of a plan that no pin checks. Without lock-outs they are no proof of a good rotation.
+/// Parts of a plan that no pin checks. With such gaps, a plan without lock-outs does not prove a good rotation.
 extension PlanReport {
-    /// The words of a good verdict.
+    /// The words of a good verdict, which mention gaps.
     var fineWords: String {
         let rest = lockOuts.isEmpty ? "no user is locked out" : "no more than \(tolerance) of users are locked out"
         return gaps.isEmpty ? rest : "\(rest), but not everything is checked: see the notes"
@@ -25,7 +25,7 @@ extension PlanReport {
             : "nothing is served by \(name) in the plan: it begins on \(PlanTime.text(first)), after the end"
     }
 
-    /// Returns the versions that the server is not pinned for, in the order of time.
+    /// Returns a sentence for each gap in the pins for a server, in the order of time.
     private func unchecked(_ server: Int) -> [String] {
         struct Gap: Hashable {
             let reason: String
@@ -58,8 +58,8 @@ extension PlanReport {
         }
     }
 
-    /// Returns the meaning of a trust reason for a rotation; `nil` if the pins were compared
-    /// and one matched, or a person has approved it.
+    /// Returns the meaning of a trust reason for a rotation; `nil` if a pin matched or the user approved the
+    /// certificate.
     private static func meaning(of basis: TrustBasis) -> String? {
         switch basis {
         case .hostNotPinned: "no rule, so that any key passes for"
@@ -69,7 +69,8 @@ extension PlanReport {
         }
     }
 
-    /// A day as `notAfter` is its first second; people who write one mean its last.
+    /// Notes about certificates that end with the first second of a day. The author of the plan may have meant the last
+    /// second.
     var lastDays: [String] {
         plan.servers.flatMap { server in
             zip(server.switches, server.switches.dropFirst()).compactMap { before, after in

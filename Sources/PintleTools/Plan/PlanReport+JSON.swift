@@ -108,7 +108,7 @@ extension PlanReport {
 }
 
 extension JSONWriter {
-    /// A number of per cents.
+    /// Writes a share as a percentage.
     fileprivate mutating func percent(_ key: String, _ share: UserShare) {
         self.key(key)
         value(verbatim: Array(share.decimal.utf8)[...])

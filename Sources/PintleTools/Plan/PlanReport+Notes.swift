@@ -43,7 +43,7 @@ extension PlanReport {
         return "\(names.joined(separator: ", ")): what a stolen key signs is not played through, only what it serves"
     }
 
-    /// Stolen keys that no certificate of the plan is for, and that are pinned.
+    /// Notes about stolen keys that versions pin, but that no certificate of the plan is for.
     private var stolenSpares: [String] {
         let used = Set(plan.certificates.flatMap(\.keys))
         return plan.keys.enumerated().compactMap { index, key in
@@ -78,7 +78,8 @@ extension PlanReport {
             + "nothing is said about them"
     }
 
-    /// Pins of whole certificates can only be followed where the plan has their fingerprints.
+    /// A note about pins of certificates whose fingerprint the plan does not have. The simulation takes them to match
+    /// nothing.
     private var unknownCertificatePins: String? {
         let known = Set(plan.certificates.compactMap(\.fingerprint))
         let apps = plan.apps.indices.filter { index in

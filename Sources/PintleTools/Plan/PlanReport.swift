@@ -30,7 +30,7 @@ struct PlanReport {
             }
             return worst
         }
-        // The first of them, where several lose as many.
+        // If several lose equally many, the first one.
         worst = losses.reduce(nil) { worst, loss in loss.share > worst?.share ?? .none ? loss : worst }
         let serious = Set(losses.filter { $0.share > tolerance }.map(\.server))
         advice = PlanAdviser(simulation, tolerance: tolerance)

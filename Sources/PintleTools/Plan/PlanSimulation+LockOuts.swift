@@ -39,10 +39,10 @@ extension PlanSimulation {
         }
     }
 
-    /// Returns the rule's `issuerKey` where the rejection is about the issuer.
+    /// Returns the rule's `issuerKey` if the issuer caused the rejection.
     ///
-    /// Stand-ins know three failures of a path by name. The only other cause is a term of the rule, and of its two terms
-    /// stand-ins leave out the length.
+    /// Stand-ins report three failures of a path with codes of their own. Any other failure comes from a term of the
+    /// rule. A rule has two such terms, and stand-ins drop one of them, the path length.
     private func requiredIssuer(_ rejection: TrustRejection, server: Int, policy: Int) -> PublicKeyPin? {
         guard rejection.pathFailure?.code == .other else { return nil }
         let policy = plan.policies[policy]
@@ -70,7 +70,8 @@ extension PlanSimulation {
 
     // MARK: Stolen keys
 
-    /// Users who would accept a stolen key, as long as a certificate for it is valid: a thief shows that certificate.
+    /// Returns the users who would accept a thief with a stolen key, for as long as the certificate for that key is
+    /// valid.
     func exposures() -> [Exposure] {
         var found: [Exposure] = []
         for (index, key) in plan.keys.enumerated() {

@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleUpdates
 
-/// A plan played through: what each policy decides about each server, and how many users live under it, from now to
-/// the plan's end.
+/// A simulation of a plan, from now to the plan's end: each policy's decision about each server, and the number of
+/// users under each policy.
 struct PlanSimulation {
-    /// The decision of a policy about a server, until the next phase.
+    /// The decision of a policy about a server. It holds until the next phase.
     struct Phase {
         let from: Date
         /// The certificate that is served; `nil` before the first one.
@@ -16,32 +16,32 @@ struct PlanSimulation {
     /// Users of one version under one policy.
     struct Cohort {
         let policy: Int
-        /// The part of the version's users.
+        /// The part of the version's users who are in this cohort.
         let part: UserShare
     }
 
     let plan: RotationPlan
     let now: Date
     let standIns: StandIns
-    /// The plan's policies, pinning the stand-ins.
+    /// The plan's policies with the pins of the stand-ins.
     let policies: [PinningPolicy]
     /// The phases by server and policy.
     let phases: [[[Phase]]]
-    /// The reasons for which an app would not take an update, by app and update; `nil` if it would.
+    /// The reasons why an app would not take an update, by app and update; `nil` if it would.
     let refusals: [[UpdateRefusal?]]
     /// Every instant at which something changes, and the beginning of every day; the first is now.
     let instants: [Date]
-    /// The users of a version by the policy in force for them, by app and sample.
+    /// The users of each version, grouped by the policy in force for them, by app and sample.
     private let cohortTable: [[[Cohort]]]
-    /// The users of a version by app and sample.
+    /// The users of each version, by app and sample.
     private let userTable: [[UserShare]]
     /// The losses by server, app and sample.
     private let lossTable: [[[Loss?]]]
 
-    /// Users of a version that a server is refused to.
+    /// Users of a version who cannot connect to a server.
     struct Loss {
         let share: UserShare
-        /// The policy of most of them.
+        /// The policy of most of these users.
         let policy: Int
         let phase: Int
     }
@@ -51,7 +51,7 @@ struct PlanSimulation {
         case fetchesNone
         /// The verifier refuses the update.
         case failure(UpdateFailure)
-        /// The next update was out before the version was.
+        /// The next update was published before the version was released.
         case replaced
     }
 
@@ -90,7 +90,8 @@ struct PlanSimulation {
         for app in plan.apps { instants.formUnion([app.released] + app.share.points.map(\.at)) }
         for update in plan.updates {
             instants.formUnion([update.published, update.expires])
-            // Its reach bends here, counted from the publication or, for later versions, from their release.
+            // The curve of the update's reach bends here. Days count from the publication or, for later versions, from
+            // the release.
             for start in [update.published] + plan.apps.map(\.released) where start >= update.published {
                 instants.formUnion(update.reach.map { start.addingDays($0.day) })
             }
@@ -100,13 +101,14 @@ struct PlanSimulation {
         return instants.filter { $0 >= now && $0 < plan.until }.sorted()
     }
 
-    /// Half-way to the next instant. What rises from nothing at an instant shows there, and nothing else changes.
+    /// Returns the instant half-way to the next one. No decision changes between two instants, but a share that rises
+    /// from zero shows only in between.
     private static func middle(_ index: Int, of instants: [Date], until: Date) -> Date {
         let end = instants.indices.contains(index + 1) ? instants[index + 1] : until
         return Date(wholeSeconds: (instants[index].wholeSeconds + end.wholeSeconds) / 2)
     }
 
-    /// Returns the decisions of `policy` about a server that serves this, at each change.
+    /// Returns the decisions of `policy` about a server with these switches, one for each change.
     static func phases(
         of endpoint: ServerEndpoint, _ switches: [RotationPlan.Server.Switch], under policy: PinningPolicy,
         _ plan: RotationPlan, _ standIns: StandIns, from now: Date
@@ -114,12 +116,12 @@ struct PlanSimulation {
         var changes: Set<Date> = [now]
         for change in switches {
             let certificate = plan.certificates[change.certificate]
-            // The last second of a certificate still counts.
+            // A certificate is still valid in its last second.
             let end = Date(wholeSeconds: certificate.notAfter.wholeSeconds + 1)
             changes.formUnion([change.from, certificate.notBefore, end])
         }
         if let rule = policy.rule(for: endpoint), let expiry = policy.hosts[rule.index].expiry.date {
-            // A fraction of a second has passed with the next whole one.
+            // The simulation counts whole seconds, so an expiry with a fraction takes effect at the next whole second.
             changes.insert(Date(timeIntervalSince1970: expiry.timeIntervalSince1970.rounded(.up)))
         }
         return changes.filter { $0 >= now && $0 < plan.until }.sorted().map { instant in
@@ -164,7 +166,7 @@ struct PlanSimulation {
         return phases.last(before: instant).map { phases[$0] }
     }
 
-    /// The users of a version by the policy in force for them, at an instant and half-way to the next.
+    /// Returns the users of a version, grouped by the policy in force for them, at an instant and half-way to the next.
     func cohorts(ofApp app: Int, during index: Int) -> (start: [Cohort], middle: [Cohort]) {
         (cohortTable[app][2 * index], cohortTable[app][2 * index + 1])
     }
@@ -186,14 +188,16 @@ struct PlanSimulation {
         return largest.map { Loss(share: users.part(part), policy: $0.policy, phase: $0.phase) }
     }
 
-    /// Users of a version that a server is refused to from an instant to the next, and the phase of most of them.
+    /// Returns the users of a version who cannot connect to a server between an instant and the next, and the phase of
+    /// most of them.
     func lockedOut(ofServer server: Int, app: Int, during index: Int) -> (loss: Loss, phase: Phase)? {
         let losses = lossTable[server][app]
         guard let loss = losses[2 * index] ?? losses[2 * index + 1] else { return nil }
         return (loss, phases[server][loss.policy][loss.phase])
     }
 
-    /// The users of some versions who cannot connect to a server, the most of them from an instant to the next.
+    /// Returns the largest share of users of these versions who cannot connect to a server between an instant and the
+    /// next.
     func lockedOut(ofServer server: Int, apps: some Sequence<Int>, during index: Int) -> UserShare {
         func sum(_ sample: Int) -> UserShare {
             apps.reduce(.none) { $0 + (lossTable[server][$1][sample]?.share ?? .none) }
@@ -201,7 +205,7 @@ struct PlanSimulation {
         return max(sum(2 * index), sum(2 * index + 1))
     }
 
-    // MARK: Something else
+    // MARK: Losses
 
     /// Returns the users that a server loses in the plan.
     func losses(ofServer server: Int) -> PlanLosses {
@@ -224,7 +228,7 @@ struct PlanSimulation {
             })
     }
 
-    /// Users of a version that a server is refused to at any instant.
+    /// Returns the users of a version who cannot connect to a server at an instant, which need not be a sample.
     func lockedOut(ofServer server: Int, app: Int, at instant: Date) -> UserShare {
         let cohorts = PlanCohorts(plan: plan, refusals: refusals[app]).cohorts(of: plan.apps[app], at: instant)
         return Self.loss(of: plan.apps[app].share(at: instant), cohorts, phases[server], at: instant)?.share ?? .none
@@ -232,7 +236,7 @@ struct PlanSimulation {
 }
 
 extension [PlanSimulation.Phase] {
-    /// The position of the phase that an instant lies in; they are in the order of time.
+    /// Returns the index of the phase at an instant. Phases are in the order of time.
     func last(before instant: Date) -> Int? {
         var (low, high) = (0, count)
         while low < high {
@@ -243,14 +247,14 @@ extension [PlanSimulation.Phase] {
     }
 }
 
-/// The users of a version by the policy that an update may have brought them.
+/// The users of a version, grouped by policy: the shipped one, or that of an update.
 struct PlanCohorts {
     let plan: RotationPlan
     /// The refusals by update; `nil` for updates that the version takes.
     let refusals: [PlanSimulation.UpdateRefusal?]
 
-    /// Returns the users of the newest update first, and those of the shipped policy last. A user who is slow to take one
-    /// update counts as slow for all.
+    /// Returns a cohort for each update that reached users, newest first, and one for the shipped policy last. A user
+    /// who is slow to take one update counts as slow for all.
     func cohorts(of app: RotationPlan.App, at instant: Date) -> [PlanSimulation.Cohort] {
         var cohorts: [PlanSimulation.Cohort] = []
         var covered = UserShare.none
@@ -265,8 +269,8 @@ struct PlanCohorts {
         return cohorts
     }
 
-    /// Returns the share of a version's users with an update. They can take it from its publication, or the version's
-    /// release, until the next one takes its place or it expires.
+    /// Returns the share of a version's users who have an update. Users can take it from its publication, or from the
+    /// version's release, until it expires or the next update is published.
     private func reach(ofUpdate number: Int, in app: RotationPlan.App, at instant: Date) -> UserShare {
         let update = plan.updates[number]
         let start = max(update.published, app.released)

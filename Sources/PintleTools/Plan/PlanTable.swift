@@ -10,7 +10,7 @@ struct PlanTable {
     private let label: Int
     /// The width of each of the other columns.
     private let cell: Int
-    /// Names of certificates are shortened only if fewer columns than these would fit with whole names.
+    /// The number of columns that must fit. Names of certificates are shortened only if whole names leave fewer.
     private static let fewestColumns = 3
 
     init(_ report: PlanReport, width: Int, ellipsis: String) {
@@ -18,7 +18,7 @@ struct PlanTable {
         let names = report.plan.servers.map(\.name) + report.plan.apps.map { "  version \($0.version)" }
         // Hosts are never shortened; a long one has a line of its own.
         label = min(max(26, width / 4), (names.map { TextLayout.columns(of: SafeText.escape($0)) }.max() ?? 0) + 2)
-        // A mark of a switch before the name, and a blank behind it.
+        // Each column has room for the mark of a switch before the name, and for a blank after it.
         let certificates = Set(report.plan.servers.flatMap(\.switches).map(\.certificate))
         let longest = certificates.map { TextLayout.columns(of: SafeText.escape(report.plan.certificates[$0].name)) }
             .max()
@@ -50,7 +50,7 @@ struct PlanTable {
         return lines
     }
 
-    /// The instants of the columns: the beginnings of months, or of days if there are few months; as many as fit.
+    /// The instants at which the columns begin: months, or days if there are few months; as many as fit.
     private var columns: [Date] {
         let simulation = report.simulation
         let count = max(2, (width - label) / cell)
@@ -62,7 +62,7 @@ struct PlanTable {
         return stride(from: 0, to: candidates.count, by: max(1, step)).map { candidates[$0] }
     }
 
-    /// Returns the positions of the instants from a column to the next. The first column also has the earlier ones.
+    /// Returns the indices of the instants from a column to the next. The first column also has the earlier ones.
     private func instants(_ column: Int, _ columns: [Date]) -> [Int] {
         let from = column == 0 ? report.simulation.now : columns[column]
         let end = columns.indices.contains(column + 1) ? columns[column + 1] : report.plan.until
@@ -78,7 +78,7 @@ struct PlanTable {
         let last = instants(column, columns).last.flatMap { certificate(at: report.simulation.instants[$0]) }
         guard let shown = last ?? first else { return "-" }
         let name = SafeText.escape(report.plan.certificates[shown].name)
-        // The mark shows a switch in the course of the column.
+        // The mark says that the server switches in the course of the column.
         let text = first == shown ? name : ">" + name
         return TextLayout.shortened(text, to: cell - 1, ellipsis: ellipsis)
     }
@@ -103,7 +103,7 @@ struct PlanTable {
 }
 
 extension UserShare {
-    /// For a narrow column: `12.4 %`, `<0.1 %`
+    /// The share for a narrow column: `12.4 %`, `<0.1 %`
     var short: String {
         switch description {
         case "under 0.1 %": "<0.1 %"

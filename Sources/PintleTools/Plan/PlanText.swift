@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// A report for a terminal: the verdict first, a table of the months, what happens when, and last what to do.
+/// A report for a terminal: the verdict first, then a table of the months, the events and the advice.
 struct PlanText {
     private let report: PlanReport
     private let file: String
@@ -52,7 +52,7 @@ struct PlanText {
         }
     }
 
-    /// - Parameter length: of the label without its colour.
+    /// - Parameter length: the length of the label without its colour.
     private func entry(_ label: String, _ length: Int, _ text: String, _ console: Console) {
         let indent = String(repeating: " ", count: 13)
         let lines = TextLayout.wrapped(SafeText.escape(text), width: console.width - 13)

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// A plan file: the future of keys, certificates, releases and updates. Names have become
-/// positions in the lists here.
+/// A plan file: the future of keys, certificates, releases and updates. Indices into the lists replace the names of the
+/// file.
 struct RotationPlan: Sendable {
     struct Key: Sendable {
         let name: String
@@ -13,7 +13,7 @@ struct RotationPlan: Sendable {
 
     struct Certificate: Sendable {
         let name: String
-        /// The keys of its path, leaf first, the anchor last; at least one.
+        /// The keys of the path, leaf first and anchor last; at least one.
         var keys: [Int]
         let notBefore: Date
         var notAfter: Date
@@ -30,10 +30,10 @@ struct RotationPlan: Sendable {
         }
 
         let endpoint: ServerEndpoint
-        /// At least one; each later than the one before.
+        /// The switches, each later than the one before; at least one.
         let switches: [Switch]
 
-        /// The name in sentences: without the default port.
+        /// The name in sentences, without the default port.
         var name: String { endpoint.port == 443 ? endpoint.host.description : endpoint.description }
     }
 
@@ -45,13 +45,13 @@ struct RotationPlan: Sendable {
         let fetchesUpdates: Bool
         let share: ShareCurve
 
-        /// Nobody uses what is not out.
+        /// Returns the share of users who have this version. It is zero before the release.
         func share(at instant: Date) -> UserShare { instant < released ? .none : share.share(at: instant) }
     }
 
     struct Update: Sendable {
         struct Reach: Sendable {
-            /// Counted from the first instant at which an app can fetch it.
+            /// The day, counted from the first instant at which an app can fetch the update.
             let day: Int
             let share: UserShare
         }
@@ -64,11 +64,12 @@ struct RotationPlan: Sendable {
         /// A Boolean value that indicates whether the plan gives the reach; otherwise it is ``defaultReach``.
         var isReachGiven = true
 
-        /// Apps ask once a day: see `UpdateSchedule`.
+        /// The reach if the plan gives none: all users after one day, because apps ask once a day. See
+        /// `UpdateSchedule`.
         static let defaultReach = [Reach(day: 1, share: .all)]
     }
 
-    /// The end of what is looked at.
+    /// The end of the simulation.
     let until: Date
     let keys: [Key]
     var certificates: [Certificate]
@@ -77,11 +78,12 @@ struct RotationPlan: Sendable {
     let apps: [App]
     /// The updates in the order of their versions.
     let updates: [Update]
-    /// Each different one once.
+    /// The policies. A policy file occurs once, however often the plan names it.
     let policies: [PinningPolicy]
 }
 
-/// The limits of a plan. Every server is judged under every policy at every change.
+/// The limits of a plan. They bound the work, because the simulation judges every server under every policy at every
+/// change.
 enum PlanLimits {
     static let fileSize = 16 << 20
     static let policyFileSize = 1 << 20

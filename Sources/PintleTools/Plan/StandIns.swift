@@ -3,17 +3,17 @@ internal import Pintle
 internal import PintleTestKit
 internal import PintleUpdates
 
-/// Certificates made on the spot in the place of those that a plan describes, so that the decision itself can be asked
-/// about them: it compares pins with certificates, and a plan may have nothing but the hash of a key that is offline.
+/// Certificates that stand in for those of a plan, so that the real pinning decision can judge them. That decision
+/// compares pins with certificates, but a plan may know only the hash of an offline key.
 ///
-/// Every planned key has a key pair here that stands in for it. In a policy the pins of planned keys become pins of
-/// their stand-ins; all others stay, and match nothing. Which pin matches what is the same before and after.
+/// Each planned key has a key pair as its stand-in. In a policy, pins of stand-ins replace the pins of planned keys.
+/// All other pins stay and match nothing. So a pin matches a stand-in exactly if it matches the planned certificate.
 struct StandIns {
     private(set) var plan: RotationPlan
     /// The chain for each certificate of the plan: DER, leaf first, the anchor last.
     private var chains: [[[UInt8]]] = []
     private var subjects: [Pin.Subject: Pin.Subject] = [:]
-    /// The key pairs in the place of the planned keys, by key, and an authority for each.
+    /// The key pairs that stand in for the planned keys, by key, and an authority for each.
     private let keys: [PrivateKey]
     private let authorities: [[UInt8]]
 
@@ -49,10 +49,10 @@ struct StandIns {
         return [leaf] + certificate.keys.dropFirst().map { authorities[$0] }
     }
 
-    /// The same with another certificate in the place of a planned one. Pins of the planned one's fingerprint do not
-    /// match the other.
+    /// Returns stand-ins with another certificate in the place of a planned one. Pins of the planned certificate's
+    /// fingerprint do not match the new one.
     ///
-    /// - Throws: where libcrypto makes none.
+    /// - Throws: an error if libcrypto cannot make the certificate.
     func replacing(_ number: Int, by certificate: RotationPlan.Certificate) throws(MintingError) -> StandIns {
         var other = self
         guard let chain = try chain(of: certificate) else { return other }
@@ -61,12 +61,12 @@ struct StandIns {
         return other
     }
 
-    /// The policy with the pins of the stand-ins.
+    /// Returns the policy with the pins of the stand-ins.
     func policy(_ policy: PinningPolicy) throws(ToolError) -> PinningPolicy {
         func replaced(_ pins: [Pin]) -> [Pin] { pins.map { Pin(subjects[$0.subject] ?? $0.subject, at: $0.position) } }
         return try policy.replacingRules { rule in
             var rule = rule.pinning(replaced(rule.pins), backups: replaced(rule.backupPins))
-            // A plan names keys, not every certificate of a path, so that its length is not known.
+            // A plan names only the keys of a path, not every certificate, so the length of the path is not known.
             rule.terms.path.minimumLength = nil
             if let key = rule.issuerKey, case .publicKey(let standIn) = subjects[.publicKey(key)] {
                 rule.terms.path.issuerKey = standIn
@@ -75,16 +75,16 @@ struct StandIns {
         }
     }
 
-    /// The decision of the core.
+    /// Returns the decision that the pinning library makes.
     ///
-    /// - Parameter policy: one with the pins of the stand-ins.
+    /// - Parameter policy: a policy with the pins of the stand-ins.
     func decision(
         _ policy: PinningPolicy, about server: ServerEndpoint, serving certificate: Int, at instant: Date
     ) -> TrustDecision {
         let planned = plan.certificates[certificate]
         let served = Set(planned.keys.map { plan.keys[$0].pin })
         let evaluation = policy.evaluate(server, presented: chains[certificate], at: instant) { request in
-            // A plan knows dates and roots; that names and signatures are right is what it takes for granted.
+            // A plan knows dates and roots. The simulation assumes that names and signatures are right.
             let path = request.chain.certificates
             let validity = request.chain.leaf.validity
             let isAnchored =
@@ -108,7 +108,7 @@ struct StandIns {
 }
 
 extension PinningPolicy {
-    /// The same policy with other rules for the same hosts.
+    /// Returns the same policy with changed rules for the same hosts.
     func replacingRules(_ change: (PinnedHost) -> PinnedHost) throws(ToolError) -> PinningPolicy {
         do {
             return try PinningPolicy(
@@ -130,8 +130,8 @@ extension PinnedHost {
     }
 }
 
-/// Asks the verifier of the apps whether they would take a planned update: signed with a key of the moment, which they
-/// are made to trust. Signatures are what a plan takes for granted; floor, dates, scope and the policy are not.
+/// Checks with the verifier of the apps whether they would take a planned update. The update is signed with a temporary
+/// key that the verifier trusts, so signatures are not tested. Floor, dates, scope and policy are.
 struct UpdateTrial {
     private let key: SigningKey
     private let trust: UpdateTrust
@@ -142,7 +142,7 @@ struct UpdateTrial {
         self.trust = trust
     }
 
-    /// Returns the reason for which an app that shipped with `bundled` would not take the update; `nil` if it would.
+    /// Returns the reason why an app that shipped with `bundled` would not take the update; `nil` if it would.
     func failure(
         of policy: PinningPolicy, version: Int, issued: Date, expires: Date, bundled: PinningPolicy, at instant: Date
     ) throws(ToolError) -> UpdateFailure? {

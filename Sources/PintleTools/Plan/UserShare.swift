@@ -3,7 +3,7 @@ internal import Pintle
 
 /// A share of users in thousandths of a per cent: whole numbers, so that sums are exact.
 struct UserShare: Sendable, Hashable, Comparable {
-    /// 0 to 100,000.
+    /// The share in thousandths of a per cent, 0 to 100,000.
     let units: Int
 
     static let none = UserShare(units: 0)
@@ -13,7 +13,7 @@ struct UserShare: Sendable, Hashable, Comparable {
         self.units = min(max(units, 0), 100_000)
     }
 
-    /// A number from 0 to 100 with at most three decimals and no exponent, as JSON writes it: `12.4`
+    /// Parses a number from 0 to 100 with at most three decimals and no exponent, as JSON writes it: `12.4`
     init?(decimal text: some Sequence<UInt8>) {
         var whole = 0
         var (fraction, decimals) = (0, 0)
@@ -52,10 +52,10 @@ struct UserShare: Sendable, Hashable, Comparable {
 
     var rest: UserShare { UserShare(units: 100_000 - units) }
 
-    /// A part of it; what is left of a user counts as one.
+    /// Returns a part of this share, rounded up.
     func part(_ share: UserShare) -> UserShare { UserShare(units: (units * share.units + 99_999) / 100_000) }
 
-    /// Up to three decimals: `12.4`
+    /// The share in per cent, with up to three decimals: `12.4`
     var decimal: String {
         var digits = String(units % 1_000 + 1_000).dropFirst()
         while digits.last == "0" { digits.removeLast() }
@@ -64,7 +64,8 @@ struct UserShare: Sendable, Hashable, Comparable {
 }
 
 extension UserShare: CustomStringConvertible {
-    /// For people, one decimal: `12.4 %`. What is something is not shown as nothing, nor nearly all as all.
+    /// The share for people, with one decimal: `12.4 %`. A small share never reads as 0 %, nor nearly all users as 100
+    /// %.
     var description: String {
         if units == 0 { return "0 %" }
         if units < 100 { return "under 0.1 %" }
@@ -74,14 +75,14 @@ extension UserShare: CustomStringConvertible {
     }
 }
 
-/// A share over time: straight lines between the points that are given, level before the first and after the last.
+/// A share over time: linear between the given points, constant before the first and after the last.
 struct ShareCurve: Sendable {
     struct Point: Sendable {
         let at: Date
         let share: UserShare
     }
 
-    /// At least one; each later than the one before.
+    /// The points, each later than the one before; at least one.
     let points: [Point]
 
     func share(at instant: Date) -> UserShare {
@@ -99,7 +100,7 @@ struct ShareCurve: Sendable {
 }
 
 extension Date {
-    /// Since 1970, within the years that the readers of dates let through.
+    /// The whole seconds since 1970, clamped to a range that holds every date the readers accept.
     var wholeSeconds: Int {
         let seconds = timeIntervalSince1970.rounded(.down)
         return seconds.isFinite ? Int(min(max(seconds, -1e12), 1e12)) : 0
@@ -107,17 +108,17 @@ extension Date {
 
     init(wholeSeconds: Int) { self.init(timeIntervalSince1970: Double(wholeSeconds)) }
 
-    /// The first instant of its day, UTC.
+    /// The first instant of the day in UTC.
     var startOfDay: Date { Date(wholeSeconds: (wholeSeconds - (wholeSeconds % 86_400 + 86_400) % 86_400)) }
 
     func addingDays(_ days: Int) -> Date { Date(wholeSeconds: wholeSeconds + days * 86_400) }
 }
 
-/// Instants of a plan for people.
+/// Formats the instants of a plan for people.
 enum PlanTime {
     static func day(_ date: Date) -> String { String(RFC3339.string(from: date).prefix(10)) }
 
-    /// `2027-03-01`, and the time where it is not the first minute of the day: `2027-03-01 06:00 UTC`
+    /// Returns `2027-03-01`, with the time unless it is midnight: `2027-03-01 06:00 UTC`
     static func text(_ date: Date) -> String {
         let text = RFC3339.string(from: date)
         let time = text.dropFirst(11).prefix(5)

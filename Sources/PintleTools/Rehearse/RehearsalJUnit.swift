@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleTestKit
 
-/// A report as JUnit XML, which continuous integration reads: a failure for what was let through or locked out, an error
-/// where there is no verdict, skipped for what was not run.
+/// A report as JUnit XML for continuous integration. An attack that was let through, or a lock-out, is a failure. An
+/// attack without a verdict is an error, and an attack that was not run is skipped.
 struct RehearsalJUnit {
     private let report: RehearsalReport
 
@@ -60,7 +60,7 @@ struct RehearsalJUnit {
         return String(scalars)
     }
 
-    /// Seconds with three digits behind the point.
+    /// Returns seconds with three decimals.
     private static func seconds(_ duration: Duration) -> String {
         let milliseconds = Int(duration / .milliseconds(1))
         let rest = String(milliseconds % 1_000)

@@ -2,7 +2,8 @@ internal import PintleTestKit
 
 /// Judges an attack by comparison with the same client's behaviour at the right server.
 struct RehearsalJudge {
-    /// A Boolean value that indicates whether the client sends a request, which then decides. Otherwise its exit code does.
+    /// A Boolean value that indicates whether the client sends a request. If so, the request decides, otherwise the
+    /// exit code.
     let sendsRequest: Bool
     private let controlEnd: GuardedProcess.End
 
@@ -25,10 +26,11 @@ struct RehearsalJudge {
 
     /// Returns the reason why there is no verdict; `nil` if there is one.
     ///
-    /// A client that ends by itself at the right server and is killed at an attack has not ended, whatever alert it sent:
-    /// it may retry. A client that never ends at the right server either is judged by its connections. A crash is no
-    /// refusal, unless the client had told the server on every connection that it refuses the certificate: a program in
-    /// Swift that throws an error at its top level ends by a signal.
+    /// A client that ends by itself at the right server but is killed at an attack has no verdict, whatever alert it
+    /// sent: it may retry. A client that never ends, not even at the right server, is judged by its connections.
+    ///
+    /// A crash is not a refusal, unless the client sent an alert about the certificate on every connection. For
+    /// example, a Swift program that throws an error at its top level ends by a signal.
     private func doubt(_ evidence: RehearsalEvidence) -> String? {
         if let doubt = evidence.doubt { return doubt }
         if evidence.end == .timedOut, controlEnd != .timedOut { return RehearsalEvidence.mayHaveRetried }
@@ -50,7 +52,7 @@ struct RehearsalJudge {
             if let doubt = doubt(evidence) { return (.inconclusive, doubt) }
             return (.blocked, nil)
         }
-        // A success needs no comparison: where the control run failed, the failure had another cause than the server.
+        // Exit code 0 needs no comparison: if the control run failed, the server was not the cause.
         guard evidence.end == controlEnd || evidence.end == .exited(0) else {
             let end = evidence.clientExit.map { "ended with exit code \($0)" } ?? "did not end"
             return (.inconclusive, "it sent its request, but \(end)")

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleTestKit
 
-/// A rehearsal's report as a page: without a script, and in the sentences of the text.
+/// A rehearsal's report as an HTML page. It has no script and uses the sentences of the text.
 struct RehearsalPage {
     private let report: RehearsalReport
 

@@ -23,8 +23,8 @@ struct RehearsalReport {
         return "\(ValidityText.counted(tally.run, "attack")) in \(span): \(tally.sentence)"
     }
 
-    /// Prints the end of the text, or the document, and then writes the requested files, so that a file that cannot be
-    /// written costs nothing of the output.
+    /// Prints the end of the text, or the JSON document, before it writes the requested files. So a file that cannot be
+    /// written does not cost any output.
     func conclude(_ text: RehearsalText, _ invocation: Invocation) throws(ToolError) -> ExitCode {
         guard tally.run > 0 else {
             throw .unusable(
@@ -37,7 +37,7 @@ struct RehearsalReport {
             do {
                 _ = try writeFiles(invocation.arguments)
             } catch {
-                // Standard output has its one document already.
+                // Standard output already has its one document.
                 console.printMessage("pintle: error: " + SafeText.escape("\(error.file ?? ""): \(error.message)"))
                 return .unusable
             }
@@ -98,8 +98,8 @@ struct RehearsalReport {
         return groups
     }
 
-    /// An array of `{id, expected, outcome, requestBytes, milliseconds, clientExit, reference}`, the control first. What
-    /// was not run has `id`, `outcome` and `remark`.
+    /// An array of `{id, expected, outcome, requestBytes, milliseconds, clientExit, reference}`, the control first. An
+    /// attack that is never run has only `id`, `outcome` and `remark`.
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.array { json in

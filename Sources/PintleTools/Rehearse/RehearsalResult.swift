@@ -25,18 +25,18 @@ enum RehearsalOutcome: String {
 struct RehearsalResult {
     let attack: Attack
     let outcome: RehearsalOutcome
-    /// Request bytes where the attack is.
+    /// The number of request bytes that reached the attack.
     var requestBytes = 0
     var milliseconds: Int?
-    /// The exit status, 128 plus the signal where one ended it; `nil` where it was killed.
+    /// The exit status, or 128 plus the number of the signal that ended the client; `nil` if `pintle` killed it.
     var clientExit: Int32?
-    /// Such as `bad_certificate (42)`: the client's last fatal alert.
+    /// The client's last fatal alert, such as `bad_certificate (42)`.
     var alert: String?
     var remark: String?
-    /// The beginning of what the client wrote to standard error, or where it wrote nothing there, to standard output.
+    /// The beginning of the client's standard error, or of its standard output if standard error is empty.
     var clientWords: [UInt8] = []
 
-    /// The remark where bytes came without TLS.
+    /// The remark for bytes that came without TLS.
     static let inTheClear = "sent in the clear"
 
     /// A Boolean value that indicates whether the client bypassed TLS, which does not mean that it trusted the server.
@@ -52,7 +52,7 @@ struct RehearsalResult {
         }
     }
 
-    /// The words beside the verdict.
+    /// The explanation beside the verdict.
     var why: String? {
         if outcome == .inconclusive || outcome == .notRun { return remark }
         guard !isAsItMustBe else { return nil }
@@ -91,14 +91,14 @@ struct RehearsalEvidence {
         return isQuiet ? nil : "a connection was still open"
     }
 
-    /// Such as `the client was ended after 5 s`.
+    /// A message such as `the client was ended after 5 s`.
     var ended: String { "the client was ended after \(Self.seconds(timeout))" }
 
     static let mayHaveRetried = "ended by --timeout; it may have tried again"
 
     static let remedy = "give it more time with --timeout"
 
-    /// Such as `ended by signal 11`, also where a shell reports it of what it ran.
+    /// A message such as `ended by signal 11`. If a shell ran the client, the shell's exit code tells the signal.
     var signal: String? {
         guard let clientExit, (129...192).contains(clientExit) else { return nil }
         return "ended by signal \(clientExit - 128)"

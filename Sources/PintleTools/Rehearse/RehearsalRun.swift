@@ -26,7 +26,7 @@ final class RehearsalRun {
         defer { withExtendedLifetime(interrupts) {} }
         let folder: TemporaryDirectory
         do { folder = try TemporaryDirectory() } catch { throw .unusable("unwritable-file", "\(error)") }
-        // The clients read its files.
+        // Keep the folder until the clients have ended: they read its files.
         defer { withExtendedLifetime(folder) {} }
         let values = try RehearsalKit(catalogue.cast).values(folder: folder)
         let text = RehearsalText(console: console, showsAll: invocation.isVerbose)
@@ -67,7 +67,7 @@ final class RehearsalRun {
         return try report.conclude(text, invocation)
     }
 
-    /// Starts the server, and the client; both are gone when this returns.
+    /// Starts the server and the client. Both have ended when this returns.
     private func play(
         _ attack: Attack, _ values: [String: String]
     ) throws(ToolError) -> (RehearsalEvidence, GuardedProcess) {
@@ -103,7 +103,7 @@ final class RehearsalRun {
         )
     }
 
-    /// The variables that would send the client to a proxy.
+    /// The environment variables that would send the client to a proxy.
     private static let proxyVariables: Set<String> = [
         "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy",
     ]
@@ -196,13 +196,13 @@ struct RehearsalKit {
     static func curl(_ pin: PublicKeyPin) -> String { "sha256//" + base64(pin) }
 }
 
-/// A client to run: its words with placeholders, whose values are known only when a server is up.
+/// The command line of a client, with placeholders whose values are known only when a server is up.
 struct ClientCommand {
     let words: [String]
 
     init(_ words: [String]) throws(ToolError) {
         self.words = words
-        // A client that does not go to the server would count as blocked and prove nothing.
+        // A client that does not connect to the server would count as blocked and prove nothing.
         guard uses("url") || uses("port") else {
             throw .unusable(
                 "no-placeholder", "the client is not told where the server is",

@@ -52,7 +52,7 @@ final class RehearsalServe {
             usleep(50_000)
             printEvents()
         }
-        // An alert that a client has sent may still be on its way through the server.
+        // The servers may not have read the last alerts of the clients yet.
         let deadline = ContinuousClock.now.advanced(by: .seconds(1))
         for server in servers {
             let rest = ContinuousClock.now.duration(to: deadline) / .seconds(1)
@@ -64,7 +64,7 @@ final class RehearsalServe {
         return try conclude()
     }
 
-    /// Prints data; with `--json` a message instead.
+    /// Prints a line as data, or with `--json` as a message, because standard output then has only the document.
     private func say(_ line: String = "") {
         if invocation.writesJSON { console.printMessage(line) } else { console.print(line) }
     }
@@ -164,7 +164,7 @@ struct RehearsalIndex: Sendable {
         return switch path {
         case "/": Self.file("text/html; charset=utf-8", Array(page.utf8))
         case "/authorities.pem": Self.file("application/x-pem-file", Array(anchorsPEM.utf8))
-        // As browsers of iOS and Android hand certificates to the system.
+        // Browsers of iOS and Android hand certificates of this type to the system.
         case "/authority.crt": Self.file("application/x-x509-ca-cert", catalogue.cast.authority.certificate.der)
         case "/interceptor.crt":
             Self.file("application/x-x509-ca-cert", catalogue.cast.otherAuthority.certificate.der)

@@ -15,7 +15,7 @@ final class RehearsalText {
 
     // MARK: Progress
 
-    /// Draws the progress in one line, from half a second on. It is erased before other lines are written.
+    /// Draws the progress in one line after half a second. The line is erased before other output.
     func progress(_ attack: Attack, _ index: Int, of count: Int, after duration: Duration) {
         guard console.showsMessagesToPerson, duration >= .milliseconds(500) else { return }
         showsProgress = true
@@ -95,7 +95,7 @@ final class RehearsalText {
 
     private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 
-    /// Returns the most useful line: the first, or the last if the first only announces others.
+    /// Returns the most useful line: the first, or the last if the first ends with a colon.
     private static func gist(of bytes: [UInt8]) -> String? {
         let lines = words(bytes, most: 100)
         return lines.first?.hasSuffix(":") == true ? lines.last : lines.first

@@ -177,7 +177,7 @@ struct RehearseCommand {
         }
     }
 
-    /// The attacks of --only, else all.
+    /// Returns the attacks of `--only`, or all attacks without it.
     private func chosen(from catalogue: AttackCatalogue) throws(ToolError) -> [Attack] {
         guard arguments.has(.only) else { return catalogue.attacks }
         var ids: Set<String> = []
@@ -207,7 +207,7 @@ struct RehearseCommand {
 
     private func guardFiles() throws(ToolError) {
         let (junit, html) = (arguments.value(of: .rehearsalJUnit), arguments.value(of: .rehearsalPage))
-        // Known before a run of minutes, not after it.
+        // Check this before the run, which can take minutes.
         for path in [junit, html].compactMap(\.self) { try OutputFile.checkFolder(of: path) }
         guard let junit, let html else { return }
         let isOne = junit == html || FileIdentity(junit).map { $0 == FileIdentity(html) } ?? false
@@ -215,7 +215,7 @@ struct RehearseCommand {
     }
 }
 
-/// The catalogue, for people and for scripts.
+/// The catalogue of attacks, as text for people and as JSON for scripts.
 struct AttackList {
     private let catalogue: AttackCatalogue
 

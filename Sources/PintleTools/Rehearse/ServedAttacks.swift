@@ -1,7 +1,7 @@
 internal import PintleTestKit
 internal import Synchronization
 
-/// The connections to the servers of `rehearse --serve`. Used from any thread.
+/// The connections to the servers of `rehearse --serve`. Safe to use from any thread.
 final class ServedAttacks: Sendable {
     /// The counts of one attack.
     struct Tally {
@@ -18,7 +18,7 @@ final class ServedAttacks: Sendable {
         var openAtEnd = 0
     }
 
-    /// One connection that is over.
+    /// One finished connection.
     struct Event {
         let id: String
         let connection: AttackConnection
@@ -32,7 +32,7 @@ final class ServedAttacks: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The number of events that wait to be printed, so that a flood of connections needs no more memory.
+    /// The limit of events that wait to be printed, so that a flood of connections cannot fill the memory.
     private static let eventLimit = 1_000
 
     func add(_ connection: AttackConnection, to id: String) {
@@ -67,7 +67,7 @@ final class ServedAttacks: Sendable {
         }
     }
 
-    /// Marks the end: from now on the servers end connections, not the clients.
+    /// Marks the end. From now on the servers end connections, not the clients.
     func end() { state.withLock { $0.isEnding = true } }
 
     private func tally(_ id: String) -> Tally { state.withLock { $0.tallies[id] } ?? Tally() }
@@ -75,7 +75,8 @@ final class ServedAttacks: Sendable {
     /// Returns the result of an attack so far.
     func result(_ attack: Attack) -> RehearsalResult {
         let tally = tally(attack.id)
-        // On the way there, a request shows that the client came; that it was not followed up is a refusal.
+        // If the attack comes after a request, that request shows that the client came. A client that does not go on
+        // has refused.
         let wasTried = attack.needsRequest ? tally.stepBytes > 0 : tally.connections > 0
         let outcome: RehearsalOutcome
         var remark: String?
@@ -99,9 +100,10 @@ final class ServedAttacks: Sendable {
 }
 
 extension AttackConnection {
-    /// The reason why a connection without a request is no refusal; `nil` if it is one. A refusal is a handshake that
-    /// the client has begun and not finished, or one that it has finished and ended by an alert, fatal or close_notify,
-    /// as clients do that compare pins after the handshake.
+    /// The reason why a connection without a request is not a refusal; `nil` if it is one.
+    ///
+    /// A client refuses if it begins the handshake and does not finish it. It also refuses if it finishes the handshake
+    /// and then sends an alert, fatal or close_notify, as clients do that compare pins after the handshake.
     fileprivate var doubt: String? {
         guard let record else { return "a client connected and sent nothing" }
         if record.handshakeFailure == StreamError.tooSlow.reason {

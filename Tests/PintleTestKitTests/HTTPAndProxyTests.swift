@@ -7,7 +7,7 @@ struct HTTPAndProxyTests {
         try runProcess(["curl", "-sS", "--max-time", "20"] + arguments)
     }
 
-    @Test("A handler gets method, target, fields and content, chunked or not, over one connection")
+    @Test("A handler gets the method, target, fields and content, chunked or not, over one connection")
     func requests() throws {
         let server = try LoopbackTCPServer.http { request in
             .text("\(request.method) \(request.target) \(request["x-a"] ?? "-") \(request.body.count)\n")

@@ -13,14 +13,14 @@ struct MalformedTests {
         try MintingTests.text(der).status == 0
     }
 
-    @Test("openssl does not read a truncated certificate; it reads the whole one")
+    @Test("openssl refuses a truncated certificate and reads the whole one")
     func truncated() throws {
         let der = try root.issue().certificate.der
         #expect(try opensslReads(der))
         #expect(try !opensslReads(Array(der.dropLast())))
     }
 
-    @Test("openssl does not read garbage in the signed part, although the signature is valid")
+    @Test("openssl refuses garbage in the signed part, although the signature is valid")
     func garbageUnderGoodSignature() throws {
         let identity = try root.issue { template in
             template.editSignedPart = { Array($0.dropLast(40)) + [UInt8](repeating: 0xFF, count: 40) }
@@ -28,7 +28,7 @@ struct MalformedTests {
         #expect(try !opensslReads(identity.certificate.der))
     }
 
-    @Test("openssl refuses a time with trailing garbage, and accepts it without")
+    @Test("openssl refuses a time with trailing garbage and accepts it without")
     func junkInTime() throws {
         let good = try root.issue { $0.notAfter = .utcTime("491231235959Z") }
         let bad = try root.issue { $0.notAfter = .utcTime("491231235959Zjunk") }
@@ -69,7 +69,7 @@ struct MalformedTests {
     }
 
     @Test(
-        "Integers have as few octets as their sign allows",
+        "An integer has as few octets as its sign allows",
         arguments: [
             (0, [0x00]), (127, [0x7F]), (128, [0x00, 0x80]), (-1, [0xFF]), (-128, [0x80]), (-129, [0xFF, 0x7F]),
             (65_537, [0x01, 0x00, 0x01]), (Int.min, [0x80, 0, 0, 0, 0, 0, 0, 0]),

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Processes and files")
 struct ProcessTests {
-    @Test("A program gets a megabyte of input, and both outputs and the status come back")
+    @Test("A program gets a megabyte of input, and its caller gets both outputs and the status")
     func streams() throws {
         let input = [UInt8](repeating: 0x61, count: 1_000_000)
         let result = try runProcess(["sh", "-c", "cat | tee /dev/stderr; exit 7"], input: input)

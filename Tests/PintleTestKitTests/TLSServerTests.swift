@@ -75,7 +75,7 @@ struct TLSServerTests {
         #expect(result.output == "ok\n", "\(result.errorOutput)")
     }
 
-    @Test("The server accepts weak keys and old versions of TLS")
+    @Test("The server accepts weak keys and old TLS versions")
     func weak() throws {
         let identity = try CertificateAuthority.root(keyType: .rsa(bits: 1_024)).issue(keyType: .rsa(bits: 1_024)) {
             $0.signatureAlgorithm = .rsaPKCS1(.sha1)
@@ -91,7 +91,7 @@ struct TLSServerTests {
         }
     }
 
-    @Test("The chain is sent unchanged: wrong order, foreign certificates, a hundred of them")
+    @Test("The server sends the chain unchanged: wrong order, foreign certificates, a hundred of them")
     func chains() throws {
         var authority = try root.intermediate()
         let wrongOrder = try authority.issue()
@@ -104,7 +104,7 @@ struct TLSServerTests {
             let result = try runProcess(
                 ["openssl", "s_client", "-connect", "127.0.0.1:\(server.port)", "-showcerts"])
             let shown = result.output.split(separator: "-----BEGIN CERTIFICATE-----").count - 1
-            // With -showcerts, s_client does not print the leaf twice.
+            // With -showcerts, s_client prints the leaf only once.
             #expect(shown == chain.count)
         }
     }
@@ -135,7 +135,7 @@ struct TLSServerTests {
         #expect(server.connections.last?.version == .tls13)
     }
 
-    @Test("SNI selects a credential; an unknown name gets the standard one")
+    @Test("SNI selects a credential; an unknown name gets the default one")
     func serverNames() throws {
         let standard = try root.issue(hosts: ["a.test"])
         let other = try root.issue(hosts: ["b.test"])

@@ -68,7 +68,7 @@ struct TemplateTests {
         #expect(times.last?.contains(type) == true)
     }
 
-    @Test("Version, key usage, purposes and basic constraints can be left out")
+    @Test("A certificate can omit version, key usage, purposes and basic constraints")
     func absences() throws {
         let text = try text { template in
             template.version = nil
@@ -95,7 +95,7 @@ struct TemplateTests {
         #expect(text.contains("DNS:a.test") && text.contains("DNS:b.test"))
     }
 
-    @Test("Control characters and bidirectional overrides are written unchanged")
+    @Test("Minting writes control characters and bidirectional overrides unchanged")
     func hostileText() throws {
         let name = "a\u{1B}[31m\u{202E}moc\0.test"
         let der = try root.issue { $0.subject = .commonName(name) }.certificate.der

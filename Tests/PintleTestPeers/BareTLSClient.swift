@@ -1,11 +1,12 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A TLS client on OpenSSL's own calls, as in libcurl. Only the callbacks that a test installs on its context judge the server.
+/// A TLS client that calls OpenSSL directly, as libcurl does. Only callbacks that a test installs on the context judge
+/// the server.
 package final class BareTLSClient {
-    /// `SSL_CTX *`, as OpenSSL makes it: with SSL_VERIFY_NONE.
+    /// OpenSSL's `SSL_CTX *`, created with SSL_VERIFY_NONE.
     package let context: OpaquePointer
-    /// `SSL *` from ``connect(to:naming:prepare:)`` on.
+    /// The `SSL *`; `nil` before ``connect(to:naming:prepare:)``.
     package private(set) var ssl: OpaquePointer?
     private var descriptor: CInt = -1
 
@@ -66,10 +67,10 @@ package final class BareTLSClient {
         return SSL_connect(ssl) == 1
     }
 
-    /// Makes the context of a verification callback for another chain on the connection, as OpenSSL does.
+    /// Calls `body` with a verification context for another chain on the connection, as OpenSSL would create it.
     ///
     /// - Parameters:
-    ///   - certificate: DER of the only certificate of that chain.
+    ///   - certificate: the DER of the only certificate of that chain.
     ///   - body: gets the `X509_STORE_CTX *`.
     package func withAnotherChain<Result>(_ certificate: [UInt8], _ body: (OpaquePointer) -> Result) throws -> Result {
         let leaf = certificate.withUnsafeBufferPointer { bytes in

@@ -1,11 +1,12 @@
 package import PintleTestKit
 
-/// EC keys whose curve is written out instead of named, which RFC 5480 section 2.1.1 forbids.
+/// EC keys with explicit curve parameters instead of a named curve, which RFC 5480 section 2.1.1 forbids.
 package enum ExplicitCurve {
-    /// y² = x³ + 8 over the prime p = 0xFFEFB · 2^640 + 1, with the compressed point (1, 3) as base point and as key.
+    /// Returns an EC key on y² = x³ + 8 over the prime p = 0xFFEFB · 2^640 + 1. The compressed point (1, 3) is both
+    /// base point and key.
     ///
-    /// Decompressing a point means taking a square root modulo p. The power of two in p - 1 makes that as slow as a field of
-    /// this size allows: half a second in OpenSSL 3.0. 3 is not a square modulo p.
+    /// To decompress a point, OpenSSL takes a square root modulo p. The power of two in p - 1 makes that as slow as a
+    /// field of this size allows: half a second in OpenSSL 3.0. 3 is not a square modulo p.
     package static func slow(algorithm: DERWriter.OID = ecPublicKey) -> [UInt8] {
         let prime = [0x0F, 0xFE, 0xFB] + [UInt8](repeating: 0, count: 79) + [1]
         let point = [3] + [UInt8](repeating: 0, count: prime.count - 1) + [1]
@@ -15,7 +16,8 @@ package enum ExplicitCurve {
             order: prime.dropLast() + [3], point: point)
     }
 
-    /// P-256 with its parameters written out, around a named key's point: OpenSSL decodes it at once.
+    /// Returns a P-256 key with explicit parameters, at the point of a key with a named curve. OpenSSL decodes it at
+    /// once.
     package static func p256(_ named: PrivateKey) -> [UInt8] {
         let top: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 12)
         let b: [UInt8] = [
@@ -39,7 +41,7 @@ package enum ExplicitCurve {
     package static let ecPublicKey: DERWriter.OID = [1, 2, 840, 10_045, 2, 1]
     package static let sm2: DERWriter.OID = [1, 2, 156, 10_197, 1, 301]
 
-    /// `ECParameters` of SEC 1 appendix C.2.
+    /// Returns a key with the `ECParameters` of SEC 1 appendix C.2.
     private static func key(
         _ algorithm: DERWriter.OID, prime: [UInt8], a: [UInt8], b: [UInt8], base: [UInt8], order: [UInt8],
         point: [UInt8]

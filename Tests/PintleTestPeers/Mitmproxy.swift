@@ -1,14 +1,14 @@
 internal import Glibc
 internal import PintleTestKit
 
-/// `mitmdump` on a free port of loopback, from the virtual environment that the set-up makes.
+/// `mitmdump` on a free loopback port, from the virtual environment that the set-up creates.
 ///
 /// It records the bytes that clients send: see ``traffic(after:)``.
 package final class Mitmproxy: Sendable {
     package enum Mode: String, CaseIterable, Sendable {
-        /// A CONNECT proxy that opens the tunnel and looks inside.
+        /// A CONNECT proxy that opens the tunnel and decrypts it.
         case regular
-        /// A reverse proxy, at the place of the server.
+        /// A reverse proxy in the place of the server.
         case reverse
     }
 
@@ -18,11 +18,11 @@ package final class Mitmproxy: Sendable {
 
     /// The decrypted traffic of clients.
     package struct Traffic: Sendable, Hashable {
-        /// The number of decrypted bytes, also of incomplete requests.
+        /// The number of decrypted bytes, including those of incomplete requests.
         package var bytes = 0
-        /// `GET /path`
+        /// The requests, such as `GET /path`.
         package var requests: [String] = []
-        /// Handshakes that a client did not complete.
+        /// The number of handshakes that a client did not complete.
         package var refusals: Int
 
         package init(refusals: Int = 0) {
@@ -75,7 +75,7 @@ package final class Mitmproxy: Sendable {
         String(decoding: try files.read("mitmproxy-ca-cert.pem"), as: UTF8.self)
     }
 
-    /// Waits for a number of refusals, for at most ten seconds, and returns the traffic until then.
+    /// Waits up to ten seconds for a number of refusals, and returns the traffic until then.
     package func traffic(after refusals: Int = 0) -> Traffic {
         var traffic = Traffic()
         for attempt in 0..<1_000 {
@@ -101,7 +101,7 @@ package final class Mitmproxy: Sendable {
         return traffic
     }
 
-    /// A script that records each decrypted piece of a client's data. mitmproxy has no event for these.
+    /// A script that records each decrypted piece of a client's data, because mitmproxy has no event for these.
     private static let noteTaker = """
         import os
         from mitmproxy.proxy import events

@@ -1,6 +1,6 @@
 package import PintleTestKit
 
-/// nginx on a free port of loopback, with one identity: the server that most apps talk to.
+/// nginx on a free loopback port, with one identity. Most apps talk to such a server.
 package final class NginxServer: Sendable {
     package let port: UInt16
     /// The folder with the served files and the logs.
@@ -12,8 +12,8 @@ package final class NginxServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - listening: Parameters of the `listen` directive, such as `http2`.
-    ///   - directives: What stands in the `server` block beside the certificate; paths are relative to ``files``.
+    ///   - listening: parameters of the `listen` directive, such as `http2`.
+    ///   - directives: further lines of the `server` block. Paths are relative to ``files``.
     package init(
         _ identity: Identity, protocols: String = "TLSv1.2 TLSv1.3", listening: String = "",
         directives: String = #"location / { return 200 "hello"; }"#, in files: TemporaryDirectory? = nil
@@ -22,7 +22,7 @@ package final class NginxServer: Sendable {
         let files = self.files
         try files.write(identity.chainPEM, to: "chain.pem")
         try files.write(identity.key.pem, to: "key.pem")
-        // The chosen port is free, but another process can take it before nginx does. Then try another port.
+        // Another process can take the free port before nginx does. Then try another port.
         for _ in 0..<5 {
             let port = try LoopbackTCPServer { _ in }.port
             let server = """
@@ -44,7 +44,7 @@ package final class NginxServer: Sendable {
         throw NotStarted(output: String(decoding: (try? files.read("error.log")) ?? [], as: UTF8.self))
     }
 
-    /// Protocol and connection of each request that nginx has answered so far: `HTTP/2.0 1`.
+    /// Returns the protocol and connection number of each request that nginx has answered so far: `HTTP/2.0 1`.
     package func requests() -> [String] {
         let log = (try? files.read("access.log")) ?? []
         return String(decoding: log, as: UTF8.self).split(separator: "\n").map(String.init)

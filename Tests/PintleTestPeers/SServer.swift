@@ -1,7 +1,8 @@
 internal import Glibc
 package import PintleTestKit
 
-/// `openssl s_server` on a free port of loopback. It answers any request with a status page, and logs each alert that it reads.
+/// `openssl s_server` on a free loopback port. It answers every request with a status page and logs each alert that it
+/// receives.
 package final class SServer {
     package let port: UInt16
     private let files: TemporaryDirectory
@@ -11,7 +12,7 @@ package final class SServer {
         package let output: String
     }
 
-    /// Starts a server that presents `other` to clients with that name in SNI.
+    /// Starts a server that presents `other` to clients that send this name in SNI.
     package convenience init(_ identity: Identity, forName name: String, _ other: Identity) throws {
         let files = try TemporaryDirectory()
         let certificate = try files.write(other.certificate.pem, to: "certificate2.pem")
@@ -44,7 +45,7 @@ package final class SServer {
         self.port = port
     }
 
-    /// Waits until the output contains `text`, for at most five seconds, and returns the output.
+    /// Waits up to five seconds until the output contains `text`, and returns the output.
     package func output(with text: String) throws -> String {
         var output = ""
         for _ in 0..<500 {

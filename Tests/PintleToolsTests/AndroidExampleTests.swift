@@ -5,11 +5,12 @@ import Testing
 
 @testable import PintleTools
 
-/// The project of `Examples/android`: its files are exports of its policy, and its resources compile.
+/// The project of `Examples/android`. Its files are exports of its policy, and its resources compile.
 @Suite("Android example")
 struct AndroidExampleTests {
     private static let project = "\(Recipes.root)/Examples/android"
-    /// Android's own resources, which a manifest refers to. Debian's package takes 45 MB, so the set-up leaves it out.
+    /// Android's own resources, which a manifest refers to. The set-up does not install Debian's package, because it
+    /// takes 45 MB.
     private static let framework = "/usr/share/android-framework-res/framework-res.apk"
 
     private let directory: TemporaryDirectory

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Arguments")
 struct ArgumentTests {
-    @Test("The bare tool explains itself in at most 24 lines")
+    @Test("The tool without arguments explains itself in at most 24 lines")
     func overview() {
         let run = ToolRun()
         #expect(run.code == 0)
@@ -13,12 +13,12 @@ struct ArgumentTests {
         #expect(run.errors.isEmpty)
     }
 
-    @Test("Help on help is the overview")
+    @Test("Help on help prints the overview")
     func helpOnHelp() {
         #expect(ToolRun("help", "help").output == ToolRun("help").output)
     }
 
-    @Test("The version is one line")
+    @Test("The version fits on one line")
     func version() {
         #expect(ToolRun("--version").output == "0.1.0\n")
     }
@@ -36,7 +36,7 @@ struct ArgumentTests {
     }
 
     @Test(
-        "A command line that cannot be used exits 2, names the nearest word and says where help is",
+        "An unusable command line exits with 2, and the error names the nearest word and where to find help",
         arguments: [
             (["pni", "x"], "unknown command pni; did you mean pin?", "pintle help"),
             (["--verison"], "unknown option --verison; did you mean --version?", "pintle help"),
@@ -61,7 +61,7 @@ struct ArgumentTests {
         #expect(run.errors.hasSuffix("pintle: hint: see '\(help)'\n"))
     }
 
-    @Test("With --json a usage error is a document on standard output too")
+    @Test("With --json, the tool also prints a usage error as a document to standard output")
     func usageErrorAsJSON() throws {
         let run = ToolRun("pin", "--jsno", "--json")
         #expect(run.code == 2)
@@ -70,12 +70,12 @@ struct ArgumentTests {
         #expect(error?["code"]?.string == "unknown-option")
     }
 
-    @Test("Behind -- everything is an argument")
+    @Test("After --, every word is an argument")
     func terminator() {
         #expect(ToolRun("pin", "--", "--no.pem").errors.hasPrefix("pintle: error: --no.pem: no such file"))
     }
 
-    @Test("A script for each shell is made from the same descriptions", arguments: ["bash", "zsh", "fish"])
+    @Test("Each shell's completion script comes from the same descriptions", arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) {
         let run = ToolRun("--generate-completion-script", shell)
         #expect(run.code == 0)
@@ -84,7 +84,7 @@ struct ArgumentTests {
         #expect(ToolRun("--generate-completion-script=\(shell)").output == run.output)
     }
 
-    @Test("An unknown shell is a usage error")
+    @Test("The name of an unknown shell is a usage error")
     func unknownShell() {
         #expect(ToolRun("--generate-completion-script", "tcsh").code == 2)
     }

@@ -6,15 +6,15 @@ import Testing
 
 @testable import PintleTools
 
-/// Attacks that would produce an answer which the user did not give.
+/// Attacks that try to produce an answer which the user did not give.
 extension AskTests {
     @Test("Input from before the question does not answer it")
     func typeAhead() throws {
-        // What the person means who is asked is no.
+        // The user answers no once the question is on the screen.
         let run = try ask(answers: ["no\n"], early: "yes\n")
         #expect(run.code == 1 && run.screen.contains("nothing was stored\n"))
         #expect(try ask(answers: ["no\n"], early: "yes").code == 1)
-        // Nor does the rest of a paste answer the second question.
+        // The rest of a paste does not answer the second question either.
         let paste = try ask(answers: ["well\nyes\n", "no\n"])
         #expect(paste.code == 1)
         #expect(try approvals().isEmpty)
@@ -27,7 +27,7 @@ extension AskTests {
         #expect(try ask("yes\n").code == 0)
         #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
         let (store, key) = (store, try PublicKeyPin(subjectPublicKeyInfo: home.certificate.spkiDER))
-        // Meanwhile another process approves it and revokes that, with a reason.
+        // Meanwhile another process approves the server and revokes the approval, with a reason.
         let run = try ask(answers: ["yes\n"]) {
             _ = ToolRun("trust", "approve", "nas.test", "--key", "\(key)", "--store", store)
             _ = ToolRun("trust", "revoke", "nas.test", "--store", store)
@@ -37,7 +37,7 @@ extension AskTests {
             run.screen.contains("something else has been said about the server since it was shown: nas.test:443: key"))
         #expect(run.screen.contains("nothing was stored: check the server again"))
         #expect(try approvals().first?["state"]?.string == "revoked")
-        // Where something is said about another server, the answer counts.
+        // If the other process decides about another server, the answer counts.
         let other = try ask(answers: ["yes\n"]) {
             _ = ToolRun("trust", "approve", "b.test", "--key", "\(key)", "--store", store)
         }
@@ -65,13 +65,13 @@ extension AskTests {
         }
         let document = try ToolRun(arguments: arguments(at: other) + ["--json"]).json()
         #expect(document["approvalRecord"]?.string == "unreadable")
-        // A change sets it aside. What it held is still not known.
+        // A change moves the damaged store aside. Its contents are still unknown.
         #expect(ToolRun("trust", "approve", "b.test", "--key", Self.someKey, "--store", store).code == 1)
         #expect(try directory.read("trust.json.corrupt") == damaged)
         let lost = try ask("yes\n", at: other)
         #expect(lost.code == 1 && !lost.screen.contains("Trust this certificate"))
         #expect(lost.screen.contains("; earlier approvals may be lost\n"))
-        // The user has looked into the file and accepts the loss.
+        // Moving the file away means that the user has looked into it and accepts the loss.
         #expect(rename("\(store).corrupt", "\(store).old") == 0)
         #expect(try ask("yes\n", at: other).code == 0)
         #expect(try approvals().count == 2)
@@ -98,7 +98,7 @@ extension AskTests {
         #expect(run.screen.contains("First contact with nas.test:443"))
     }
 
-    @Test("Wide letters, letters from right to left, and thousands of names leave every line where it is")
+    @Test("Wide letters, right-to-left letters and thousands of names do not move any line")
     func wideNames() throws {
         let wide = String(repeating: "\u{9280}", count: 300)
         let hebrew = "\u{5D0}\u{5D1} 2099-12-31"
@@ -116,7 +116,7 @@ extension AskTests {
             #expect(screen.contains(" more\n"))
             #expect(!screen.unicodeScalars.contains { (0x590...0x8FF).contains($0.value) })
             for line in screen.split(separator: "\n") {
-                // Questions and commands are longer than a line.
+                // Questions and commands may be longer than a line.
                 if ["Trust this", "next: ", "      pintle "].contains(where: line.hasPrefix) { continue }
                 let columns = line.unicodeScalars.reduce(0) { $0 + ([0x9280, 0x1112].contains($1.value) ? 2 : 1) }
                 #expect(columns <= 80, "\(line)")
@@ -145,7 +145,7 @@ extension AskTests {
         #expect(
             refused.output.contains("  The leaf certificate is not for TLS servers. An approval cannot accept that.\n"))
         #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
-        // What it says for itself is shown, where it may be a server's.
+        // The question shows the purposes of a certificate that may be a server's.
         let asked = try ask("yes\n", at: try server([.serverAuth, .clientAuth]).0)
         #expect(asked.code == 0)
         #expect(asked.screen.contains("\n  purposes     serverAuth, clientAuth\n"))

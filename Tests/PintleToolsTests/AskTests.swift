@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleTools
 
-/// The question about a server that is not approved yet, on a terminal.
+/// The question on a terminal about a server that the user has not approved yet.
 @Suite("Asking about an unknown server")
 struct AskTests {
     let directory: TemporaryDirectory
@@ -33,7 +33,7 @@ struct AskTests {
         ]
     }
 
-    /// - Parameter typed: one answer a line.
+    /// - Parameter typed: the answers, one on each line.
     func ask(_ typed: String, at other: LoopbackTLSServer? = nil) throws -> TerminalRun {
         let lines = typed.split(separator: "\n", omittingEmptySubsequences: false)
         let last = lines.last.flatMap { $0.isEmpty ? nil : String($0) }
@@ -57,7 +57,7 @@ struct AskTests {
         return try run.json()["approvals"]?.elements.map(Array.init) ?? []
     }
 
-    @Test("The question shows another name and a past date in words, and a yes accepts exactly that certificate")
+    @Test("The question names a wrong name or a past date in words, and a yes accepts exactly that certificate")
     func exceptions() throws {
         let identity = try Identity.selfSigned(hosts: ["router.test"]) { $0.notAfter = .fromNow(days: -1) }
         let device = try LoopbackTLSServer(identity)
@@ -70,7 +70,7 @@ struct AskTests {
         #expect(ToolRun(arguments: arguments()).code == 1)
     }
 
-    @Test("A yes is stored, and the server is trusted at once and from then on")
+    @Test("A yes is stored, and the tool trusts the server at once and from then on")
     func yes() throws {
         let run = try ask("yes\n")
         #expect(run.code == 0)
@@ -111,7 +111,7 @@ struct AskTests {
     }
 
     @Test(
-        "Only whole words count, and two answers that cannot be understood mean no",
+        "Only whole words count, and two unclear answers mean no",
         arguments: [
             ("yes\n", true), (" YES \n", true), ("maybe\nyes\n", true), ("y\nYes\n", true), ("no\n", false),
             ("No\n", false), ("\n", false), ("   \n", false), ("\u{04}", false), ("y\nye\nyes\n", false),
@@ -127,7 +127,7 @@ struct AskTests {
         #expect(run.screen.contains("REJECTED   unknown-host   nas.test:443\nnothing was stored\n") != isYes)
     }
 
-    @Test("The fingerprint or the pin, pasted, is a yes, and the note says that it was compared")
+    @Test("Pasting the fingerprint or the pin is a yes, and the note says that it was compared")
     func compared() throws {
         let pin = try PublicKeyPin(subjectPublicKeyInfo: home.certificate.spkiDER)
         let rows = fingerprint().rows
@@ -142,10 +142,10 @@ struct AskTests {
         }
     }
 
-    @Test("Another fingerprint is not a yes, and neither is half of the right one")
+    @Test("Another fingerprint is not a yes, and half of the right one is not a yes either")
     func otherFingerprint() throws {
         let other = fingerprint(try .selfSigned(hosts: ["nas.test"]))
-        // It is the end of the question, not a slip.
+        // A wrong fingerprint ends the question. The tool does not take it for a slip and ask again.
         let run = try ask("\(other)\nyes\n")
         #expect(run.code == 1)
         #expect(run.screen.contains("That is not the fingerprint of this certificate.\n"))
@@ -157,7 +157,7 @@ struct AskTests {
         #expect(try ask(answers: ["\(rows.0)\n\(rows.1)\n"]).code == 0)
     }
 
-    @Test("A changed certificate is an alarm and never a question")
+    @Test("A changed certificate raises an alarm and never a question")
     func changed() throws {
         #expect(try ask("yes\n").code == 0)
         let before = try directory.read("trust.json")
@@ -181,10 +181,10 @@ struct AskTests {
         #expect(!run.screen.contains("Trust this certificate"))
         #expect(try directory.read("trust.json") == before)
         #expect(stranger.requestByteCount == 0)
-        // Nor is it one where the system trusts the new certificate.
+        // A changed certificate raises no question even if the system trusts it.
         let trusted = try LoopbackTLSServer(try authority.issue(hosts: ["nas.test"]))
         #expect(try ask("yes\n", at: trusted).screen.contains("REJECTED   pin-mismatch"))
-        // The same, where a key was approved.
+        // The same holds if the user approved a key.
         let key = try PublicKeyPin(subjectPublicKeyInfo: home.certificate.spkiDER)
         #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
         #expect(ToolRun("trust", "approve", "nas.test", "--key", "\(key)", "--store", store).code == 0)
@@ -192,7 +192,7 @@ struct AskTests {
         #expect(try ask("no\n").code == 0)
     }
 
-    @Test("Without a terminal there is no question, and nothing is stored")
+    @Test("Without a terminal the tool asks no question and stores nothing")
     func noTerminal() throws {
         let run = ToolRun(arguments: arguments() + ["--ask"], input: Array("yes\n".utf8))
         #expect(run.code == 1)
@@ -204,7 +204,7 @@ struct AskTests {
         #expect(try ask("yes\n").code == 0)
     }
 
-    @Test("The question about a server that the system trusts says so")
+    @Test("The question about a server says if the system trusts it")
     func systemTrusts() throws {
         let trusted = try LoopbackTLSServer(try authority.issue(hosts: ["nas.test"]))
         let run = try ask("yes\n", at: trusted)
@@ -215,7 +215,7 @@ struct AskTests {
             ToolRun("trust", "list", "--store", store).output.contains("  accepts   nothing: the system trusted it\n"))
     }
 
-    @Test("The question tells of an earlier approval")
+    @Test("The question mentions an earlier approval")
     func history() throws {
         #expect(try ask("yes\n").code == 0)
         #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
@@ -229,7 +229,7 @@ struct AskTests {
         #expect(quiet.output.contains("; approved once, for another certificate, and revoked \(day)\n"))
     }
 
-    @Test("A failure that cannot be approved raises no question", arguments: ["weak-key"])
+    @Test("The tool asks no question about a failure that cannot be approved", arguments: ["weak-key"])
     func unacceptable(_ code: String) throws {
         let bad = try Identity.selfSigned(hosts: ["nas.test"], keyType: .rsa(bits: 1_024))
         let run = try ask("yes\nyes\n", at: try LoopbackTLSServer(bad))
@@ -262,7 +262,7 @@ struct AskTests {
         #expect(mismatch["nearestMiss"] == nil)
     }
 
-    @Test("Options that make no sense together are refused")
+    @Test("The tool refuses options that contradict each other")
     func usage() throws {
         func code(_ more: String...) -> (Int32, String) {
             let run = ToolRun(arguments: ["check", "nas.test", "--policy", policy, "--ask"] + more)

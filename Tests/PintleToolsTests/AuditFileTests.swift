@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleTools
 
-/// What an audit keeps, and goes on from.
+/// The results file of an audit, and resuming from it.
 @Suite("Results of audits")
 struct AuditFileTests {
     private let scene: AuditFixture
@@ -36,14 +36,14 @@ struct AuditFileTests {
         }
     }
 
-    @Test("A resumed audit asks only servers without a result, and again the server of a line that was cut off")
+    @Test("A resumed audit asks the servers without a result, and the server of a line that was cut off")
     func resume() throws {
         #expect(audit().code == 0)
         #expect(server.waitUntilClosed(connections: 6))
         let whole = try scene.read("results.ndjson")
         #expect(try Set(hosts()).count == 6)
         let lines = whole.split(separator: "\n").map(String.init)
-        // Killed in the middle of the fourth line.
+        // As if the audit was killed in the middle of the fourth line.
         try scene.directory.write(
             lines.prefix(3).joined(separator: "\n") + "\n" + lines[3].prefix(40), to: "results.ndjson")
         let run = audit("--resume")
@@ -53,7 +53,7 @@ struct AuditFileTests {
         #expect(try hosts().sorted() == (0..<6).map { "h\($0).audit.test" })
         #expect(try scene.read("results.ndjson").hasPrefix(lines.prefix(3).joined(separator: "\n") + "\n"))
         #expect(server.waitUntilClosed(connections: 9))
-        // Nobody is left, and nobody is asked.
+        // Every server has a result, so the audit asks none again.
         #expect(audit("--resume").code == 0)
         #expect(server.connectionCount == 9)
     }
@@ -68,7 +68,7 @@ struct AuditFileTests {
         #expect(try hosts().count == 6)
     }
 
-    @Test("Results are not overwritten, not mixed with those of another policy, and not written by two at a time")
+    @Test("An audit refuses to overwrite results, to mix policies, and to share its file with another audit")
     func guarded() throws {
         #expect(audit("--resume").code == 0)
         let before = try scene.read("results.ndjson")
@@ -90,7 +90,7 @@ struct AuditFileTests {
         #expect(audit("--resume").code == 0)
     }
 
-    @Test("A line that is not a result is an error with its place, wherever results are read")
+    @Test("A line that is not a result is an error with its place, in every command that reads results")
     func malformed() throws {
         #expect(audit().code == 0)
         let good = try scene.read("results.ndjson")
@@ -105,7 +105,7 @@ struct AuditFileTests {
         #expect(audit("--resume").code == 0)
     }
 
-    @Test("A file that ends in anything but the beginning of a result is left as it is")
+    @Test("A file that ends in anything but the beginning of a result is left unchanged")
     func foreign() throws {
         #expect(audit().code == 0)
         let whole = try scene.read("results.ndjson")
@@ -113,7 +113,7 @@ struct AuditFileTests {
         for text in [oneLine, whole + oneLine, whole + "{\"host", whole + "x", "a.audit.test"] {
             try scene.directory.write(text, to: "results.ndjson")
             let run = audit("--resume")
-            // What is the beginning of a result is cut off, and nothing else.
+            // The audit cuts off the beginning of a result and nothing else.
             let isTorn = text.hasSuffix("{\"host")
             #expect(run.code == (isTorn ? 0 : 2))
             #expect(try scene.read("results.ndjson") == (isTorn ? whole : text))
@@ -121,7 +121,7 @@ struct AuditFileTests {
         }
     }
 
-    @Test("Results of other anchors do not mix either, and the same certificates in another file are the same")
+    @Test("Results of other anchors do not mix; the same certificates in another file are the same anchors")
     func anchors() throws {
         #expect(audit().code == 0)
         let before = try scene.read("results.ndjson")
@@ -139,7 +139,7 @@ struct AuditFileTests {
         #expect(try scene.read("results.ndjson") == before)
     }
 
-    @Test("A result counts once, and only where its server is on the list")
+    @Test("A result counts once, and only if its server is on the list")
     func countedOnce() throws {
         #expect(audit().code == 0)
         let whole = try scene.read("results.ndjson")
@@ -164,7 +164,7 @@ struct AuditFileTests {
     private let trusted = "\"decision\":\"trusted\",\"reason\":\"pin-matched\""
     private let rejected = "\"decision\":\"rejected\",\"reason\":\"pin-mismatch\""
 
-    @Test("The newest of two results counts, in any order of the files; results of two policies are an error")
+    @Test("The newest result of a server counts, in any order of the files; results of two policies are an error")
     func newest() throws {
         let old = try scene.directory.write(line("a.test", "01", trusted), to: "old")
         let new = try scene.directory.write(line("a.test", "08", rejected), to: "new")
@@ -186,7 +186,7 @@ struct AuditFileTests {
         #expect(ToolRun("audit", "--from", new).code == 0)
     }
 
-    @Test("A report names the servers that are not trusted, a hundred at most")
+    @Test("A report names the servers that are not trusted, at most a hundred")
     func named() throws {
         let file = try scene.directory.write(
             line("good.test", "01", trusted) + (0..<102).map { line("r\($0).test", "01", rejected) }.joined(),
@@ -198,9 +198,9 @@ struct AuditFileTests {
         #expect(!run.output.contains("good.test"))
     }
 
-    @Test("An audit of no server is no success, and a part of a list may be empty")
-    func nobody() throws {
-        try scene.directory.write("# nobody yet\n\n", to: "hosts.txt")
+    @Test("An audit of no server is an error, but one shard of a list may be empty")
+    func noServer() throws {
+        try scene.directory.write("# no hosts yet\n\n", to: "hosts.txt")
         for more in [[], ["--shard", "1/3"]] {
             let run = ToolRun(arguments: ["audit", policy, "--hosts", list, "-o", results] + more)
             #expect(run.code == 2)
@@ -240,13 +240,13 @@ struct AuditFileTests {
         #expect(server.connectionCount == 0)
         let page = scene.directory.path(of: "page.html")
         #expect(audit("--html", page).code == 0)
-        // A page of before is replaced.
+        // A page from an earlier run is replaced.
         #expect(audit("--resume", "--html", page).code == 0)
         #expect(ToolRun("audit", "--from", results, "--html", results).errors.contains(" would replace "))
         #expect(ToolRun("audit", "--from", results, "--html", page).code == 0)
     }
 
-    @Test("Parts from several machines make one report, each server once")
+    @Test("Results from several machines make one report with each server once")
     func parts() throws {
         let files = (1...3).map { scene.directory.path(of: "\($0).ndjson") }
         for (index, file) in files.enumerated() {
@@ -265,7 +265,7 @@ struct AuditFileTests {
         #expect(ToolRun("audit", "--from", scene.directory.path(of: "none.ndjson")).code == 2)
     }
 
-    @Test("An audit whose time is up says what is left, and the next one asks it")
+    @Test("An audit that runs out of time says which servers are left, and the next audit asks them")
     func timeLimit() throws {
         let silent = try LoopbackTCPServer { $0.stall(seconds: 60) }
         let port = server.port
@@ -283,7 +283,7 @@ struct AuditFileTests {
         #expect(try hosts().sorted() == ["s.audit.test", "t0.audit.test", "t1.audit.test", "t2.audit.test"])
     }
 
-    @Test("Progress is for terminals, and leaves nothing behind")
+    @Test("Progress appears only on terminals and leaves nothing behind")
     func progress() throws {
         let silent = try LoopbackTCPServer { $0.stall(seconds: 60) }
         let list = try scene.list([("s.audit.test", silent.port)], name: "s.txt")

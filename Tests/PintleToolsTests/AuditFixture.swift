@@ -5,13 +5,13 @@ import Testing
 
 @testable import PintleTools
 
-/// Servers on loopback, a list of names that lead to them, and a policy for `audit.test` and what is below it.
+/// Servers on loopback, a list of names that lead to them, and a policy for `audit.test` and its subdomains.
 struct AuditFixture {
     static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
 
     let directory: TemporaryDirectory
     let root: PintleTestKit.CertificateAuthority
-    /// For `audit.test` and `*.audit.test`.
+    /// The certificate for `audit.test` and `*.audit.test`.
     let identity: Identity
     let anchors: String
 
@@ -26,7 +26,7 @@ struct AuditFixture {
         try PublicKeyPin(subjectPublicKeyInfo: certificate.spkiDER).description
     }
 
-    /// A key that is not pinned, in a certificate that is good otherwise.
+    /// Returns a certificate that is valid but has a key that is not pinned.
     func stranger(days: Int = 90) throws -> Identity {
         try root.issue(hosts: ["audit.test", "*.audit.test"]) { $0.notAfter = .fromNow(days: days) }
     }
@@ -40,7 +40,7 @@ struct AuditFixture {
             """, to: name)
     }
 
-    /// A list of `name` and the port on loopback that it leads to.
+    /// Writes a host list with each name and the loopback port that it leads to.
     func list(_ servers: [(name: String, port: UInt16)], name: String = "hosts.txt") throws -> String {
         try directory.write(servers.map { "\($0.name)  127.0.0.1:\($0.port)\n" }.joined(), to: name)
     }
@@ -55,7 +55,7 @@ struct AuditFixture {
             ) { $1 }, now: now, terminalWidth: terminalWidth)
     }
 
-    /// The lines of NDJSON by the host that they are about.
+    /// Returns the results by host, parsed from lines of NDJSON.
     static func records(_ text: String) throws -> [String: JSONValue] {
         var records: [String: JSONValue] = [:]
         for line in text.split(separator: "\n") {
@@ -67,7 +67,7 @@ struct AuditFixture {
         return records
     }
 
-    /// `trusted pin-matched`, `rejected invalid-path expired`, `connection-refused`
+    /// Returns a verdict such as `trusted pin-matched`, `rejected invalid-path expired` or `connection-refused`.
     static func verdict(_ record: JSONValue?) -> String {
         if let code = record?["error"]?["code"]?.string { return code }
         return [record?["decision"], record?["reason"], record?["pathFailure"]].compactMap { $0?.string }

@@ -22,7 +22,7 @@ struct AuditManyTests {
         [try #require(SpawnedTool.path), "audit", try scene.policy(), "--anchors", scene.anchors] + more
     }
 
-    /// Results in a file, counted fast: it is asked again and again, beside servers that need the processor.
+    /// Counts the results in a file with `memchr`. The test calls this often, beside servers that need the processor.
     private func count(_ name: String) -> Int {
         ((try? scene.directory.read(name)) ?? []).withUnsafeBytes { bytes in
             var (count, rest) = (0, bytes[...])
@@ -36,7 +36,7 @@ struct AuditManyTests {
         }
     }
 
-    /// Waits for something that is to come, two minutes at most.
+    /// Waits for a condition, at most two minutes.
     private func wait(until condition: () -> Bool) -> Bool {
         for _ in 0..<6_000 {
             if condition() { return true }
@@ -45,7 +45,7 @@ struct AuditManyTests {
         return false
     }
 
-    @Test("2,000 servers, among them silent, broken and foreign ones, take the memory of 200")
+    @Test("An audit of 2,000 servers, some silent, broken or with another key, needs no more memory than one of 200")
     func memory() throws {
         let good = try LoopbackTLSServer(scene.identity) { $0.maximumConnections = 128 }
         let stranger = try LoopbackTLSServer(scene.stranger())
@@ -54,7 +54,8 @@ struct AuditManyTests {
         let silent = try LoopbackTCPServer(maximumConnections: 128) { $0.stall(seconds: 1) }
         let gone = try LoopbackTCPServer { _ in }
         gone.close()
-        /// Of each hundred two are silent for a second, two speak HTTP, two hang up, two are gone and two have another key.
+        /// Returns the port of a server. Of each hundred, two are silent for a second, two speak HTTP, two hang up, two
+        /// are gone and two have another key.
         func port(_ index: Int) -> UInt16 {
             switch index % 100 {
             case 10, 60: silent.port
@@ -67,7 +68,8 @@ struct AuditManyTests {
         }
         func peak(_ servers: Int) throws -> Int {
             let list = try scene.list((0..<servers).map { ("h\($0).audit.test", port($0)) }, name: "\(servers).txt")
-            // The page goes into a pipe that nobody reads yet: there the tool waits when every server was asked.
+            // The page goes into a pipe without a reader yet, so the tool blocks there after it has asked all servers.
+            // Its peak memory can then be read.
             let page = scene.directory.path(of: "\(servers).html")
             #expect(mkfifo(page, 0o600) == 0)
             let child = try ChildProcess(
@@ -98,7 +100,7 @@ struct AuditManyTests {
             Set(try scene.read("2000.ndjson").split(separator: "\n").map { $0.prefix { $0 != "," } }).count == 2_000)
     }
 
-    @Test("SIGINT ends an audit in order, and the next one asks no server twice", arguments: [SIGINT, SIGTERM])
+    @Test("A signal ends an audit in order, and the next audit asks no server twice", arguments: [SIGINT, SIGTERM])
     func interrupted(signal: CInt) throws {
         let good = try LoopbackTLSServer(scene.identity)
         let silent = try LoopbackTCPServer(maximumConnections: 64) { $0.stall(seconds: 60) }
@@ -125,7 +127,7 @@ struct AuditManyTests {
         #expect(good.connectionCount == 20)
     }
 
-    @Test("An audit ends although the reader of its output does not read", arguments: [SIGINT, SIGTERM])
+    @Test("A signal ends an audit even if the reader of its output does not read", arguments: [SIGINT, SIGTERM])
     func stalled(signal: CInt) throws {
         let gone = try LoopbackTCPServer { _ in }
         gone.close()
@@ -139,7 +141,7 @@ struct AuditManyTests {
             ["sh", "-c", "exec \"$@\" > \(pipe)", "sh"]
                 + command(["--hosts", list, "-o", scene.directory.path(of: "results.ndjson"), "--parallel", "1"]),
             environment: Self.environment, outputFile: scene.directory.path(of: "log"))
-        // A pipe holds 64 KiB: then no more is asked.
+        // A pipe holds 64 KiB. When it is full, the audit asks no more servers.
         var last = (count: -1, turns: 0)
         #expect(
             wait {
@@ -149,7 +151,7 @@ struct AuditManyTests {
             })
         #expect(child.status == nil, "it waits for its reader")
         #expect(last.count < 2_000)
-        // The first is heard where it waits already, and the second wherever it is.
+        // The first signal ends the tool if it is already waiting for the pipe. The second ends it in any state.
         kill(child.processIdentifier, signal)
         for _ in 0..<1_000 where child.status == nil { usleep(5_000) }
         if child.status == nil { kill(child.processIdentifier, signal) }

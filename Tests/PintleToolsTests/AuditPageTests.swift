@@ -31,7 +31,7 @@ struct AuditPageTests {
         return "{\"host\": \"\(host)\", \"port\": 443, \"at\": \"2027-01-15T08:00:00Z\", \(verdict)\(end)\(more)}"
     }
 
-    @Test("Nothing in a result can become markup, and nothing is loaded from anywhere")
+    @Test("No text in a result can become markup, and the page loads nothing")
     func hostile() throws {
         let attack = "</td><script>alert(1)</script><img src=x onerror='a()'>&quot;\\u202E\\u001B[2J"
         let text = try page([
@@ -51,7 +51,7 @@ struct AuditPageTests {
         }
     }
 
-    @Test("The policy of the page names its own style and script by their hashes, and nothing else")
+    @Test("The content security policy of the page allows only its own style and script, by their hashes")
     func contentSecurityPolicy() throws {
         let text = try page([line("a.test")])
         for (element, directive) in [("style", "style-src"), ("script", "script-src")] {
@@ -65,7 +65,7 @@ struct AuditPageTests {
         #expect(!text.contains("unsafe-inline") && !text.contains(" style="))
     }
 
-    @Test("The worst servers come first, and each server has one row")
+    @Test("The page lists the worst servers first, and each server in one row")
     func rows() throws {
         let text = try page([
             line("fine.test"), line("late.test", "\"error\": {\"code\": \"connect-timeout\"}"),
@@ -98,7 +98,7 @@ struct AuditPageTests {
         #expect(svg.contains("1 certificate; one is a.test:443"))
     }
 
-    @Test("A page that cannot be written is an error, and leaves no half page")
+    @Test("A page that cannot be written is an error and leaves no incomplete file")
     func unwritable() throws {
         let results = try directory.write(line("a.test") + "\n", to: "results.ndjson")
         #expect(ToolRun("audit", "--from", results, "--html", directory.path(of: "none/report.html")).code == 2)

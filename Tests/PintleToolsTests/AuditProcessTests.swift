@@ -6,8 +6,8 @@ import Testing
 
 @testable import PintleTools
 
-/// A verdict that never returns, in a process of its own: no call of OpenSSL takes that long any more, so a library that
-/// is loaded before it stands in for one.
+/// A verdict that never returns, in a separate process. No call of OpenSSL hangs that long any more, so a preloaded
+/// library replaces the call.
 @Suite(
     "The tool ends an audit while a verdict runs",
     .enabled(
@@ -22,8 +22,8 @@ struct AuditProcessTests {
         server = try LoopbackTLSServer(scene.identity)
     }
 
-    /// Counts validations, and keeps those from number `$STALL_FROM` on for ever. What a normal exit of the process runs
-    /// says so.
+    /// Counts validations, and blocks forever from number `$STALL_FROM` on. A destructor reports a normal exit of the
+    /// process.
     private static let source = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -59,7 +59,7 @@ struct AuditProcessTests {
         }
     }
 
-    @Test("Its time limit ends it with exit code 2, the results so far are kept, and a resumed audit asks the others")
+    @Test("The time limit ends the tool with exit code 2, the results stay, and a resumed audit asks the other servers")
     func stalled() throws {
         let library = try library()
         let policy = try scene.policy()
@@ -73,7 +73,7 @@ struct AuditProcessTests {
         #expect(!stalled.timedOut)
         #expect(stalled.status == 2, "\(stalled.errorOutput)")
         #expect(stalled.errorOutput.contains("not asked: 2 servers; the time is up"), "\(stalled.errorOutput)")
-        // Freeing what the thread in OpenSSL still uses could end the process in another way.
+        // A normal exit would free memory that the blocked thread in OpenSSL still uses, and could crash.
         #expect(!stalled.errorOutput.contains("normal exit"))
         #expect(try names(results) == ["a.audit.test", "b.audit.test"])
 

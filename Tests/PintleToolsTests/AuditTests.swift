@@ -14,7 +14,7 @@ struct AuditTests {
         scene = try AuditFixture()
     }
 
-    @Test("Every kind of server gets its own verdict in one run, and the good ones beside them stay good")
+    @Test("Each kind of server gets its own verdict in one run, and bad servers do not affect good ones")
     func verdicts() throws {
         let good = try LoopbackTLSServer(scene.identity)
         let stranger = try LoopbackTLSServer(scene.stranger())
@@ -47,14 +47,14 @@ struct AuditTests {
             ])
         #expect(records["z.audit.test"]?["port"]?.integer == 8_443)
         #expect(run.errors.contains("9 servers: 2 trusted, 3 rejected, 4 not reached"))
-        // A refusal is told by an alert, an acceptance by none, and nobody is sent a request.
+        // The tool refuses a server with an alert and accepts one without. It sends neither a request.
         #expect(stranger.waitUntilClosed())
         #expect(stranger.alertsReceived.count == 1)
         #expect(good.waitUntilClosed(connections: 3))
         #expect(good.requestByteCount == 0)
     }
 
-    @Test("An address that leads past the rules for this machine is not judged, and the server beside it is")
+    @Test("An address that bypasses the rules for this machine is not judged, and the server beside it is")
     func alias() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let list = try scene.list([
@@ -71,7 +71,7 @@ struct AuditTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("An audit decides as check does, and finds the problems that lint finds")
+    @Test("An audit decides as check does and finds the problems that lint finds")
     func sameAsTheOthers() throws {
         let spareIdentity = try scene.stranger()
         let policy = try scene.policy(backup: scene.pin(spareIdentity.certificate))
@@ -99,7 +99,7 @@ struct AuditTests {
         }
     }
 
-    @Test("A backup key that the server shows is a warning, which --strict counts")
+    @Test("A backup key in the served chain is a warning, and --strict counts it")
     func backupInUse() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let policy = try scene.policy(backup: scene.pin(scene.root.certificate))
@@ -116,7 +116,7 @@ struct AuditTests {
         #expect(fine.output.hasPrefix("1 server: 1 trusted, 0 rejected, 0 not reached\n"))
     }
 
-    @Test("The exit code tells trusted, rejected and only unreached servers apart")
+    @Test("The exit code distinguishes trusted, rejected and unreached servers")
     func exitCodes() throws {
         let good = try LoopbackTLSServer(scene.identity)
         let bad = try LoopbackTLSServer(scene.stranger())
@@ -133,7 +133,7 @@ struct AuditTests {
         #expect(try code([good.port, bad.port, gone.port]) == 1)
     }
 
-    @Test("Without hosts an audit asks the rules' hosts; without a policy only the path decides")
+    @Test("Without hosts, an audit asks the hosts of the rules; without a policy, only the path decides")
     func whoIsAsked() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let place = "127.0.0.1:\(server.port)"
@@ -154,7 +154,7 @@ struct AuditTests {
         #expect(records["audit.test"]?["policy"] == nil)
     }
 
-    @Test("A proxy in the environment is used, and excepted hosts go past it")
+    @Test("An audit uses a proxy from the environment, except for excluded hosts")
     func proxy() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let port = server.port
@@ -191,7 +191,7 @@ struct AuditTests {
             ])
     }
 
-    @Test("A host list may have comments, and every unreadable line is reported with its place")
+    @Test("A host list may have comments, and each unreadable line is reported with its place")
     func hostList() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let port = server.port
@@ -215,7 +215,7 @@ struct AuditTests {
         #expect(asPolicy.errors.contains("a list of hosts is given with --hosts"))
     }
 
-    @Test("A byte order mark is named in the error")
+    @Test("The error about a byte order mark names it")
     func byteOrderMark() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let line = Array("a.audit.test 127.0.0.1:\(server.port)\n".utf8)
@@ -230,7 +230,7 @@ struct AuditTests {
         }
     }
 
-    @Test("A rule that no server of the list falls under is named, and counts with --strict")
+    @Test("An audit names a rule that matches no server of the list, and --strict counts it")
     func unmetRule() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let list = try scene.list([("a.audit.test", server.port)])
@@ -251,17 +251,17 @@ struct AuditTests {
         #expect(run.code == 0)
         #expect(run.errors.contains("no server of the list falls under 1 rule: b.audti.test"))
         #expect(scene.audit(bad, "--hosts", other, "--strict").code == 1)
-        // Every part knows the whole list.
+        // Each shard reads the whole list, so it knows which rules match no server.
         let results = scene.directory.path(of: "r")
         let part = scene.audit(bad, "--hosts", other, "--shard", "1/9999", "-o", results, "--json")
         #expect(try part.json()["unmetRules"]?.elements?.compactMap(\.string) == ["b.audti.test"])
-        // Who names servers one by one leaves rules out on purpose.
+        // A user who names single servers leaves out rules on purpose.
         let one = scene.audit(bad, "a.audit.test", "--connect-to", "127.0.0.1:\(server.port)", "--strict")
         #expect(one.code == 0)
         #expect(scene.audit(try policy("b.audit.test"), "--hosts", list).errors.contains("1 rule: b.audit.test"))
     }
 
-    @Test("A shard is the same whatever the list, and the shards are the list")
+    @Test("The shard of a host does not depend on the list, and all shards together are the whole list")
     func shards() throws {
         let names = (0..<40).map { "h\($0).audit.test" }
         let endpoints = try names.map { ServerEndpoint(host: try ServerName($0)) }
@@ -272,12 +272,12 @@ struct AuditTests {
         for text in ["0/3", "4/3", "1", "1/0", "1/2/3", "-1/2", "1/10001", "a/b"] {
             #expect(throws: ToolError.self) { try AuditShard(text) }
         }
-        // $(printf %s example.com | sha256sum | cut -c1-16) modulo 5 and 7.
+        // The numbers come from $(printf %s example.com | sha256sum | cut -c1-16) modulo 5 and 7.
         #expect(try AuditShard("5/5").contains(ServerName("example.com")))
         #expect(try AuditShard("6/7").contains(ServerName("Example.COM.")))
     }
 
-    @Test("Command lines that contradict themselves are refused")
+    @Test("The tool refuses command lines that contradict themselves")
     func usage() throws {
         let policy = try scene.policy()
         for arguments in [

@@ -8,8 +8,8 @@ import Testing
 
 @testable import PintleTools
 
-/// A verdict runs inside OpenSSL and cannot be interrupted; the audit ends all the same.
-@Suite("The time limit of an audit holds while a verdict takes long")
+/// A verdict runs inside OpenSSL and cannot be interrupted. The audit ends anyway.
+@Suite("The time limit of an audit holds during a long verdict")
 struct AuditTimeLimitTests {
     private let scene: AuditFixture
     private let server: LoopbackTLSServer
@@ -19,7 +19,7 @@ struct AuditTimeLimitTests {
         server = try LoopbackTLSServer(scene.identity)
     }
 
-    /// A verdict that takes as long as the test says.
+    /// A verdict that takes as long as a test wants.
     private final class DelayedVerdict: Sendable {
         private struct State {
             var isReleased = false
@@ -64,7 +64,7 @@ struct AuditTimeLimitTests {
         return (survey, targets)
     }
 
-    @Test("A survey ends while a verdict still runs, with the results so far")
+    @Test("A survey ends during a verdict and keeps the results so far")
     func slow() throws {
         let slow = DelayedVerdict()
         defer { slow.release() }
@@ -81,7 +81,7 @@ struct AuditTimeLimitTests {
         #expect(SurveyThread.isAnyLeftBehind)
     }
 
-    @Test("A verdict that returns in time leaves nothing behind, and every server is asked")
+    @Test("A verdict that returns in time leaves nothing behind, and the survey asks every server")
     func quick() throws {
         let slow = DelayedVerdict()
         slow.release()
@@ -97,7 +97,7 @@ struct AuditTimeLimitTests {
         #expect(lines.count == 2 && lines.allSatisfy { $0.contains("pin-matched") }, "\(lines)")
     }
 
-    /// The taker stops the survey while `held` verdicts have begun and the last of them still runs.
+    /// The result handler stops the survey when `held` verdicts have begun and the last of them still runs.
     @Test("Every server that has a result when the survey stops keeps it, and a resumed survey asks only the others")
     func stoppedWithResults() throws {
         let slow = DelayedVerdict()
@@ -108,7 +108,7 @@ struct AuditTimeLimitTests {
         var isFirst = true
         let isDone = try survey.run(targets.remaining(after: [])) { (line: [UInt8]) throws(ToolError) in
             known.insert(try self.key(line))
-            // More results come while the first one is written.
+            // More results arrive while the handler is busy with the first one.
             while isFirst, slow.begun < held { usleep(1_000) }
             isFirst = false
         } goesOn: {

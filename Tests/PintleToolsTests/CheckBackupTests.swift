@@ -2,7 +2,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// A backup is one only while no server uses it.
+/// A key is a backup only while no server uses it.
 @Suite("Backups of live servers")
 struct CheckBackupTests {
     private let directory: TemporaryDirectory
@@ -25,7 +25,7 @@ struct CheckBackupTests {
         try PublicKeyPin(subjectPublicKeyInfo: certificate.spkiDER).description
     }
 
-    /// The backup as JSON: text or an object.
+    /// - Parameter backup: the backup pin as JSON, a string or an object.
     private func check(backup: String, more: String = "", _ options: String...) throws -> ToolRun {
         let policy = try directory.write(
             """
@@ -43,7 +43,7 @@ struct CheckBackupTests {
         try PublicKeyPin(subjectPublicKeyInfo: PrivateKey().spkiDER).description
     }
 
-    @Test("A key of the live chain is not a backup, sent or not; another key is")
+    @Test("A key of the live chain is not a backup, even if the server does not send it; another key is")
     func inTheLiveChain() throws {
         for (depth, certificate) in [(1, intermediate.certificate), (2, root.certificate)] {
             let backup = try pin(certificate)
@@ -60,7 +60,7 @@ struct CheckBackupTests {
         #expect(run.output.contains("\nnext: nothing to do until "))
     }
 
-    @Test("A key of the live chain is not a backup at another position either, nor as a certificate pin")
+    @Test("A key of the live chain is not a backup at another position or as a certificate pin either")
     func otherForms() throws {
         let elsewhere = try check(backup: "{\"spki\": \"\(try pin(intermediate.certificate))\", \"at\": \"leaf\"}")
         #expect(elsewhere.output.contains("in the live chain at depth 1: no backup"))
@@ -80,7 +80,7 @@ struct CheckBackupTests {
                 .contains("\(backup)  sent by the server, not on the path: no backup\n"))
     }
 
-    @Test("A backup in use is reported also after the pins have expired")
+    @Test("Check reports a backup in use even after the pins have expired")
     func expired() throws {
         let past = ", \"expiry\": {\"after\": \"2020-01-01T00:00:00Z\", \"then\": \"systemTrust\"}"
         let run = try check(backup: "\"\(try pin(root.certificate))\"", more: past)
@@ -89,7 +89,7 @@ struct CheckBackupTests {
         #expect(try check(backup: "\"\(try spare())\"", more: past).output.contains("not in use, as it should be\n"))
     }
 
-    @Test("JSON lists the backups in use with their places, and nothing where there are none")
+    @Test("JSON lists the backups in use with their positions, and omits the member if there are none")
     func json() throws {
         let backup = try pin(root.certificate)
         let run = try check(backup: "\"\(backup)\", \"\(try spare())\"", "--json")

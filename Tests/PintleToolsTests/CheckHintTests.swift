@@ -2,10 +2,10 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// The hints after a handshake that the server refuses.
+/// Hints after a handshake that the server refuses.
 @Suite("Hints about handshakes that the server refuses")
 struct CheckHintTests {
-    /// The hint where the server answers the first message with a fatal alert.
+    /// Returns the hint if the server answers the first message with a fatal alert.
     private func hint(alert: UInt8) throws -> String {
         let server = try LoopbackTCPServer { connection in
             _ = try? connection.read(upTo: 4_096)

@@ -42,7 +42,7 @@ struct CheckTests {
             ] + options)
     }
 
-    @Test("A pinned server is trusted, and the rule, the path and the pin are shown")
+    @Test("Check trusts a pinned server and shows the rule, the path and the pin")
     func trusted() throws {
         let run = check(policy: try policy(pins: [try pin(identity.certificate)]))
         #expect(run.code == 0)
@@ -64,7 +64,7 @@ struct CheckTests {
     }
 
     @Test(
-        "An address that leads past the rule for this machine cannot be checked, and the address of the rule can",
+        "An address that bypasses the rule for this machine cannot be checked, and the address of the rule can",
         arguments: [("0.0.0.0", 2), ("[::]", 2), ("[::ffff:127.0.0.1]", 2), ("127.0.0.1", 1), ("[::1]", 1)])
     func alias(host: String, code: Int32) throws {
         let rules = ["127.0.0.1", "::1"].map {
@@ -86,7 +86,7 @@ struct CheckTests {
         #expect(own.connectionCount == (code == 2 ? 0 : 1))
     }
 
-    @Test("A server with another key is refused inside the handshake, by an alert")
+    @Test("Check refuses a server with another key inside the handshake, by an alert")
     func mismatch() throws {
         let run = check(policy: try policy(pins: [Self.strange]))
         #expect(run.code == 1)
@@ -118,7 +118,7 @@ struct CheckTests {
         #expect(json["reason"]?.string == "invalid-path" && json["pathFailure"]?.string == "other")
     }
 
-    @Test("JSON has the keys of the contract", arguments: [true, false])
+    @Test("The JSON has the keys of the contract", arguments: [true, false])
     func json(isPinned: Bool) throws {
         let pin = isPinned ? try pin(identity.certificate) : Self.strange
         let run = check(policy: try policy(pins: [pin]), "--json")
@@ -139,7 +139,7 @@ struct CheckTests {
         #expect(document["presentedCertificates"]?.count == 1)
     }
 
-    @Test("An invalid path is refused whatever the pins say, at the time that is asked for")
+    @Test("An invalid path is refused whatever the pins say, at the time given with --at")
     func expired() throws {
         let policy = try policy(pins: [try pin(identity.certificate)])
         let run = check(policy: policy, "--at", "2099-01-01T00:00:00Z")
@@ -151,7 +151,7 @@ struct CheckTests {
         #expect(check(policy: policy, "--at", "tomorrow").code == 2)
     }
 
-    @Test("A name that the certificate is not for is refused, and its names are listed")
+    @Test("Check refuses a certificate for another name and lists its names")
     func nameMismatch() throws {
         let run = check("https://other.test", policy: try policy(pins: [Self.strange]))
         #expect(run.code == 1)
@@ -165,7 +165,7 @@ struct CheckTests {
         #expect(none.output.contains("  The certificate has no subject alternative name, "))
     }
 
-    @Test("An unknown host shows what a person compares")
+    @Test("The text about an unknown host shows the values that a user compares")
     func unknownHost() throws {
         let other = try policy(pins: [Self.strange], top: "\"unpinnedHosts\": \"askUser\",")
         server.close()
@@ -177,7 +177,7 @@ struct CheckTests {
         #expect(run.output.contains("self-signed; system trust would refuse it; never approved"))
     }
 
-    @Test("A host that is not allowed is refused, and the text says that no rule covers it")
+    @Test("Check refuses a host that is not allowed, and the text says that no rule covers it")
     func notAllowed() throws {
         let other = try policy(pins: [Self.strange], top: "\"unpinnedHosts\": \"reject\",")
         let run = check("https://other.test", policy: other)
@@ -186,7 +186,7 @@ struct CheckTests {
         #expect(run.output.contains("\n\n  rule    none covers this host; such hosts are refused\n\nnext: "))
     }
 
-    @Test("A certificate without the profile's extensions is reported with their names and openssl's options for them")
+    @Test("Check reports missing extensions of the profile by name, with openssl's options for them")
     func missingExtensions() throws {
         server.close()
         let plain = try authority.issue(hosts: ["example.test"]) { $0.authorityKeyIdentifier = .absent }
@@ -199,7 +199,7 @@ struct CheckTests {
         #expect(run.output.contains("authorityKeyIdentifier=keyid"))
     }
 
-    @Test("A server that does not answer is exit code 3, with its error in JSON")
+    @Test("A server that does not answer gives exit code 3, with its error in JSON")
     func unreachable() throws {
         let policy = try policy(pins: [Self.strange])
         server.close()
@@ -210,7 +210,7 @@ struct CheckTests {
     }
 
     @Test(
-        "An unusable command line is exit code 2",
+        "An unusable command line exits with code 2",
         arguments: [
             ["check", "https://example.test"], ["check", "http://example.test", "--policy", "P"],
             ["check", "https://user@example.test", "--policy", "P"], ["check", "example.test:0", "--policy", "P"],
@@ -226,7 +226,7 @@ struct CheckTests {
         #expect(run.output.isEmpty)
     }
 
-    @Test("Every problem of an unusable policy is printed")
+    @Test("Check prints every problem of an unusable policy")
     func brokenPolicy() throws {
         let path = try directory.write("{\"version\": 1,\n \"hosts\": [], \"a\": 1, \"b\": 2}", to: "policy.json")
         let run = ToolRun("check", "example.test", "--policy", path)
@@ -235,7 +235,7 @@ struct CheckTests {
         #expect(run.errors.split(separator: "\n").count { $0.hasPrefix("pintle: error: ") } == 2)
     }
 
-    @Test("A machine without roots is told apart from one whose roots do not sign for the server")
+    @Test("Only on a machine without roots, check says that there are none")
     func noRoots() throws {
         let arguments = [
             "check", "example.test", "--policy", try policy(pins: [try pin(identity.certificate)]), "--connect-to",
@@ -249,7 +249,7 @@ struct CheckTests {
         }
     }
 
-    @Test("Pins of a live server are listed by the path, and nothing is sent")
+    @Test("Pin lists the pins of a live server in the order of the path, and sends no request")
     func livePins() throws {
         let run = ToolRun(
             "pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors, "--json")
@@ -264,7 +264,7 @@ struct CheckTests {
         #expect(server.requestByteCount == 0)
     }
 
-    @Test("A server that is not trusted is still listed, with the certificates beside the path last")
+    @Test("Pin lists even a server that is not trusted, with the certificates beside the path last")
     func untrustedPins() throws {
         let run = ToolRun("pin", "https://example.test/", "--connect-to", "127.0.0.1:\(server.port)")
         #expect(run.code == 0)
@@ -282,19 +282,19 @@ struct CheckTests {
         #expect(!extra.errors.contains("a pin never makes it so"))
     }
 
-    @Test("A host and a backup key make a policy that checks")
+    @Test("Pin makes a policy that passes check from a host and a backup key")
     func policyFromServer() throws {
         let backup = try directory.write(try PrivateKey().pem, to: "backup.key")
         let made = ToolRun(
             "pin", "example.test", backup, "--connect-to", "127.0.0.1:\(server.port)", "--as", "policy")
         #expect(made.code == 0)
-        // A policy that accepts no server comes with a warning.
+        // This policy accepts no server yet, so a warning comes with it.
         #expect(made.errors.contains("(untrusted-root), and a pin never makes it valid"))
         let path = try directory.write(made.output, to: "made.json")
         #expect(check(policy: path).output.hasPrefix("trusted   pin-matched"))
     }
 
-    @Test("A server that shows a pinned certificate without its key is not trusted, but its pins are listed")
+    @Test("A server that shows a pinned certificate without its key is not trusted, but pin lists its pins")
     func withoutTheKey() throws {
         let policy = try policy(pins: [try pin(identity.certificate)])
         #expect(check(policy: policy).code == 0)
@@ -310,7 +310,7 @@ struct CheckTests {
         #expect(pins.errors.contains("the handshake broke after the certificate"))
     }
 
-    @Test("Garbage instead of a certificate is a verdict of check and an error of pin")
+    @Test("Garbage instead of a certificate is a rejection by check and an error of pin")
     func garbage() throws {
         let policy = try policy(pins: [try pin(identity.certificate)])
         try server.replaceCredential(.init(chain: [[0x30, 0x01, 0x00]], key: identity.key))
@@ -322,7 +322,7 @@ struct CheckTests {
         #expect(ToolRun("pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)").code == 2)
     }
 
-    @Test("An expired intermediate is named as the failed certificate")
+    @Test("Check names an expired intermediate as the failed certificate")
     func expiredIntermediate() throws {
         let old = try authority.intermediate(name: "Old") { $0.notAfter = .fromNow(days: -2) }
         try server.replaceCredential(.init(try old.issue(hosts: ["example.test"])))
@@ -333,7 +333,7 @@ struct CheckTests {
     }
 
     @Test(
-        "Garbage in a file of anchors is named with its block and line; without it the file is read")
+        "An error about garbage in an anchors file names block and line; without the garbage the file is read")
     func anchorFile() throws {
         let policy = try policy(pins: [try pin(identity.certificate)])
         let key = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n"

@@ -9,7 +9,7 @@ struct CommandReferenceTests {
     private static let catalogue = "\(Recipes.root)/Sources/PintleTools/PintleTools.docc"
     private static let groff = ["/usr/bin/groff", "/usr/local/bin/groff"].first(where: InputFile.exists)
 
-    @Test("The committed pages equal the commands' own values; make reference rewrites them")
+    @Test("The committed pages equal the output of the tool; make reference rewrites them")
     func committedPages() throws {
         let files = CommandReference.files(.docc)
         let committed = try Self.names(in: Self.catalogue).filter { $0.hasPrefix("Command") }
@@ -21,7 +21,7 @@ struct CommandReferenceTests {
         }
     }
 
-    @Test("Each command has a page of both kinds, and the tool has one", arguments: CommandReference.Format.allCases)
+    @Test("Each command has a page of both kinds, and so has the tool", arguments: CommandReference.Format.allCases)
     func pages(format: CommandReference.Format) throws {
         let directory = try TemporaryDirectory()
         let folder = directory.path(of: "reference/\(format)")
@@ -32,7 +32,7 @@ struct CommandReferenceTests {
         #expect(try Self.names(in: folder).count == Command.all.count + 1)
     }
 
-    @Test("A format that does not exist and a folder that is not named are usage errors")
+    @Test("An unknown format and a missing folder name are usage errors")
     func usageErrors() {
         for arguments in [
             ["--generate-reference"], ["--generate-reference", "man"], ["--generate-reference", "pdf", "x"],
@@ -43,7 +43,7 @@ struct CommandReferenceTests {
         }
     }
 
-    @Test("An article that a page names exists in its catalogue, under its title")
+    @Test("Each article that a page names exists in its catalogue, under its title")
     func articles() throws {
         for article in Article.all {
             let file = "\(Recipes.root)/Sources/\(article.module)/\(article.module).docc/\(article.name).md"
@@ -52,7 +52,7 @@ struct CommandReferenceTests {
         }
     }
 
-    @Test("Each option in a text is marked as code, and each mark has its partner", arguments: Command.all.map(\.name))
+    @Test("Texts mark each option as code, and each mark has its partner", arguments: Command.all.map(\.name))
     func marks(name: String) throws {
         let command = try #require(Command.all.first { $0.name == name })
         for text in Self.texts(of: command) {
@@ -74,7 +74,7 @@ struct CommandReferenceTests {
         }
     }
 
-    @Test("A manual page writes hyphens that can be copied, and no line of text is taken for a macro")
+    @Test("A manual page has hyphens that can be copied, and no line of text reads as a macro")
     func manualLines() throws {
         let macros = ["TH", "SH", "PP", "TP", "IP", "RS", "RE", "nf", "fi", "br"]
         for file in CommandReference.files(.man) {
@@ -100,7 +100,7 @@ struct CommandReferenceTests {
         }
     }
 
-    @Test("Text that groff would read as a macro, an escape or a hyphen is escaped")
+    @Test("The tool escapes text that groff would read as a macro, an escape or a hyphen")
     func escapes() {
         #expect(ManPage.line(".TH") == "\\&.TH")
         #expect(ManPage.line("'x") == "\\&'x")
@@ -109,7 +109,7 @@ struct CommandReferenceTests {
         #expect(ManPage.escaped("\u{E9}\u{1F600}") == "\\[u00E9]\\[u1F600]")
     }
 
-    /// The names in a folder, sorted.
+    /// Returns the names in a folder, sorted.
     private static func names(in folder: String) throws -> [String] {
         let directory = try #require(opendir(folder))
         defer { closedir(directory) }

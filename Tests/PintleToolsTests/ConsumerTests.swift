@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleTools
 
-/// Programs that obey or judge exported files.
+/// Programs that enforce or parse exported files.
 @Suite("Consumers of exports")
 struct ConsumerTests {
     private let directory: TemporaryDirectory
@@ -36,7 +36,7 @@ struct ConsumerTests {
         "{\"host\": \"\(host)\", \"pins\": [\"\(pin)\"], \"backupPins\": \"none-accepted\"\(more)}"
     }
 
-    /// Returns whether there is such a program.
+    /// Returns `true` if the program is installed.
     static func has(_ program: String) -> Bool {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         return path.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
@@ -44,7 +44,7 @@ struct ConsumerTests {
 
     // MARK: curl
 
-    @Test("curl obeys the command: it accepts the pinned key, and refuses another", arguments: [true, false])
+    @Test("curl obeys the exported command: it accepts the pinned key and refuses another", arguments: [true, false])
     func curl(isPinned: Bool) throws {
         let server = try LoopbackTLSServer(identity)
         let run = try export(rule("example.test", isPinned ? try pin : Self.spare), "--to", "curl")
@@ -53,7 +53,7 @@ struct ConsumerTests {
             "sh", "-c",
             "\(command) -sS --cacert '\(anchors)' --connect-to example.test:443:127.0.0.1:\(server.port)",
         ])
-        // 90 is CURLE_SSL_PINNEDPUBKEYNOTMATCH.
+        // 90 is `CURLE_SSL_PINNEDPUBKEYNOTMATCH`.
         #expect(result.status == (isPinned ? 0 : 90), "\(result.errorOutput)")
         #expect(server.waitUntilClosed())
         #expect((server.requestByteCount > 0) == isPinned)

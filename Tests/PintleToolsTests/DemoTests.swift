@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Demonstration")
 struct DemoTests {
-    @Test("The scenes end as they should, and the interceptor gets no byte where the server is pinned")
+    @Test("Each scene ends as it should, and the interceptor gets no byte for a pinned server")
     func scenes() throws {
         let run = ToolRun("demo", "--json")
         #expect(run.code == 0)
@@ -22,7 +22,7 @@ struct DemoTests {
         #expect(bytes[7] == 0 && bytes[8] > 0 && bytes[9] == 0 && bytes[10] == 0)
     }
 
-    @Test("The demonstration is a few lines long, and keeps files only with --keep")
+    @Test("The demonstration prints a few lines and keeps files only with --keep")
     func text() throws {
         let directory = try TemporaryDirectory()
         let plain = ToolRun("demo", environment: ["TMPDIR": directory.path])

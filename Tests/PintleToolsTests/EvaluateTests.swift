@@ -17,7 +17,7 @@ struct EvaluateTests {
         get throws { try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER).description }
     }
 
-    /// A case with these members, each given as JSON; `nil` leaves one out.
+    /// Returns a case with these members in JSON; `nil` leaves out a member.
     private func line(_ changes: [String: String?] = [:]) -> String {
         func list(_ certificates: [[UInt8]]) -> String {
             "[" + certificates.map { JSONWriter.quoted(PEM.encode($0)) }.joined(separator: ",") + "]"
@@ -41,7 +41,7 @@ struct EvaluateTests {
         try run.output.split(separator: "\n").map { try JSONDocument(Array($0.utf8)).root }
     }
 
-    @Test("A valid chain without a policy is host-not-pinned, with only the keys of the contract")
+    @Test("A valid chain without a policy is host-not-pinned, and the answer has only the keys of the contract")
     func pathOnly() {
         let run = run(line())
         #expect(run.code == 0)
@@ -49,7 +49,7 @@ struct EvaluateTests {
         #expect(run.errors.isEmpty)
     }
 
-    @Test("Ids of every scalar kind come back as they were written")
+    @Test("An answer repeats the id as it was written, whatever its scalar type")
     func ids() throws {
         let ids = ["\"a\\u00e9\\n\"", "-0", "1.50", "1e400", "123456789012345678901234567890", "true", "null", "\"\""]
         for id in ids {
@@ -59,7 +59,7 @@ struct EvaluateTests {
         }
     }
 
-    @Test("A matching pin is named with its depth; a backup too; another key is a mismatch")
+    @Test("A matching pin or backup is named with its depth; another key is a mismatch")
     func pins() throws {
         let other = "\"sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=\""
         func policy(_ pins: String, _ backups: String) -> String {
@@ -80,7 +80,7 @@ struct EvaluateTests {
         #expect(answers[3]["decision"]?.string == "rejected")
     }
 
-    @Test("Anchors replace the system's, and an empty list means no anchors")
+    @Test("Anchors replace the system's roots, and an empty list means no anchors")
     func anchors() throws {
         let stranger = try CertificateAuthority.root()
         let run = run(
@@ -93,7 +93,7 @@ struct EvaluateTests {
         #expect(ToolRun.keys(answers[0]).prefix(5) == ["id", "decision", "reason", "pathFailure", "raw"])
     }
 
-    @Test("A policy's numbers are integers, though a line's may be any", arguments: ["1.0", "1e0", "1e400"])
+    @Test("A policy may hold only integers, although a line may hold any numbers", arguments: ["1.0", "1e0", "1e400"])
     func numbers(version: String) throws {
         let policy = "{\"version\":\(version),\"hosts\":[]}"
         let run = run(line(["policy": policy]))
@@ -103,14 +103,14 @@ struct EvaluateTests {
         #expect(self.run(line(["policy": policy.replacing(version, with: "1")])).code == 0)
     }
 
-    @Test("The decision is for the instant of the case")
+    @Test("The decision is for the time of the case")
     func instant() throws {
         let run = run(
             line(["at": "\"2001-01-01T00:00:00Z\""]), line(["at": "\"2101-01-01T01:00:00+01:00\""]))
         #expect(try answers(run).map { $0["pathFailure"]?.string } == ["not-yet-valid", "expired"])
     }
 
-    @Test("Chains that cannot be judged are verdicts, not errors")
+    @Test("A chain that cannot be judged gets a verdict, not an error")
     func verdictsOnBrokenChains() throws {
         let garbage = JSONWriter.quoted(PEM.encode([1, 2, 3]))
         let good = JSONWriter.quoted(identity.certificate.pem)
@@ -126,7 +126,7 @@ struct EvaluateTests {
     }
 
     @Test(
-        "A line that cannot be read says why, keeps its id where it has one, and leaves the others alone",
+        "A line that cannot be read gets an error with its id, if it has one, and the other lines are still judged",
         arguments: [
             ("{", nil, "unexpected-end"), ("[]", nil, "wrong-type"), ("1", nil, "wrong-type"),
             ("{\"id\":1} x", nil, "trailing-content"),
@@ -167,7 +167,7 @@ struct EvaluateTests {
         #expect(answers[1]["error"]?["line"]?.integer == 2)
     }
 
-    @Test("Empty lines are passed over, and the last line needs no line break")
+    @Test("Empty lines are ignored, and the last line needs no line break")
     func emptyLines() throws {
         let run = ToolRun("evaluate", "--batch", input: Array("\n\r\n  \n\(line())".utf8))
         #expect(run.code == 0)
@@ -175,7 +175,7 @@ struct EvaluateTests {
         #expect(ToolRun("evaluate", "--batch").code == 0)
     }
 
-    @Test("A line beyond the limit is an error of its own, and the next lines are read")
+    @Test("A line that is too long gets its own error, and the next lines are read")
     func longLine() throws {
         let long = [UInt8](repeating: UInt8(ascii: "x"), count: 33 << 20)
         let run = ToolRun("evaluate", "--batch", input: long + [0x0A] + Array(line().utf8))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleTools
 
-/// The public test data, where it is.
+/// The folder of the public test data; `nil` if it is not installed.
 enum PublicData {
     static let folder: String? = {
         let named = getenv("PINTLE_SHARED_DATA").map { String(cString: $0) } ?? ""
@@ -16,7 +16,7 @@ enum PublicData {
     }()
 }
 
-/// A real list of 372 hosts, to every format and back.
+/// A real list of 372 hosts is exported to every format and imported again.
 @Suite(
     "Chromium's list in every format",
     .enabled(if: PublicData.folder != nil, "skipped: the public test data is not beside the package"))
@@ -32,14 +32,14 @@ struct ExportChromiumTests {
         return try draft.policy()
     }
 
-    /// The pins of a policy for a host, in no order; empty for a host without pins.
+    /// Returns the pins of a policy for a host; an empty set for a host without pins.
     private func pins(_ policy: PinningPolicy, _ host: String) throws -> Set<Pin.Subject> {
         guard let rule = policy.rule(for: ServerEndpoint(host: try ServerName(host))) else { return [] }
         return Set(policy.hosts[rule.index].pins.map(\.subject))
     }
 
     @Test(
-        "The list comes back with the same pins for every host, unless a loss names the rule",
+        "A round trip keeps the pins of every host, unless a loss names the rule",
         arguments: ForeignFormat.allCases)
     func roundTrip(format: ForeignFormat) throws {
         let policy = try list()
@@ -66,14 +66,14 @@ struct ExportChromiumTests {
     }
 
     @Test(
-        "Formats that can say everything in the list give back the same file",
+        "A format that can express the whole list gives back the same file",
         arguments: [ForeignFormat.nsc, .chromium])
     func identical(format: ForeignFormat) throws {
         let policy = try list()
         #expect(try ExportedPolicy(policy, to: format).policy.json() == policy.json())
     }
 
-    @Test("The tool reads both files of the list, and writes both")
+    @Test("The tool reads both files of the list and writes both")
     func command() throws {
         let folder = try #require(PublicData.folder)
         let run = ToolRun("import", "--from", "chromium", "\(folder)/chromium-pins.json")
@@ -85,7 +85,8 @@ struct ExportChromiumTests {
         #expect(ToolRun("export", policy, "--to", "chromium", "-o", directory.path(of: "out")).code == 0)
         let back = ToolRun("import", "--from", "chromium", directory.path(of: "out/\(ChromiumExport.list)"))
         #expect(back.output == run.output)
-        // What compares the leaf would refuse them all; ATS can be told that they are authorities.
+        // Formats that compare pins with the leaf would refuse every server. Only ATS has an option for pins of
+        // authorities.
         for format in ["ats", "curl", "envoy"] { #expect(ToolRun("export", policy, "--to", format).code == 2) }
         #expect(ToolRun("export", policy, "--to", "ats", "--pins-at", "ca").code == 0)
     }

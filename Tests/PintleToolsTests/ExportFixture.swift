@@ -4,10 +4,10 @@ import PintleTestKit
 
 @testable import PintleTools
 
-/// Servers with paths of three certificates, and a world in which the system trusts one root of two.
+/// Servers with paths of three certificates, and a system that trusts one root of two.
 struct ExportFixture {
     struct Server {
-        /// Leaf to root.
+        /// The path, leaf first and root last.
         let path: [Pintle.Certificate]
 
         var chain: [[UInt8]] { path.dropLast().map(\.der) }
@@ -22,7 +22,7 @@ struct ExportFixture {
     }
 
     static let now = Date(timeIntervalSince1970: 1_795_000_000)
-    /// Two leaves under each intermediate, two intermediates under each root.
+    /// The servers: two leaves under each intermediate, two intermediates under each root.
     let servers: [Server]
     let systemRoot: Pintle.Certificate
     let privateRoot: Pintle.Certificate
@@ -58,7 +58,7 @@ struct ExportFixture {
     }
 }
 
-/// An export and what reading it back gives.
+/// An export, and the policy that its import gives.
 struct ExportedPolicy {
     let plan: ExportPlan
     let files: [ExportedFile]
@@ -78,11 +78,11 @@ struct ExportedPolicy {
         self.policy = try draft.policy()
     }
 
-    /// The losses in both directions.
+    /// The losses of export and import together.
     var losses: [PolicyLoss] { plan.losses.losses + draft.losses.losses }
 }
 
-/// Numbers that are the same in every run.
+/// A generator of numbers that are the same in every run.
 struct SeededNumbers: RandomNumberGenerator {
     var state: UInt64
 

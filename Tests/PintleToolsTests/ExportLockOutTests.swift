@@ -17,19 +17,19 @@ struct ExportLockOutTests {
         directory = try TemporaryDirectory()
     }
 
-    /// A policy file with one rule, of these members beside the host.
+    /// Writes a policy file with one rule, which has the host and these members.
     private func policy(_ members: String) throws -> String {
         try directory.write(
             "{\"version\": 1, \"hosts\": [{\"host\": \"example.test\", \(members)}]}", to: "policy.json")
     }
 
-    /// The text without the line breaks that fit it to the terminal.
+    /// Returns the text without the line breaks that fit it to the terminal.
     private func unwrapped(_ text: String) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     @Test(
-        "A format that compares pins with the leaf gets no rule that pins authorities: it would refuse every server",
+        "A format that compares pins with the leaf refuses a rule that pins authorities, because no server would pass",
         arguments: ["curl", "envoy"])
     func authoritiesAtTheLeaf(format: String) throws {
         func run(_ members: String, _ more: String...) throws -> ToolRun {
@@ -45,25 +45,25 @@ struct ExportLockOutTests {
         #expect(refused.errors.contains("refuse every server of example.test"), "\(refused.errors)")
         #expect(refused.errors.contains("cannot pin an authority"))
         #expect(try run(authority + ", \"backupPins\": \"none-accepted\"").code == 2)
-        // A pin of the leaf beside it, or in its place; nothing enforced.
+        // The export is allowed if the rule also pins a leaf, pins the key as a leaf, or only reports.
         let leaf = "{\"spki\": \"\(Self.spare)\", \"at\": \"leaf\"}"
         #expect(try run(String(authority.dropLast()) + ", \(leaf)], \"backupPins\": \"none-accepted\"").code == 0)
         #expect(try run(authority.replacing("ca", with: "leaf") + ", \"backupPins\": [\"\(Self.spare)\"]").code == 0)
         #expect(
             try run(authority + ", \"backupPins\": [\"\(Self.spare)\"], \"enforcement\": \"reportOnly\"").code == 0)
-        // Whose the other pin is, is a guess: the loss `position` names it.
+        // The tool can only guess whether the other pin is a leaf's. The loss `position` says so.
         let mixed = try run(String(authority.dropLast()) + ", \"\(Self.spare)\"], \"backupPins\": \"none-accepted\"")
         #expect(mixed.code == 0)
         #expect(
             unwrapped(mixed.errors).contains("if they are authorities', every server is refused"), "\(mixed.errors)")
-        // The author's word.
+        // The author of the policy can settle that with --pins-at.
         #expect(try run(Self.anywhere).code == 0)
         #expect(try run(Self.anywhere, "--pins-at", "ca").code == 2)
         #expect(try run(Self.anywhere, "--pins-at", "leaf").code == 0)
     }
 
     @Test(
-        "An imported list of authorities is not taken for servers' keys, unless the author says so",
+        "Export does not take an imported list of authorities for servers' keys, unless --pins-at says so",
         arguments: ["ats", "curl", "envoy"])
     func importedAuthorities(format: String) throws {
         func keys(_ count: Int) throws -> [String] {
@@ -90,7 +90,7 @@ struct ExportLockOutTests {
         #expect(try run(["example.test"], Array(five.prefix(4)), backup: five[4]).code == 0)
         let hosts = ["example.com", "example.net", "example.org", "example.test"]
         #expect(try run(hosts, [five[0]]).code == 2)
-        // Servers of four domains may share a key; a rule with a backup is no imported list.
+        // Servers of four domains may share a key, and an imported list never has backups.
         let shared = try run(hosts, [five[0]], backup: five[4])
         #expect(shared.code == 0)
         #expect(
@@ -98,7 +98,7 @@ struct ExportLockOutTests {
         #expect(try run(["a.example.com", "b.example.com", "c.example.com", "d.example.com"], [five[0]]).code == 0)
     }
 
-    @Test("ATS wants a leaf and an authority where both are listed, so a bare pin beside an authority's needs a word")
+    @Test("ATS requires a leaf and an authority if both are listed, so a bare pin beside an authority's is refused")
     func mixedPositions() throws {
         let mixed =
             "\"pins\": [{\"spki\": \"\(Self.pin)\", \"at\": \"ca\"}], \"backupPins\": [\"\(Self.spare)\"]"
@@ -108,7 +108,7 @@ struct ExportLockOutTests {
         let told = ToolRun("export", try policy(mixed), "--to", "ats", "--pins-at", "ca")
         #expect(told.code == 0)
         #expect(!told.output.contains("NSPinnedLeafIdentities"))
-        // A leaf's pin in use remains: that it is the leaf's is a guess, which the loss `position` names.
+        // The other pin is in use, and the tool guesses that it is a leaf's. The loss `position` says so.
         let inUse =
             "\"pins\": [{\"spki\": \"\(Self.pin)\", \"at\": \"ca\"}, \"\(Self.spare)\"], \"backupPins\": \"none-accepted\""
         let guessed = ToolRun("export", try policy(inUse), "--to", "ats")
@@ -116,7 +116,7 @@ struct ExportLockOutTests {
         #expect(guessed.errors.contains("position") && unwrapped(guessed.errors).contains("a leaf and a ca must match"))
     }
 
-    @Test("ATS wants a match in both of its lists, so one of backups only would refuse every server")
+    @Test("ATS requires a match in both of its lists, so a list of only backups would refuse every server")
     func listOfBackups() throws {
         func run(_ backupPosition: String) throws -> ToolRun {
             let members =
@@ -132,7 +132,7 @@ struct ExportLockOutTests {
     }
 
     @Test(
-        "A rule of which only backups would be written is not written: it would refuse every server",
+        "Export refuses a rule if it can write only backups for it, because no server would pass",
         arguments: ["ats", "nsc", "okhttp", "trustkit", "curl", "chromium"])
     func backupsOnly(format: String) throws {
         let fingerprint = CertificatePin(certificate: try CertificateAuthority.root().certificate.der)
@@ -147,7 +147,7 @@ struct ExportLockOutTests {
         #expect(refused.output.isEmpty)
         #expect(refused.errors.contains("only backups, which no server shows yet"), "\(refused.errors)")
         #expect(refused.errors.contains("refuse every server of example.test"))
-        // A key in use beside it; nothing enforced.
+        // The export is allowed if the rule also pins a key in use, or only reports.
         #expect(try run(certificate + ", {\"spki\": \"\(Self.pin)\", \"at\": \"leaf\"}").code == 0)
         #expect(try run(certificate, ", \"enforcement\": \"reportOnly\"").code == 0)
     }

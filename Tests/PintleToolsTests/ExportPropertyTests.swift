@@ -4,8 +4,8 @@ import Testing
 
 @testable import PintleTools
 
-/// Policies made at random go to every format and back. Where a decision changes, a loss must have said so: of that
-/// rule, and in that direction.
+/// Random policies go to every format and back. If a decision changes, a loss must have named that rule and the
+/// direction.
 @Suite("Exports keep meaning, or say what they lose")
 struct ExportPropertyTests {
     private static let hosts = [
@@ -15,14 +15,14 @@ struct ExportPropertyTests {
 
     private static let portAlone: Set<String> = ["api.example.test", "deep.other.test", "intranet"]
 
-    @Test("Every changed decision is a loss that the export named", arguments: ForeignFormat.allCases)
+    @Test("Export names every changed decision as a loss", arguments: ForeignFormat.allCases)
     func changes(format: ForeignFormat) throws {
         let scene = try ExportFixture()
         var numbers = SeededNumbers(state: 20_261_120)
         var compared = 0
         var changed = 0
         for round in 0..<32 {
-            // In the last rounds some hosts have a rule for one port alone, under parents that have rules for all.
+            // In the last rounds some hosts have only a rule for one port, under parents with rules for all ports.
             let policy = try Self.policy(scene, &numbers, portAlone: round < 24 ? [] : Self.portAlone)
             let position: PinPosition = Bool.random(using: &numbers) ? .leaf : .ca
             let positionless = ExportPlan.needsPositions(policy, for: format) || round % 3 == 0 ? position : nil
@@ -33,7 +33,7 @@ struct ExportPropertyTests {
                     policy, to: format, positionless: positionless,
                     language: languages.isEmpty ? nil : languages[round % languages.count])
             } catch let error as ForeignError where error.code == "nothing-pinned" {
-                // The import refuses a file without entries.
+                // Import refuses a file without entries.
                 #expect(ExportPlan(policy, to: format, positionless: positionless).rules.isEmpty)
                 continue
             }
@@ -71,7 +71,7 @@ struct ExportPropertyTests {
         #expect(changed > 0)
     }
 
-    /// Returns whether a loss with that effect is about the rule that decided before, or the one that decides now.
+    /// Returns `true` if a loss with that effect names the rule that decided before or the one that decides now.
     private static func isNamed(
         _ effect: PolicyLoss.Effect, _ before: TrustEvaluation, _ after: TrustEvaluation, _ exported: ExportedPolicy,
         _ policy: PinningPolicy
@@ -81,10 +81,10 @@ struct ExportPropertyTests {
         if let rule = after.rule {
             let now = exported.policy.hosts[rule.index]
             names.insert(now.description)
-            // The rule that it was made of.
+            // The rules that the exported rule was made from.
             for host in policy.hosts where host.host == now.host { names.insert(host.description) }
         }
-        // What a list loses as it ages, no server here shows: it must not speak for others.
+        // No server here shows the effect of an old list or of user anchors, so these losses must not excuse a change.
         let losses = exported.losses.filter { $0.effect != .weaker || ![.listAge, .userAnchors].contains($0.kind) }
         return losses.contains { loss in
             loss.effect == effect && (loss.hosts.isEmpty || !names.isDisjoint(with: loss.hosts))

@@ -17,7 +17,7 @@ struct ExportTests {
     private static let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
     private static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
 
-    /// A policy file with one rule, of these members beside the host.
+    /// Writes a policy file with one rule, which has the host and these members.
     private func policy(_ members: String, top: String = "", host: String = "example.test") throws -> String {
         try directory.write(
             "{\"version\": 1, \(top) \"hosts\": [{\"host\": \"\(host)\", \(members)}]}", to: "policy.json")
@@ -27,15 +27,15 @@ struct ExportTests {
         "\"pins\": [{\"spki\": \"\(pin)\", \"at\": \"leaf\"}], \"backupPins\": [{\"spki\": \"\(spare)\", \"at\": \"leaf\"}]"
     private static let anywhere = "\"pins\": [\"\(pin)\"], \"backupPins\": [\"\(spare)\"]"
 
-    /// `weaker subdomains`...
+    /// Returns the losses as `weaker subdomains` and so on.
     private func losses(_ run: ToolRun) throws -> [String] {
         let losses = try run.json()["losses"]?.elements.map(Array.init) ?? []
         return losses.map { "\($0["effect"]?.string ?? "") \($0["id"]?.string ?? "")" }
     }
 
-    // MARK: What is lost
+    // MARK: Losses
 
-    /// A member of a rule, the format, and the loss beside that of the backups.
+    /// The members of a rule, the format, and the expected losses besides the one of backups.
     private static let table: [(members: String, format: String, losses: [String])] = [
         (plain, "ats", []),
         ("\"minimumPathLength\": 3, \(plain)", "ats", ["weaker path-length"]),
@@ -96,13 +96,13 @@ struct ExportTests {
         ),
     ]
 
-    @Test("Each thing that a format cannot say is named, with its effect", arguments: table.indices)
+    @Test("Export names each member that a format cannot express, with the effect", arguments: table.indices)
     func losses(row: Int) throws {
         let (members, format, expected) = Self.table[row]
         let run = ToolRun("export", try policy(members), "--to", format, "--json")
         #expect(run.code == 0)
         let found = try losses(run)
-        // Which pins are backups no format keeps.
+        // No format keeps which pins are backups.
         #expect(found.filter { $0 != "other backups" } == expected)
         #expect(found.contains("other backups") == !members.contains("none-accepted"))
         for word in expected { #expect(run.errors.contains(word.split(separator: " ")[1])) }
@@ -118,7 +118,7 @@ struct ExportTests {
             try !losses(ToolRun("export", twin, "--to", format.rawValue, "--json")).contains("weaker unpinned-hosts"))
     }
 
-    @Test("Hosts that App Transport Security does not apply to have no entry", arguments: ["192.0.2.7", "intranet"])
+    @Test("A host that App Transport Security does not apply to has no entry", arguments: ["192.0.2.7", "intranet"])
     func names(host: String) throws {
         let run = ToolRun("export", try policy(Self.plain, host: host), "--to", "ats", "--json")
         #expect(try losses(run) == ["weaker address"])
@@ -127,7 +127,7 @@ struct ExportTests {
         #expect(twin.output.contains("NSPinnedLeafIdentities"))
     }
 
-    @Test("Strict writes nothing if a server would be accepted, and writes if servers would only be refused")
+    @Test("--strict writes nothing if a server would be accepted, and writes if servers would only be refused")
     func strict() throws {
         let target = directory.path(of: "out.plist")
         let weaker = try policy("\"includeSubdomains\": true, \(Self.plain)")
@@ -150,7 +150,7 @@ struct ExportTests {
         #expect(try twin.json()["refused"] == nil)
     }
 
-    @Test("ATS takes pins without a position for those of the leaf, and a loss says so")
+    @Test("ATS takes pins without a position as pins of the leaf, and a loss says so")
     func positions() throws {
         let path = try policy(Self.anywhere)
         let run = ToolRun("export", path, "--to", "ats")
@@ -167,7 +167,7 @@ struct ExportTests {
         #expect(!placed.errors.contains("position"))
     }
 
-    @Test("Rules that OkHttp pools are named, unless the parent's pins are the rule's own")
+    @Test("Export names rules that OkHttp pools, unless the parent has the same pins")
     func pooling() throws {
         func export(_ child: String) throws -> [String] {
             let path = try directory.write(
@@ -182,7 +182,7 @@ struct ExportTests {
         #expect(try export(Self.pin) == [])
     }
 
-    @Test("A rule for one port that decides for all of them names the rule that it replaces")
+    @Test("If a rule for one port becomes a rule for all ports, the loss names the rule that it replaces")
     func otherPorts() throws {
         let root = try CertificateAuthority.root()
         try directory.write(root.certificate.pem, to: "root.pem")
@@ -197,20 +197,20 @@ struct ExportTests {
         }
         let pins = ", \"pins\": [\"\(Self.spare)\"], \"backupPins\": \"none-accepted\""
         let anchors = ", \"anchors\": {\"include\": [\"root.pem\"]}"
-        // Under a parent with pins, which decides at the other ports.
+        // Under a parent with pins, the parent decides at the other ports.
         for format in ["nsc", "trustkit", "chromium"] {
             #expect(try export(parent, pins, to: format).contains("weaker port-rule"))
             #expect(try !export("", pins, to: format).contains("weaker port-rule"))
         }
         #expect(try export(parent, "").contains("weaker port-rule"))
-        // Where nothing else decides, a private root counts at the other ports.
+        // If no other rule decides, a private root is also trusted at the other ports.
         #expect(try export("", pins + anchors).contains("weaker port"))
         #expect(try export("", pins) == ["stricter port"])
     }
 
-    // MARK: What is written
+    // MARK: Output
 
-    @Test("Private roots go to Android as resources, debug anchors beside them, and come back")
+    @Test("Private roots go to Android as resources, with debug anchors beside them, and import reads them again")
     func resources() throws {
         let root = try CertificateAuthority.root()
         try directory.write(root.certificate.pem, to: "root.pem")
@@ -224,7 +224,7 @@ struct ExportTests {
         let include = try back.json()["policy"]?["hosts"]?.elements?.first { _ in true }?["anchors"]?["include"]
         #expect(include?.elements?.first { _ in true }?.string == root.certificate.pem)
         #expect(try losses(back).contains("other debug-overrides"))
-        // Without the folder each file has its name before it; one alone has none.
+        // Without an output folder, each file has its name as a heading. A single file has no heading.
         let several = ToolRun("export", path, "--to", "nsc")
         #expect(several.code == 0)
         #expect(several.lines.first == "==> xml/network_security_config.xml <==")
@@ -232,7 +232,8 @@ struct ExportTests {
         let one = ToolRun("export", try policy(Self.anywhere), "--to", "nsc")
         #expect(one.code == 0)
         #expect(!one.output.contains("==>"))
-        // One file alone goes to the same place in a folder that is not there yet, unless it is called what it is.
+        // With -o, a single file goes into a new folder as well, unless the name has the file's extension or is an
+        // existing file.
         let plain = try policy(Self.anywhere)
         let fresh = directory.path(of: "fresh")
         #expect(ToolRun("export", plain, "--to", "nsc", "-o", fresh).code == 0)
@@ -244,7 +245,7 @@ struct ExportTests {
         #expect(!OutputFolder.exists(directory.path(of: "old")))
     }
 
-    @Test("Options that do not belong to the format are refused")
+    @Test("Export refuses options that do not belong to the format")
     func options() throws {
         let path = try policy(Self.plain)
         #expect(ToolRun("export", path).code == 2)
@@ -256,7 +257,7 @@ struct ExportTests {
         #expect(ToolRun("export", path, "--to", "okhttp", "--language", "java").code == 0)
     }
 
-    @Test("A file that is replaced is whole at any time, and nothing is left beside it")
+    @Test("A file that is replaced is complete at all times, and no temporary file stays")
     func replaced() throws {
         let path = try policy(Self.anywhere)
         let target = directory.path(of: "Pins.kt")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PintleTools
 
-/// A slip of the command line must not cost the file that everything else is made from.
+/// A typo on the command line must not destroy the policy that all other files are made from.
 @Suite("Output files do not replace input files")
 struct GuardedFilesTests {
     private let files: UpdateFixture
@@ -13,14 +13,14 @@ struct GuardedFilesTests {
         files = try UpdateFixture()
     }
 
-    /// - Returns: whether the command said so and left the file as it was.
+    /// Returns `true` if the command refused to replace the file and left it unchanged.
     private func isKept(_ path: String, by arguments: [String]) throws -> Bool {
         let before = try files.text(path)
         let run = ToolRun(arguments: arguments, now: files.now)
         return try run.code == 2 && run.errors.contains(" would replace ") && files.text(path) == before
     }
 
-    @Test("A policy is not replaced by its export, by its update, or through a link")
+    @Test("A command refuses to replace a policy with its export or its update, even through a link")
     func policy() throws {
         let link = files.path("link.json")
         try #require(symlink(files.policy, link) == 0)
@@ -38,7 +38,7 @@ struct GuardedFilesTests {
         #expect(ToolRun(arguments: sign + [files.path("7.json")], now: files.now).code == 0)
     }
 
-    @Test("An import does not replace its input, and neither does a plan")
+    @Test("Import refuses to replace its input, and so does plan")
     func others() throws {
         let list = files.path("pins.plist")
         #expect(ToolRun("export", files.policy, "--to", "ats", "-o", list).code == 0)

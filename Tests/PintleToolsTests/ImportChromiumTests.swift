@@ -4,8 +4,8 @@ import Testing
 
 @testable import PintleTools
 
-/// The list as it was until 2018: pins, and hosts for https only, in one file. Written for the test.
-@Suite("Chromium's list of pins and of hosts for https only")
+/// The format of the list until 2018: pins and https-only hosts in one file. The content is made up for the test.
+@Suite("Chromium's list of pins and https-only hosts")
 struct ImportChromiumTests {
     private let directory: TemporaryDirectory
     private let list: String
@@ -52,7 +52,7 @@ struct ImportChromiumTests {
         }
     }
 
-    @Test("The list is read, its pins apply to its hosts, and its other members are named losses")
+    @Test("Import keeps the pins of the list and names its other members as losses")
     func both() throws {
         let run = try run(list)
         #expect(run.code == 0, "\(run.errors)")
@@ -72,7 +72,7 @@ struct ImportChromiumTests {
         #expect(try self.run(list, "--strict").code == 1)
     }
 
-    @Test("Either member widens the pins to sub-domains, and false widens nothing")
+    @Test("Either member extends the pins to subdomains, and a false one does not undo that")
     func subdomains() throws {
         for (members, widens) in [
             ("\"include_subdomains\": true", true), ("\"include_subdomains_for_pinning\": true", true),
@@ -88,7 +88,7 @@ struct ImportChromiumTests {
         }
     }
 
-    @Test("A member that neither generation has is an error with its place")
+    @Test("A member that no generation of the list has is an error with its place")
     func unknown() throws {
         for (old, new, code) in [
             ("\"domain_ids\"", "\"domain_names\"", "unknown-key"),

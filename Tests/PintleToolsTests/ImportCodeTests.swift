@@ -4,7 +4,7 @@ import Testing
 
 @testable import PintleTools
 
-/// Pins that stand in source code and in commands.
+/// Pins in source code and in shell commands.
 @Suite("Import of code")
 struct ImportCodeTests: ImportReading {
     private static let kotlin = """
@@ -20,7 +20,7 @@ struct ImportCodeTests: ImportReading {
         ).build()
         """
 
-    @Test("A CertificatePinner is read in Kotlin and in Java, constants and apply included")
+    @Test("Import reads a CertificatePinner from Kotlin and Java, constants and apply included")
     func okHttp() throws {
         let expected = ["sha256/\(Self.hash)", "sha256/\(Self.other)"]
         let java = """
@@ -44,7 +44,7 @@ struct ImportCodeTests: ImportReading {
         }
     }
 
-    @Test("Code that cannot be understood is an error with its place")
+    @Test("Code that import does not understand is an error with its place")
     func okHttpErrors() throws {
         try check(
             Self.kotlin, .okhttp,
@@ -68,7 +68,7 @@ struct ImportCodeTests: ImportReading {
     }
 
     @Test(
-        "Wildcards become rules for sub-domains, and say where that is stricter; different pins under one name are refused"
+        "Wildcards become rules for subdomains, with a loss if stricter; different pins under one name are refused"
     )
     func okHttpPatterns() throws {
         func read(_ adds: (String, String)...) throws -> ImportDraft {
@@ -85,7 +85,7 @@ struct ImportCodeTests: ImportReading {
         let pooled = try read(("**.example.test", Self.hash), ("api.example.test", Self.other))
         #expect(pooled.rules.map(\.pins.count) == [1, 2])
         #expect(throws: ForeignError.self) { try read(("*.example.test", Self.hash), ("example.test", Self.other)) }
-        // Two labels down, a parent's pattern for one label says nothing.
+        // A parent's pattern for one label does not match two labels down.
         let error = #expect(throws: ForeignError.self) {
             try read(("*.example.test", Self.hash), ("**.a.example.test", Self.other))
         }
@@ -107,7 +107,7 @@ struct ImportCodeTests: ImportReading {
         ]
         """
 
-    @Test("TrustKit's configuration is read from Swift")
+    @Test("Import reads TrustKit's configuration from Swift")
     func trustKit() throws {
         let rule = try #require(try draft(Self.trustKit, .trustkit).policy().hosts.first)
         #expect(rule.includesSubdomains)
@@ -130,7 +130,7 @@ struct ImportCodeTests: ImportReading {
             ])
     }
 
-    @Test("TrustKit's settings beside the domains are read in Swift too")
+    @Test("Import also reads TrustKit's settings beside the domains from Swift")
     func trustKitGlobals() throws {
         #expect(try !draft(Self.trustKit, .trustkit).losses.losses.contains { $0.kind == .userAnchors })
         let skipping = Self.trustKit.replacing(
@@ -141,7 +141,7 @@ struct ImportCodeTests: ImportReading {
         #expect(try draft(argument, .trustkit).rules.count == 1)
     }
 
-    @Test("curl's command lines are read as by a shell, and expansions are refused")
+    @Test("Import reads curl's command lines as a shell does and refuses expansions")
     func curl() throws {
         let text =
             "# pins\ncurl -sS --pinnedpubkey \"sha256//\(Self.hash);sha256//\(Self.other)\" \\\n  https://example.test/\n"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PintleTools
 
-/// The functions of a format's reader that the tests of imports use.
+/// Helpers for the tests of imports that use a format's reader.
 protocol ImportReading {}
 
 extension ImportReading {
@@ -15,7 +15,7 @@ extension ImportReading {
         try ImportCommand.read(Array(text.utf8), as: format, keys: nil, files: .none)
     }
 
-    /// Where and why a file is refused: `3:12 unknown-element`.
+    /// Returns the place and the reason of a refusal: `3:12 unknown-element`.
     func refusal(_ text: String, _ format: ForeignFormat) throws -> String {
         do throws(ForeignError) {
             let draft = try ImportCommand.read(Array(text.utf8), as: format, keys: nil, files: .none)

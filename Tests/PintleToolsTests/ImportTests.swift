@@ -22,7 +22,7 @@ struct ImportTests: ImportReading {
         </network-security-config>
         """
 
-    @Test("A network security configuration is read as Android reads it")
+    @Test("Import reads a network security configuration as Android does")
     func networkSecurityConfig() throws {
         let rule = try #require(try draft(Self.nsc, .nsc).policy().hosts.first)
         #expect(rule.host.description == "example.test")
@@ -92,7 +92,7 @@ struct ImportTests: ImportReading {
             ])
     }
 
-    @Test("The placeholder pin pins nothing by itself, and is left out beside another pin")
+    @Test("The placeholder pin pins nothing by itself, and import leaves it out beside another pin")
     func standIn() throws {
         let beside = Self.nsc.replacing(Self.other, with: PublicKeyPin.ofNoKey.base64)
         #expect(try draft(beside, .nsc).policy().hosts.map(\.pins.count) == [1])
@@ -115,7 +115,7 @@ struct ImportTests: ImportReading {
               </dict></dict></dict></dict></plist>
         """
 
-    @Test("NSPinnedDomains are read; both lists mean that both must match")
+    @Test("Import reads NSPinnedDomains; two lists mean that both must match")
     func propertyList() throws {
         let rule = try #require(try draft(Self.ats, .ats).policy().hosts.first)
         #expect(rule.pins.map(\.position) == [.ca])
@@ -158,7 +158,7 @@ struct ImportTests: ImportReading {
               "verify_certificate_spki": ["\(hash)"]}}}}}]}}
         """
 
-    @Test("Envoy's clusters are read; a setting that would validate less is an error with its place")
+    @Test("Import reads Envoy's clusters; a setting that would validate less is an error with its place")
     func envoy() throws {
         let rule = try #require(try draft(Self.envoy, .envoy).policy().hosts.first)
         #expect(rule.description == "example.test:8443")
@@ -187,7 +187,7 @@ struct ImportTests: ImportReading {
             ])
     }
 
-    @Test("Chromium's list has comments, keys in another file, and forbidden keys")
+    @Test("Import accepts comments in Chromium's list, keys in another file and forbidden keys")
     func chromium() throws {
         let keys = Array("# keys\nKeyA\nsha256/\(Self.hash)\n\nKeyB\nsha256/\(Self.other)\n".utf8)
         let list = """
@@ -221,9 +221,9 @@ struct ImportTests: ImportReading {
         }
     }
 
-    // MARK: The command
+    // MARK: Command
 
-    @Test("Errors name file, line and column, in JSON too, and nothing is written")
+    @Test("Errors name file, line and column, also in JSON, and no file is written")
     func command() throws {
         let run = ToolRun("import", "--from", "nsc", "-", "--json", input: Array("<a>\n <b></a>".utf8))
         #expect(run.code == 2)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PintleTools
 
-@Suite("Files that are read")
+@Suite("Input files")
 struct InputFileTests {
     private let directory: TemporaryDirectory
 
@@ -24,7 +24,7 @@ struct InputFileTests {
         return pipe
     }
 
-    @Test("A pipe or a device that a policy names is refused at once; a file, also behind a link, is read")
+    @Test("The tool refuses a pipe or device that a policy names at once, and reads a file, even through a link")
     func namedInPolicy() throws {
         let root = try CertificateAuthority.root().certificate
         try directory.write(root.pem, to: "root.pem")
@@ -41,7 +41,7 @@ struct InputFileTests {
         }
     }
 
-    @Test("A pipe that the command line names is read, as <(...) makes one")
+    @Test("The tool reads a pipe that the command line names, as <(...) makes one")
     func namedOnCommandLine() throws {
         let certificate = try Identity.selfSigned().certificate
         let file = try directory.write(certificate.pem, to: "certificate.pem")
@@ -53,7 +53,7 @@ struct InputFileTests {
         withExtendedLifetime(writer) {}
     }
 
-    @Test("A private key is wiped after reading, also beside an unreadable block; a certificate is not")
+    @Test("The tool wipes a private key after reading, even beside an unreadable block, but no certificate")
     func wiping() throws {
         let key = try PrivateKey()
         let certificate = try Identity.selfSigned().certificate

@@ -5,8 +5,8 @@ import PintleTestKit
 import PintleTestPeers
 import Testing
 
-/// mitmproxy between the tool and a server, its authority trusted as on a machine that an administrator has
-/// prepared for it.
+/// mitmproxy between the tool and a server. The tool trusts its authority, as on a machine that an administrator has
+/// set up for inspection.
 @Suite(
     "A real interceptor",
     .enabled(if: Mitmproxy.program != nil, "skipped: mitmproxy is not installed; make test installs it"))
@@ -24,7 +24,7 @@ struct InterceptorTests {
     }
 
     @Test(
-        "An intercepting proxy reads requests without pins, and gets no request with pins",
+        "An intercepting proxy reads requests of a client without pins and gets none from a client with pins",
         arguments: Mitmproxy.Mode.allCases)
     func interceptor(_ mode: Mitmproxy.Mode) throws {
         let proxy = try Mitmproxy(mode, before: server.port, trusting: authority.certificate.pem)

@@ -25,7 +25,7 @@ struct LintTests {
         }
         """
 
-    @Test("A good policy has one line, and exit code 0")
+    @Test("A good policy gives one line and exit code 0")
     func good() throws {
         let path = try directory.write(Self.good, to: "policy.json")
         let run = ToolRun("lint", path, now: now)
@@ -34,7 +34,7 @@ struct LintTests {
         #expect(try ToolRun("lint", path, "--json", now: now).json()["errors"]?.integer == 0)
     }
 
-    @Test("Every problem comes with place, line and help, as compilers write them")
+    @Test("Every problem comes with place, line and help, in the format of compilers")
     func problems() throws {
         let path = try directory.write(
             """
@@ -67,7 +67,7 @@ struct LintTests {
         #expect(ids.contains("unknown-key"))
     }
 
-    @Test("--expires-within sets how soon an expiry is a problem")
+    @Test("--expires-within sets how soon an expiry counts as a problem")
     func expiresWithin() throws {
         let path = try directory.write(Self.good, to: "policy.json")
         let run = ToolRun("lint", path, "--expires-within", "400d", now: now)
@@ -77,7 +77,7 @@ struct LintTests {
         #expect(ToolRun("lint", path, "--expires-within", "soon", now: now).code == 2)
     }
 
-    @Test("An unreadable file is exit code 2, and broken JSON is a problem with its place")
+    @Test("An unreadable file gives exit code 2, and broken JSON is a problem with its place")
     func unreadable() throws {
         #expect(ToolRun("lint", directory.path(of: "missing.json"), now: now).code == 2)
         let run = ToolRun("lint", "-", input: Array("{\n  \"version\": 1,\n}".utf8), now: now)
@@ -85,7 +85,7 @@ struct LintTests {
         #expect(run.output.hasPrefix("stdin:"))
     }
 
-    @Test("Anchor files are found beside the policy")
+    @Test("Lint finds anchor files beside the policy")
     func anchorFiles() throws {
         let root = try CertificateAuthority.root()
         try directory.write(root.certificate.pem, to: "roots/private.pem")
@@ -100,7 +100,7 @@ struct LintTests {
     }
 
     @Test(
-        "Pins of only this machine's trusted roots are a warning; those of a private root are not")
+        "Pins of roots that only this machine trusts are a warning; pins of a private root are not")
     func sharedAuthority() throws {
         let machine = try CertificateAuthority.root()
         let own = try CertificateAuthority.root()
@@ -123,7 +123,7 @@ struct LintTests {
         #expect(try lint(own.certificate) == [])
     }
 
-    @Test("A problem that more than 20 rules share is one line with their number; JSON and annotations have all")
+    @Test("A problem of more than 20 rules is one line with their number; JSON and annotations list all")
     func shared() throws {
         func policy(_ count: Int) throws -> String {
             let rules = (0..<count).map { number in
@@ -150,7 +150,7 @@ struct LintTests {
         #expect(!few.output.contains("more rules"))
     }
 
-    @Test("Errors are never merged into one line, nor are warnings that differ in more than the name of the rule")
+    @Test("Lint never merges errors, or warnings that differ in more than the name of the rule, into one line")
     func notShared() throws {
         func lines(_ id: String, _ member: (Int) -> String) throws -> Int {
             let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
@@ -169,7 +169,7 @@ struct LintTests {
         #expect(try lines("expires-soon") { _ in expiry(1) } == 1)
     }
 
-    @Test("Two pins in use and no backup: one of them may be the backup")
+    @Test("Lint says that one of two pins in use may be the backup if there is no backup")
     func moveToBackups() throws {
         func help(_ pins: String) throws -> String {
             let path = try directory.write(
@@ -185,7 +185,7 @@ struct LintTests {
         #expect(try !help(one).contains("backupPins"))
     }
 
-    @Test("Inspecting a rule keeps each label apart from its value")
+    @Test("Inspect prints each label of a rule apart from its value")
     func inspectLabels() throws {
         let pins = """
             "pins": [{"spki": "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=", "at": "leaf"}, \
@@ -212,7 +212,7 @@ struct LintTests {
         #expect(output.contains("\n  rule       enforced"))
     }
 
-    @Test("Inspecting a policy shows its rules and says that nothing was verified")
+    @Test("Inspect shows the rules of a policy and says that nothing was verified")
     func inspectPolicy() throws {
         let path = try directory.write(Self.good, to: "policy.json")
         let run = ToolRun("inspect", path, now: now)
@@ -235,7 +235,7 @@ struct LintTests {
         #expect(document["policy"]?["hosts"]?.count == 1)
     }
 
-    @Test("Inspecting a certificate shows every field")
+    @Test("Inspect shows every field of a certificate")
     func inspectCertificate() throws {
         let identity = try CertificateAuthority.root().issue(hosts: ["example.test"])
         let path = try directory.write(identity.certificate.pem, to: "cert.pem")
@@ -249,7 +249,7 @@ struct LintTests {
         #expect(item?["names"]?.elements?.compactMap(\.string) == ["example.test"])
     }
 
-    @Test("Updates of another kind and reports are named; a broken policy shows its problems")
+    @Test("Inspect names the unknown type of an update and the problem of a broken policy")
     func inspectOthers() throws {
         let update = ToolRun("inspect", "-", input: Array(#"{"payload":"","payloadType":"x","signatures":[]}"#.utf8))
         #expect(update.code == 0)

@@ -60,7 +60,7 @@ struct LiveLintTests {
         try run.json()["problems"]?.elements?.compactMap { $0["id"]?.string } ?? []
     }
 
-    @Test("A server that shows the pinned key has no problem, and counts as asked")
+    @Test("A server that shows the pinned key has no problem and counts as asked")
     func good() throws {
         let server = try LoopbackTLSServer(identity)
         let path = try policy([try pin(identity.certificate)])
@@ -103,14 +103,14 @@ struct LiveLintTests {
         #expect(run.output.contains("if you renewed the certificate, pin its key"))
         #expect(!run.output.contains("pinned keys"))
         #expect(run.output.contains("leaf-certificate-only"))
-        // Its twin pins the key.
+        // A policy that pins the key instead has no problem.
         let twin = lint(try policy([try pin(identity.certificate)]), renewed)
         #expect(twin.code == 0, "\(twin.output)")
-        // The server that still has the old certificate.
+        // The server that still has the old certificate matches the pin.
         #expect(try ids(lint(path, LoopbackTLSServer(identity), "--json")) == ["leaf-certificate-only"])
     }
 
-    @Test("A backup in the live chain, a server on its backup and a pin that matches nothing are told apart")
+    @Test("Lint distinguishes a backup in the live chain, a server on its backup and a pin that matches nothing")
     func backups() throws {
         let server = try LoopbackTLSServer(identity)
         let (leaf, above) = (try pin(identity.certificate), try pin(intermediate.certificate))
@@ -129,7 +129,7 @@ struct LiveLintTests {
         #expect(try ids(lint(path, server, "--json")) == [])
     }
 
-    @Test("A missing intermediate is named; another failure of the path has its code")
+    @Test("Lint names a missing intermediate; another failure of the path has its own code")
     func paths() throws {
         let path = try policy([try pin(identity.certificate)])
         var alone = identity
@@ -145,7 +145,7 @@ struct LiveLintTests {
                 "error: live-invalid-path: the path of example.test:443 is invalid: expired"))
     }
 
-    @Test("A certificate in the last third of its life is a warning, with the share that is left")
+    @Test("A certificate in the last third of its lifetime is a warning that says how much is left")
     func horizon() throws {
         let identity = try intermediate.issue(hosts: ["example.test"]) { $0.notAfter = .fromNow(days: 90) }
         let end = try Pintle.Certificate(der: identity.certificate.der).validity.notAfter
@@ -186,7 +186,7 @@ struct LiveLintTests {
         #expect(both.errors.contains("no server was asked"))
     }
 
-    @Test("Annotations are lines for GitHub's runners, with special characters escaped")
+    @Test("Annotations are lines for GitHub's runners, with escaped special characters")
     func github() throws {
         let server = try LoopbackTLSServer(identity)
         let path = try policy([Self.strange])
@@ -206,7 +206,7 @@ struct LiveLintTests {
     }
 
     @Test(
-        "The pins of a server are printed as other platforms want them",
+        "The tool prints the pins of a server in the formats of other platforms",
         arguments: ["ats", "nsc", "okhttp", "trustkit"])
     func snippets(form: String) throws {
         let leaf = try directory.write(identity.certificate.pem, to: "leaf.pem")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PintleTools
 
-/// The umask belongs to a process, so that the tool runs in one of its own.
+/// Each test runs the tool in a separate process, because the umask belongs to a process.
 @Suite(
     "Permissions of output files",
     .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
@@ -35,7 +35,7 @@ struct OutputFileTests {
         #expect(files.mode(output) == mode)
     }
 
-    @Test("A file that is replaced keeps its permissions", arguments: [0o600, 0o640, 0o666] as [mode_t])
+    @Test("Replacing a file keeps its permissions", arguments: [0o600, 0o640, 0o666] as [mode_t])
     func replaced(mode: mode_t) throws {
         try files.directory.write("old", to: "pins.plist")
         try #require(chmod(output, mode) == 0)
@@ -56,7 +56,7 @@ struct OutputFileTests {
         #expect(try files.text(target) == "old")
     }
 
-    @Test("A private key is for its owner only, and its public half for everyone, under any umask")
+    @Test("Only its owner can read a private key, and everyone can read the public half, under any umask")
     func key() throws {
         let tool = try #require(SpawnedTool.path)
         let path = files.path("other.key")

@@ -30,7 +30,7 @@ struct PathTermsLintTests {
         #expect(try findings(rule) == expected)
     }
 
-    @Test("Lint names a root that does not issue the leaf, and rules that drop a parent's term")
+    @Test("Lint names an issuer key of a root that does not issue the leaf, and rules that drop a parent's term")
     func lintContext() throws {
         let issuer = "\"issuerKey\": \"\(PolicyText.third)\""
         let root = try Pin.publicKey(PolicyText.third)

@@ -17,7 +17,7 @@ struct PinFileTests {
 
     private func pin(_ spki: [UInt8]) throws -> String { try PublicKeyPin(subjectPublicKeyInfo: spki).description }
 
-    @Test("A certificate is listed with pin, fingerprint, dates and names")
+    @Test("Pin lists a certificate with its pin, fingerprint, dates and names")
     func certificate() throws {
         let certificate = try Certificate(der: identity.certificate.der)
         let path = try directory.write(identity.certificate.pem, to: "cert.pem")
@@ -77,7 +77,7 @@ struct PinFileTests {
         }
     }
 
-    @Test("Traditional forms that openssl writes are read", arguments: ["rsa", "ec"])
+    @Test("Pin reads the traditional key formats that openssl writes", arguments: ["rsa", "ec"])
     func traditionalForms(kind: String) throws {
         let key = try PrivateKey(kind == "rsa" ? .rsa2048 : .p256)
         let source = try directory.write(key.pem, to: "key.pem")
@@ -107,7 +107,7 @@ struct PinFileTests {
     }
 
     @Test(
-        "Unsupported wrappings are named with the command that opens them",
+        "The error about an unsupported format names the command that converts it",
         arguments: [
             ("pkcs8 -topk8 -in key.pem -outform DER", "encrypted-key", "openssl pkey"),
             ("pkcs8 -topk8 -in key.pem -outform DER -v1 PBE-SHA1-3DES", "encrypted-key", "openssl pkey"),
@@ -128,7 +128,7 @@ struct PinFileTests {
         #expect(try run.json()["error"]?["hint"]?.string?.contains(hint) == true)
     }
 
-    @Test("Only the first of many bad blocks are listed, and the error says that there are more")
+    @Test("The error about many bad blocks lists only the first ones and says that there are more")
     func manyBadBlocks() throws {
         let line = "-----BEGIN CERTIFICATE-----\n"
         let run = ToolRun("pin", try directory.write(String(repeating: line, count: 50_000), to: "many.pem"))
@@ -137,7 +137,7 @@ struct PinFileTests {
         #expect(run.errors.contains("there are more"))
     }
 
-    @Test("A request and a file with parameters before the key are read")
+    @Test("Pin reads a certificate request, and a file with parameters before the key")
     func request() throws {
         let key = try PrivateKey()
         let request = try CertificateSigningRequest(hosts: ["example.test"], key: key)
@@ -152,14 +152,14 @@ struct PinFileTests {
         #expect(ToolRun("pin", path).code == 0)
     }
 
-    @Test("Standard input is a source")
+    @Test("Pin reads standard input")
     func standardInput() throws {
         let run = ToolRun("pin", "-", input: Array(identity.certificate.pem.utf8))
         #expect(run.code == 0)
         #expect(run.output.hasPrefix("stdin   1 certificate, not validated\n"))
     }
 
-    @Test("An encrypted key is refused with a remedy", arguments: [["-aes256", "-traditional"], ["-aes256"]])
+    @Test("Pin refuses an encrypted key and names the remedy", arguments: [["-aes256", "-traditional"], ["-aes256"]])
     func encrypted(options: [String]) throws {
         let source = try directory.write(try PrivateKey(.rsa2048).pem, to: "key.pem")
         let path = directory.path(of: "encrypted.pem")
@@ -172,7 +172,7 @@ struct PinFileTests {
         #expect(run.errors.contains("-pubout"))
     }
 
-    @Test("A bad block is reported with its number and line, and no pins are printed")
+    @Test("Pin reports a bad block with its number and line, and prints no pins")
     func badBlock() throws {
         let lines = identity.certificate.pem.split(separator: "\n").count
         let bad = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
@@ -184,7 +184,7 @@ struct PinFileTests {
             run.errors.hasPrefix("pintle: error: \(path):\(lines + 1): PEM block 2: the certificate cannot be read: "))
     }
 
-    @Test("Every bad source is reported, and no pins are printed")
+    @Test("Pin reports every bad source and prints no pins")
     func severalSources() throws {
         let good = try directory.write(identity.certificate.pem, to: "good.pem")
         let junk = try directory.write([0x01, 0x02], to: "junk.der")
@@ -199,7 +199,7 @@ struct PinFileTests {
         #expect(ToolRun("pin", good).code == 0)
     }
 
-    @Test("Ten megabytes of garbage are one error")
+    @Test("Ten megabytes of garbage give one error")
     func large() throws {
         var bytes = [UInt8](repeating: 0x30, count: 10_000_000)
         bytes[1] = 0x83
@@ -208,7 +208,7 @@ struct PinFileTests {
         #expect(run.errors.split(separator: "\n").count == 2)
     }
 
-    @Test("A certificate's names cannot act on the terminal")
+    @Test("The names in a certificate cannot control the terminal")
     func hostileNames() throws {
         let hostile = try authority.issue(hosts: ["example.test"]) {
             $0.subject = .commonName("a\u{1B}[2Jb\u{202E}c")
@@ -219,7 +219,7 @@ struct PinFileTests {
         #expect(!run.output.unicodeScalars.contains("\u{202E}"))
     }
 
-    @Test("Snippets take certificates for pins and keys for backups")
+    @Test("Snippets use certificates as pins and keys as backups")
     func snippets() throws {
         let key = try PrivateKey()
         let certificate = try directory.write(identity.certificate.pem, to: "cert.pem")
@@ -246,7 +246,7 @@ struct PinFileTests {
         #expect(ToolRun("pin", backup, "--as", "policy").code == 2)
     }
 
-    @Test("A certificate without alternative names lends a snippet its common name, with a warning")
+    @Test("A snippet uses the common name of a certificate without alternative names, with a warning")
     func commonName() throws {
         func snippet(_ name: String) throws -> ToolRun {
             let certificate = directory.path(of: "cn.pem")
@@ -268,7 +268,7 @@ struct PinFileTests {
                 .contains("subject alternative name"))
     }
 
-    @Test("Colours are for terminals that want them")
+    @Test("The tool uses colours only on terminals that support them")
     func colours() throws {
         let expired = try authority.issue(hosts: ["example.test"]) { $0.notAfter = .fromNow(days: -1) }
         let path = try directory.write(expired.certificate.pem, to: "expired.pem")

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Pintle
 import Testing
 
-/// Advice is what helps when it is taken: each that would lock out others, or serve a stolen key, is not given, and
-/// stands beside a twin where it is.
+/// Advice must help. The tool gives no advice that would lock out other users or serve a stolen key. Each such test
+/// also has a case in which the tool gives the advice.
 @Suite("Advice of plans")
 struct PlanAdviceTests {
     private static let half = [(day: "2026-11-20", old: 40)]
@@ -28,7 +28,7 @@ struct PlanAdviceTests {
 
     // MARK: Stolen keys
 
-    @Test("A stolen key is withdrawn the day after the server has left it, or at once where it has")
+    @Test("The tool advises to withdraw a stolen key the day after the server stops using it, or at once if it has")
     func withdrawal() throws {
         var scene = PlanFixture()
         let keys = scene.keys
@@ -63,7 +63,7 @@ struct PlanAdviceTests {
         #expect(try lockOuts(published: "2027-01-05").count == 1)
     }
 
-    @Test("A stolen key that the server never leaves: switch first")
+    @Test("If the server never stops using a stolen key, the tool advises to switch first")
     func withdrawalNever() throws {
         var scene = PlanFixture()
         scene.rule = rule(PlanFixture.current, backups: [PlanFixture.next])
@@ -73,7 +73,7 @@ struct PlanAdviceTests {
         #expect(try texts(scene.outcome()).contains { $0.hasPrefix("switch to a certificate for another key") })
     }
 
-    @Test("The advice waits for every server of a rule")
+    @Test("The advice waits until every server of a rule has switched")
     func withdrawalOfSharedRule() throws {
         var scene = PlanFixture()
         scene.host = "example.com"
@@ -95,7 +95,7 @@ struct PlanAdviceTests {
 
     // MARK: Another key
 
-    @Test("A key that the victims pin is not advised if other versions refuse it")
+    @Test("The tool does not advise a key that the victims pin if other versions refuse it")
     func knownKey() throws {
         var scene = PlanFixture()
         scene.keys += #", {"name": "spare", "pin": "\#(PlanFixture.spare)"}"#
@@ -109,14 +109,14 @@ struct PlanAdviceTests {
         #expect(try !scene.outcome().advice.contains("use-known-key"))
     }
 
-    @Test("A key that is stolen before the certificate ends is not advised")
+    @Test("The tool does not advise a key that is stolen before the certificate ends")
     func knownStolenKey() throws {
         var scene = PlanFixture()
         let keys = scene.keys + #", {"name": "spare", "pin": "\#(PlanFixture.spare)"}"#
         func names() throws -> Bool {
             try texts(scene.outcome()).contains { $0.contains("or get") && $0.contains(#""spare""#) }
         }
-        // Its certificate ends 2027-06-01.
+        // The certificate ends on 2027-06-01, before this theft.
         scene.keys = stealing("spare", on: "2027-06-02", keys)
         #expect(try names())
         scene.keys = stealing("spare", on: "2027-01-11", keys)
@@ -125,7 +125,7 @@ struct PlanAdviceTests {
 
     // MARK: A later switch
 
-    @Test("Waiting is not advised if other versions refuse the certificate that is served until then")
+    @Test("The tool does not advise to wait if other versions refuse the certificate that is served until then")
     func laterSwitch() throws {
         var scene = PlanFixture()
         let both = rule(PlanFixture.current, backups: [PlanFixture.next])
@@ -139,7 +139,7 @@ struct PlanAdviceTests {
         #expect(!advice.contains("switch-later") && advice.contains("no-later-switch"))
     }
 
-    @Test("Waiting is not advised while the key that is served until then is stolen")
+    @Test("The tool does not advise to wait while the key that is served until then is stolen")
     func laterSwitchStolen() throws {
         var scene = PlanFixture()
         let keys = scene.keys
@@ -154,7 +154,7 @@ struct PlanAdviceTests {
 
     // MARK: Releases
 
-    @Test("Users do not go back to an older version: a release that is not out yet is held back")
+    @Test("Users do not go back to an older version, so the tool advises to hold back a release that is not out yet")
     func holdBack() throws {
         var scene = PlanFixture()
         scene.rule = rule(PlanFixture.current, backups: [PlanFixture.next])
@@ -176,7 +176,7 @@ struct PlanAdviceTests {
 
     // MARK: Updates
 
-    @Test("An update without a reach gets two weeks")
+    @Test("The tool allows two weeks for an update without a reach")
     func assumedReach() throws {
         var scene = PlanFixture()
         scene.fetches = true
@@ -185,7 +185,8 @@ struct PlanAdviceTests {
             return item("publish-update", in: outcome).flatMap { outcome.text($0, "by") }
         }
         #expect(try by() == "2026-12-27T00:00:00Z")
-        // The release has overtaken this one: nobody takes it, and its reach is what one knows of the next.
+        // The release has a newer policy than this update, so no user takes it. Its reach is the best estimate for the
+        // next update.
         scene.policyMembers = #""updateVersion": 8, "#
         let update = #""version": 7, "published": "2026-11-25", "expires": "2026-12-01", "policy": \#(scene.policy())"#
         scene.updates = "{\(update)}"
@@ -194,7 +195,7 @@ struct PlanAdviceTests {
         #expect(try by() == "2027-01-07T00:00:00Z")
     }
 
-    @Test("An update keeps the pin of the current certificate until the switch, whichever policy it is made from")
+    @Test("An update keeps the pin of the current certificate until the switch, whichever policy is its base")
     func harmlessUpdate() throws {
         var scene = PlanFixture()
         scene.fetches = true
@@ -211,7 +212,7 @@ struct PlanAdviceTests {
         #expect(try base(rule(PlanFixture.next, backups: [PlanFixture.foreign])) == "1.0")
     }
 
-    @Test("One update is for all versions: those that do not take its policy are listed apart")
+    @Test("One update is for all versions; the advice lists those that do not take its policy separately")
     func onePolicy() throws {
         var scene = PlanFixture()
         scene.fetches = true
@@ -223,7 +224,7 @@ struct PlanAdviceTests {
         }
         #expect(try takers() == ["1.0", "2.0"])
         #expect(try !scene.outcome().advice.contains("no-update"))
-        // Neither takes the policy of the other: each lacks a host that the other has, or has one too many.
+        // Neither version takes the policy of the other, because each has a host that the other lacks.
         scene.rule += #"}, {"host": "old.example.com", \#(own)"#
         let policy = """
             {"version": 1, "hosts": [{"host": "api.example.com", \(own)}, {"host": "new.example.com", \(own)}]}

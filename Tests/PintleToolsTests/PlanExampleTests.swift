@@ -3,15 +3,15 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// The plans of `Examples/plans`: each locks somebody out on a day that is known, and its twin, in which the advice is
-/// followed, nobody.
+/// The plans of `Examples/plans`. Each locks out users on a known day, and its counterpart follows the advice and locks
+/// out no user.
 @Suite("Plans of the examples")
 struct PlanExampleTests {
     struct Story: Sendable, CustomTestStringConvertible {
         let name: String
         let lockOuts: [String]
         let advice: [String]
-        /// How the verdict begins for people.
+        /// The beginning of the verdict in the text report.
         let sentence: String
         var testDescription: String { name }
     }
@@ -74,7 +74,7 @@ struct PlanExampleTests {
         #expect(outcome.lockOuts == [])
     }
 
-    @Test("The day is exact: a second before it nothing has happened", arguments: stories)
+    @Test("The day is exact: a second before it, no user is locked out", arguments: stories)
     func boundary(story: Story) throws {
         let start = try RFC3339.date(from: String(try #require(story.lockOuts.first).split(separator: " ")[4]))
         let text = try String(
@@ -112,7 +112,7 @@ struct PlanExampleTests {
         #expect(try spans("key-compromise-followed") == ["current 2027-02-10T00:00:00Z 2027-02-13T00:00:00Z"])
     }
 
-    @Test("A tolerated lock-out is reported and does not fail; a tolerance of a thousandth less does")
+    @Test("A tolerated lock-out is reported without failing; with a tolerance a thousandth lower the plan fails")
     func tolerance() throws {
         #expect(try outcome("old-app", "--tolerate", "12.4").code == 0)
         #expect(try outcome("old-app", "--tolerate", "12.4").lockOuts.count == 2)
@@ -124,11 +124,12 @@ struct PlanExampleTests {
         }
     }
 
-    @Test("A tolerance brings the day forward on which a key can be switched")
+    @Test("With a tolerance, a key can be switched on an earlier day")
     func laterSwitch() throws {
         let outcome = try outcome("old-app", "--tolerate", "1")
         let item = try #require(outcome.elements("advice").first { outcome.text($0, "id") == "switch-later" })
-        // Between 1 June (1 % and 3 %) and 1 September (none) in straight lines: 1 % is left after 69 of 92 days.
+        // The shares fall in straight lines from 1 % and 3 % on 1 June to 0 on 1 September. After 69 of 92 days 1 % is
+        // left.
         #expect(outcome.text(item, "by") == "2027-08-09T00:00:00Z")
     }
 }

@@ -5,34 +5,34 @@ import Testing
 
 @testable import PintleTools
 
-/// Plans for tests, and what the tool says of them.
+/// Plans for tests, and the output of the tool for them.
 struct PlanFixture {
     static let examples =
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/Examples/plans"
 
-    /// Distinct pins of no key in particular.
+    /// Distinct pins that belong to no real key.
     static let current = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
     static let next = "sha256/G3R3ndolfPXNTUWk8DKA64dIb9/12RNUaG8o1JFeAxw="
     static let spare = "sha256/FJzAD/9HX+dwkNyb/QVbtEG+aX9N1Z0/XzkzxxfHY+w="
     static let foreign = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
     static let root = "sha256/5MyVhN0bErb8ghMyw1dTQT5XG26+c+P12A0/6YgEBS4="
 
-    /// Members of a policy's rule for the server.
+    /// The members of a policy's rule for the server.
     var rule = #""pins": ["\#(current)"], "backupPins": ["\#(spare)"]"#
-    /// Members of a whole policy beside its rules.
+    /// The members of a whole policy besides its rules.
     var policyMembers = ""
     var host = "api.example.com"
     var keys = """
         {"name": "current", "pin": "\(current)"}, {"name": "next", "pin": "\(next)"}, {"name": "root", "pin": "\(root)"}
         """
-    /// Members of the two certificates.
+    /// The members of the two certificates.
     var before = #""keys": ["current", "root"], "notBefore": "2026-11-01", "notAfter": "2027-06-01""#
     var after = #""keys": ["next", "root"], "notBefore": "2026-11-01", "notAfter": "2027-06-01""#
     var switched = "2027-01-10"
     var fetches = false
-    /// Points of the share of version 1.0.
+    /// The points of the share of version 1.0.
     var share = #"{"at": "2026-11-20", "percent": 100}"#
-    /// Versions after 1.0, each with a comma before it.
+    /// The versions after 1.0, each with a comma before it.
     var moreApps = ""
     var updates = ""
     var until = "2027-03-01"
@@ -41,7 +41,7 @@ struct PlanFixture {
         #"{"version": 1, \#(policyMembers)"hosts": [{"host": "\#(host)", \#(rule ?? self.rule)}]}"#
     }
 
-    /// Lets version 1.0 have some of the users, and 2.0 the others.
+    /// Adds version 2.0, which has the users that version 1.0 does not have.
     mutating func addVersion(
         released: String, rule: String, shares: [(day: String, old: Int)], fetches: Bool = false, policy: String? = nil
     ) {
@@ -72,7 +72,7 @@ struct PlanFixture {
     }
 }
 
-/// What `pintle plan --json` says.
+/// The output of `pintle plan --json`.
 struct PlanOutcome {
     let code: Int32
     let document: JSONValue
@@ -82,7 +82,7 @@ struct PlanOutcome {
         document = try JSONDocument(Array(run.output.utf8), limits: .init(allowsAnyNumber: true)).root
     }
 
-    /// `1.0 4.1 % from 2027-03-01T00:00:00Z until ... pin-mismatch`
+    /// The lock-outs, such as `1.0 4.1 % from 2027-03-01T00:00:00Z until ... pin-mismatch`.
     var lockOuts: [String] {
         elements("lockouts").map { item in
             let until = text(item, "until").map { " until \($0)" } ?? ""
@@ -93,7 +93,7 @@ struct PlanOutcome {
     }
 
     var advice: [String] { elements("advice").compactMap { text($0, "id") } }
-    /// Of the first update, by app: `accepted`, or the error.
+    /// The result of the first update for each app: `accepted`, or the error.
     var firstUpdate: [String] {
         let apps = elements("updates").first?["apps"]?.elements.map(Array.init) ?? []
         return apps.map { text($0, "error") ?? text($0, "result") ?? "" }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Pintle
 import Testing
 
-/// Nobody is locked out of what is not looked at, and the report says that nothing was.
+/// Parts of a plan that no pin checks lock out no user. The report must say that they were not checked.
 @Suite("Gaps of plans")
 struct PlanGapTests {
     private func notes(_ scene: PlanFixture) throws -> [String] {
@@ -28,7 +28,7 @@ struct PlanGapTests {
         #expect(words(pinned).text.contains("2027-03-01, no user is locked out 2026"))
     }
 
-    @Test("A host that is spelt otherwise in the policy has no rule")
+    @Test("A host with another spelling in the policy has no rule")
     func noRule() throws {
         var scene = pinned
         scene.host = "api.exmaple.com"
@@ -38,7 +38,7 @@ struct PlanGapTests {
         #expect(!words(scene).text.contains("nothing to do"))
     }
 
-    @Test("A server that begins after the plan, or in it")
+    @Test("The report notes a server that begins during the plan or after its end")
     func unserved() throws {
         var scene = pinned
         let text = scene.text
@@ -61,7 +61,7 @@ struct PlanGapTests {
         #expect(try self.notes(scene) == [])
     }
 
-    @Test("Pins that have expired, and rules that only report, take any key")
+    @Test("The report says that expired pins and rules that only report accept any key")
     func unchecked() throws {
         var scene = pinned
         let rule = scene.rule
@@ -76,7 +76,7 @@ struct PlanGapTests {
         #expect(try notes(scene) == [])
     }
 
-    @Test("A stolen key that no certificate is for is noted where it is pinned")
+    @Test("The report notes a stolen key without a certificate if a version pins it")
     func stolenSpare() throws {
         var scene = pinned
         let keys = scene.keys
@@ -88,7 +88,7 @@ struct PlanGapTests {
         #expect(try notes(scene).first?.hasPrefix(#""spare" is stolen from 2026-12-01 on"#) == true)
     }
 
-    @Test("A switch on the last day of a certificate, which is over with the day's first second")
+    @Test("The report notes a switch on the last day of a certificate, because that day's first second ends it")
     func lastDay() throws {
         var scene = pinned
         scene.before = scene.before.replacing("2027-06-01", with: "2027-01-10")
@@ -97,7 +97,7 @@ struct PlanGapTests {
         #expect(try notes(scene) == [])
     }
 
-    @Test("An update that is replaced before a version is out is not taken by it")
+    @Test("A version does not take an update that is replaced before the version is released")
     func replacedUpdate() throws {
         var scene = pinned
         scene.fetches = true

@@ -27,7 +27,7 @@ struct PlanPageTests {
         #expect(document.contains("svg") && document.contains("li"))
     }
 
-    @Test("Names of a plan are text on the page and on the terminal, whatever they hold")
+    @Test("Names of a plan are plain text on the page and on the terminal, whatever they contain")
     func escaping() throws {
         var scene = PlanFixture()
         let name = #"<b onclick='x'>&amp;\"</b>"#
@@ -48,7 +48,7 @@ struct PlanPageTests {
         #expect(odd.code == 2)
     }
 
-    @Test("The table has a column a month and marks who is locked out")
+    @Test("The table has a column for each month and marks locked-out users")
     func table() throws {
         let run = ToolRun("plan", "\(PlanFixture.examples)/same-key-renewed.json", "--at", "2026-11-20")
         let lines = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
@@ -60,7 +60,7 @@ struct PlanPageTests {
         #expect(run.errors.isEmpty)
     }
 
-    @Test("Shares are read and written exactly, and are never shown as none or all where they are not")
+    @Test("Shares are read and written exactly, and never shown as 0 % or 100 % unless they are")
     func shares() {
         func read(_ text: String) -> Int? { UserShare(decimal: Array(text.utf8))?.units }
         #expect(read("12.4") == 12_400)
@@ -85,7 +85,7 @@ struct PlanPageTests {
             ])
     }
 
-    @Test("Between two points a share goes in a straight line, and stays before the first and after the last")
+    @Test("A share is linear between two points, and constant before the first and after the last")
     func curves() {
         let start = Date(wholeSeconds: 1_800_000_000)
         let curve = ShareCurve(points: [
@@ -98,7 +98,7 @@ struct PlanPageTests {
     }
 }
 
-/// The names of the elements of a page that is XML but for its first line and for tags without an end.
+/// A reader for the elements of a page, which is XML except for its first line and for tags that need no end.
 enum PageXML {
     static func elements(of page: String) throws -> Set<String> {
         var names: Set<String> = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleTools
 
-/// Plans that cannot be used: every problem has an id, a place and a remedy, and all of them are told at once.
+/// Plans that cannot be used. Every problem has an id, a place and a remedy, and the tool reports all of them at once.
 @Suite("Reading plans")
 struct PlanReaderTests {
     private static let good = """
@@ -29,7 +29,7 @@ struct PlanReaderTests {
     struct Change: Sendable, CustomTestStringConvertible {
         let old: String
         let new: String
-        /// `line:column id`, one for each problem.
+        /// The problems, each as `line:column id`.
         let problems: [String]
         var testDescription: String { "\(old) -> \(new)" }
 
@@ -51,7 +51,7 @@ struct PlanReaderTests {
         }
     }
 
-    @Test("The plan that the others are made of is fine")
+    @Test("The plan that the other plans are derived from is valid")
     func good() throws {
         #expect(try problems(Self.good) == ["exit 0"])
     }
@@ -117,7 +117,7 @@ struct PlanReaderTests {
         #expect(try problems(Self.good.replacing(change.old, with: change.new, maxReplacements: 1)) == change.problems)
     }
 
-    @Test("All problems are reported at once, in the order of the file, up to a hundred")
+    @Test("The tool reports all problems at once, in the order of the file, up to a hundred")
     func many() throws {
         let keys = (0..<60).map { _ in "{}" }.joined(separator: ", ")
         let text = Self.good.replacing(#""keys": ["#, with: #""keys": [\#(keys), "#, maxReplacements: 1)
@@ -128,7 +128,7 @@ struct PlanReaderTests {
         #expect(lists == ["6:64 invalid-date", "8:51 invalid-date"])
     }
 
-    @Test("The article has every key of the format and every advice")
+    @Test("The article lists every key of the format and every kind of advice")
     func documented() throws {
         let catalogue = PlanFixture.examples.replacing("Examples/plans", with: "Sources/PintleTools/PintleTools.docc")
         let data = try Data(contentsOf: URL(filePath: catalogue + "/PlanningRotations.md"))
@@ -152,7 +152,7 @@ struct PlanReaderTests {
         #expect(try problems(String(text)).first == "2:10 too-many")
     }
 
-    @Test("Versions together have no more than all users, also between the points")
+    @Test("The versions together cannot have more than all users, even between two points")
     func sum() throws {
         func plan(_ one: String, _ two: String) -> String {
             let app = #"{"version": "V", "released": "2026-01-01", "policy": {"version": 1, "hosts": []}, "share": S}"#
@@ -171,7 +171,7 @@ struct PlanReaderTests {
         #expect(try problems(plan(falling, early)) == ["9:10 shares-exceed-100"])
     }
 
-    @Test("A plan that has ended, or ends after more than ten years, says what to do")
+    @Test("The error about a plan that has ended, or runs for more than ten years, names the remedy")
     func span() throws {
         func code(at now: String) throws -> String? {
             let run = ToolRun("plan", "-", "--json", "--at", now, input: Array(Self.good.utf8))
@@ -185,7 +185,7 @@ struct PlanReaderTests {
         #expect(ToolRun("plan", "-", "--at", "today", input: Array(Self.good.utf8)).code == 2)
     }
 
-    @Test("A policy file is read from the plan's folder, and its problems have their place in it")
+    @Test("The tool reads a policy file from the plan's folder and reports problems with their place in that file")
     func policyFile() throws {
         let directory = try TemporaryDirectory()
         let text = Self.good.replacing(

@@ -5,16 +5,16 @@ import Testing
 
 @testable import PintleTools
 
-/// What decides in a plan is the decision of the core; each refusal stands beside a twin that differs in one thing.
+/// The pinning library decides in a plan. Each refusal has a counterpart that differs in one thing and is accepted.
 @Suite("Plans")
 struct PlanTests {
-    /// Under both certificates, which makes two of them.
+    /// A lock-out under both certificates, which counts as two.
     private static let always = [
         "1.0 100 % from 2026-11-20T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch",
         "1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch",
     ]
 
-    @Test("A key that no rule pins locks out from the switch on; a pinned one does not")
+    @Test("A key that no rule pins locks users out from the switch on; a pinned key does not")
     func mismatch() throws {
         var scene = PlanFixture()
         #expect(try scene.outcome().lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])
@@ -23,7 +23,7 @@ struct PlanTests {
         #expect(try scene.outcome().advice == ["make-backup"])
     }
 
-    @Test("A lock-out that has begun before now is reported from now on")
+    @Test("A lock-out that began before now is reported from now on")
     func already() throws {
         #expect(
             try PlanFixture().outcome(at: "2027-02-01T10:00:00Z").lockOuts == [
@@ -31,7 +31,7 @@ struct PlanTests {
             ])
     }
 
-    @Test("The position of a pin counts: a root pinned at the leaf matches nothing")
+    @Test("A pin matches only at its position: a root pinned at the leaf matches nothing")
     func positions() throws {
         var scene = PlanFixture()
         func rule(at position: String) -> String {
@@ -43,7 +43,7 @@ struct PlanTests {
         #expect(try scene.outcome().lockOuts == Self.always)
     }
 
-    @Test("Leaf and authority may both be required, and then both count")
+    @Test("If a rule requires leaf and authority, both must match")
     func leafAndCA() throws {
         var scene = PlanFixture()
         func rule(_ root: String) -> String {
@@ -56,7 +56,7 @@ struct PlanTests {
         #expect(try scene.outcome().lockOuts == Self.always)
     }
 
-    @Test("A planned issuer key locks out no app, another one does; the length of a path is not judged")
+    @Test("The planned issuer key locks out no app, and another one does; the simulation ignores the length of a path")
     func pathTerms() throws {
         var scene = PlanFixture()
         let pins = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"]"#
@@ -69,7 +69,7 @@ struct PlanTests {
         )
     }
 
-    @Test("A rule that only reports and expired pins lock no user out; pins that refuse after their date do")
+    @Test("Rules that only report and expired pins lock out no user; pins that refuse after their date do")
     func terms() throws {
         var scene = PlanFixture()
         let pins = scene.rule
@@ -89,7 +89,7 @@ struct PlanTests {
         #expect(try scene.outcome().advice == ["later-expiry"])
     }
 
-    @Test("The path comes first: dates lock out under any pins")
+    @Test("An expired certificate locks users out under any pins, because the path is checked first")
     func dates() throws {
         var scene = PlanFixture()
         scene.rule = #""pins": ["\#(PlanFixture.root)"], "backupPins": ["\#(PlanFixture.spare)"]"#
@@ -101,7 +101,7 @@ struct PlanTests {
         #expect(try scene.outcome().advice == ["serve-later"])
     }
 
-    @Test("A private root is trusted if a rule has it as an anchor and its key is the planned one")
+    @Test("A private root is trusted if it is an anchor of a rule and its key is the planned one")
     func anchors() throws {
         let authority = try CertificateAuthority.root()
         let pin = try PublicKeyPin(subjectPublicKeyInfo: authority.certificate.spkiDER)
@@ -123,7 +123,7 @@ struct PlanTests {
         #expect(try scene.outcome().lockOuts.count == 2)
     }
 
-    @Test("A pinned certificate matches where the plan has its fingerprint; otherwise a note says so")
+    @Test("A pinned certificate matches if the plan has its fingerprint; otherwise a note says so")
     func fingerprints() throws {
         var scene = PlanFixture()
         let print = String(repeating: "ab", count: 32)
@@ -140,7 +140,7 @@ struct PlanTests {
         #expect(try scene.outcome().notes == 1)
     }
 
-    @Test("A stolen key of a server is simulated, one of an authority is noted")
+    @Test("The plan simulates the stolen key of a server; it only notes that of an authority")
     func stolenKeys() throws {
         var scene = PlanFixture()
         let keys = scene.keys
@@ -164,7 +164,7 @@ struct PlanTests {
         #expect(try scene.outcome().advice == ["add-rule"])
     }
 
-    @Test("A wrong issuer key is named, and the advice is about it; the right one locks no user out")
+    @Test("The report names a wrong issuer key with advice about it; the right one locks out no user")
     func issuerKey() throws {
         var scene = PlanFixture()
         let pins = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"], "issuerKey": "#
@@ -188,7 +188,7 @@ struct PlanTests {
         #expect(try scene.outcome().lockOuts == [])
     }
 
-    @Test("Random policies are decided about stand-ins as about the certificates themselves")
+    @Test("Random policies give the same decisions for stand-ins as for the real certificates")
     func standIns() throws {
         var numbers = SeededNumbers(state: 20_261_121)
         let now = Date(wholeSeconds: 1_795_000_000)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Pintle
 import Testing
 
-/// What updates mend in a plan, and what they do not: the verifier of the apps decides.
+/// The effects of updates in a plan. The verifier of the apps decides which updates count.
 @Suite("Updates in plans")
 struct PlanUpdateTests {
     private static let mended = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"]"#
@@ -16,7 +16,7 @@ struct PlanUpdateTests {
         return scene
     }
 
-    @Test("An update in time keeps all its users connected; apps that fetch no updates are locked out")
+    @Test("An update in time keeps its users connected; apps that fetch no updates are locked out")
     func inTime() throws {
         var scene = scene(published: "2027-01-09")
         #expect(try scene.outcome().lockOuts == [])
@@ -26,7 +26,7 @@ struct PlanUpdateTests {
         #expect(try scene.outcome().firstUpdate == ["rejected"])
     }
 
-    @Test("Locked-out users can still fetch an update: the lock-out ends when it has reached all of them")
+    @Test("Locked-out users can still fetch an update, so the lock-out ends when it has reached all of them")
     func afterwards() throws {
         #expect(
             try scene(published: "2027-01-20").outcome().lockOuts == [
@@ -46,10 +46,10 @@ struct PlanUpdateTests {
         #expect(try short.outcome().lockOuts == ["1.0 50 % from 2027-01-10T00:00:00Z pin-mismatch"])
     }
 
-    @Test("The next update replaces it for the users it reaches")
+    @Test("The next update replaces an update for the users it reaches")
     func replaced() throws {
         var scene = scene(published: "2027-01-01", more: #", "reach": [{"day": 8, "percent": 80}]"#)
-        // After four days 40 % have the first; the second forgets the new key, and reaches a quarter.
+        // After four days 40 % have the first update. The second lacks the new key and reaches a quarter of the users.
         let second = scene.updates.replacing("\"version\": 7", with: "\"version\": 8")
             .replacing("2027-01-01", with: "2027-01-05").replacing("\"percent\": 80", with: "\"percent\": 25")
             .replacing(#""day": 8"#, with: #""day": 1"#).replacing(PlanFixture.next, with: PlanFixture.spare)
@@ -57,7 +57,7 @@ struct PlanUpdateTests {
         #expect(try scene.outcome().lockOuts == ["1.0 85 % from 2027-01-10T00:00:00Z pin-mismatch"])
     }
 
-    @Test("An update that withdraws a key too early locks out from the hour of its publication")
+    @Test("An update that withdraws a key too early locks users out from the hour of its publication")
     func tooEarly() throws {
         let withdrawn = #""pins": ["\#(PlanFixture.next)"], "backupPins": ["\#(PlanFixture.spare)"]"#
         let outcome = try scene(published: "2027-01-08", rule: withdrawn).outcome()
@@ -69,7 +69,7 @@ struct PlanUpdateTests {
         #expect(try onTime.outcome().lockOuts == [])
     }
 
-    @Test("Scope holds: a host that the app shipped no rule for cannot come with an update, unless it says so")
+    @Test("An update cannot add a host that the app shipped no rule for, unless the app allows that")
     func scope() throws {
         var scene = PlanFixture()
         scene.fetches = true
@@ -92,7 +92,7 @@ struct PlanUpdateTests {
             ])
     }
 
-    @Test("An update that the release has overtaken is refused")
+    @Test("An app refuses an update with a lower version than its shipped policy")
     func floor() throws {
         var scene = scene(published: "2026-12-01")
         scene.policyMembers = #""updateVersion": 8, "#
@@ -101,7 +101,7 @@ struct PlanUpdateTests {
         #expect(try scene.outcome().firstUpdate == ["accepted"])
     }
 
-    @Test("The advice names the pin, the day and whom an update reaches")
+    @Test("The advice names the pin, the day and the versions that an update helps")
     func advice() throws {
         var scene = PlanFixture()
         scene.fetches = true
@@ -110,7 +110,7 @@ struct PlanUpdateTests {
         #expect(outcome.text(item, "by") == "2026-12-27T00:00:00Z")
         #expect(outcome.text(item, "pin") == PlanFixture.next)
         #expect(item["apps"]?.elements?.compactMap(\.string) == ["1.0"])
-        // Its pins end before: an update with the pin would still find them past their date.
+        // The pins of this rule end earlier and then refuse. An update that adds a pin would not help.
         scene.rule += #", "expiry": {"after": "2027-01-05T00:00:00Z", "then": "reject"}"#
         #expect(try !scene.outcome().advice.contains("publish-update"))
     }

@@ -84,7 +84,7 @@ struct PolicyLintTests {
     }
 
     @Test(
-        "A probable mistake is a warning, and its correct twin is not",
+        "A probable mistake is a warning, and the corrected policy has none",
         arguments: try [
             (PolicyText.policy(), "nothing-pinned hosts", PolicyText.policy(top: "\"unpinnedHosts\": \"reject\",")),
             (
@@ -205,7 +205,7 @@ struct PolicyLintTests {
         #expect(try findings(twin) == [])
     }
 
-    @Test("The caller sets the time within which pins end soon")
+    @Test("The caller sets how soon the end of pins is a problem")
     func expiresWithin() throws {
         let text = PolicyText.policy(
             PolicyText.rule("a.example", "\"expiry\": {\"after\": \"2027-02-17T00:00:00Z\", \"then\": \"reject\"}"))
@@ -213,7 +213,7 @@ struct PolicyLintTests {
         #expect(try findings(text) { $0.expiresWithin = 90 * 86_400 }.count == 1)
     }
 
-    @Test("The caller answers questions about public suffixes and authorities")
+    @Test("The caller decides which names are public suffixes and which keys belong to public authorities")
     func closures() throws {
         let suffix = PolicyText.policy(PolicyText.rule("co.uk", "\"includeSubdomains\": true"))
         #expect(try findings(suffix) == [])
@@ -229,7 +229,7 @@ struct PolicyLintTests {
                 == [])
     }
 
-    @Test("The parent of a host is found among many rules for the ports of one name without looking at each")
+    @Test("Lint finds the parent of a host among many rules for the ports of one name without checking each")
     func manyPorts() throws {
         func rule(_ host: String, port: UInt16?) throws -> PinnedHost {
             try PinnedHost(host, port: port, includingSubdomains: true, pins: [Pin]())
@@ -245,7 +245,7 @@ struct PolicyLintTests {
                 #expect(parents.nearestWithPort(above: host) == 0)
             }
         }
-        // Looking at each would take minutes; this is generous for a debug build on a busy machine.
+        // Checking each rule would take minutes. The limit leaves room for a debug build on a busy machine.
         #expect(time < .seconds(20))
     }
 
@@ -254,7 +254,7 @@ struct PolicyLintTests {
         #expect(try findings("{") == ["error unexpected-end "])
     }
 
-    @Test("Each id is in the table once, with its meaning")
+    @Test("The table has each id once, with its meaning")
     func table() {
         let ids = PolicyProblemTable.entries.map(\.id)
         #expect(Set(ids).count == ids.count)

@@ -19,7 +19,7 @@ enum PolicyText {
         return "{\"host\": \"\(host)\", \"pins\": [\"\(pin)\"], \"backupPins\": [\"\(backup)\"]\(comma)\(more)}"
     }
 
-    /// Returns a root that ends with the first second of that year, PEM.
+    /// Returns a root in PEM that ends with the first second of that year.
     static func anchor(until year: Int = 2046) throws -> String {
         try CertificateAuthority.root {
             $0.notBefore = .generalizedTime("20200101000000Z")

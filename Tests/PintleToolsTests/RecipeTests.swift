@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleTools
 
-/// The recipes of `Examples/ci`: they are YAML, and their shell lines do what the README says.
+/// The recipes of `Examples/ci`. They are valid YAML, and their shell lines do what the README says.
 @Suite(
     "Recipes for continuous integration",
     .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"),
@@ -33,8 +33,8 @@ struct RecipeTests {
             command, environment: ours.merging(environment) { $1 }, workingDirectory: scene.directory.path)
     }
 
-    /// As GitHub's runners do (workflow syntax, `jobs.<job_id>.steps[*].shell`).
-    /// - Parameter more: put behind the step's lines.
+    /// Runs a step as GitHub's runners do (workflow syntax, `jobs.<job_id>.steps[*].shell`).
+    /// - Parameter more: the text to append to the step's lines.
     private func run(
         _ job: String, step name: String? = nil, part: Int? = nil, more: String = ""
     ) throws -> ProcessResult {
@@ -57,7 +57,7 @@ struct RecipeTests {
         return try shell(["bash"] + options + [script], environment: environment)
     }
 
-    @Test("The workflow lints, asks each server in one of its parts, and reports on all of them")
+    @Test("The workflow lints, asks each server in one of its shards, and reports on all of them")
     func workflow() throws {
         let port = server.port
         _ = try scene.list((0..<9).map { ("h\($0).audit.test", port) })
@@ -94,19 +94,19 @@ struct RecipeTests {
     }
 
     @Test(
-        "A planned rotation that locks out users fails, and the same plan that follows the advice does not",
+        "A planned rotation that locks out users fails, and the same plan with the advice followed does not",
         .enabled(if: Recipes.holds("Examples/plans/old-app.json")),
         arguments: [("old-app", 1), ("old-app-followed", 0)])
     func rotation(plan: String, status: Int32) throws {
         let plans = "\(Recipes.root)/Examples/plans"
         #expect(try shell(["cp", "-R", "\(plans)/policies", scene.directory.path]).status == 0)
         #expect(try shell(["cp", "\(plans)/\(plan).json", scene.directory.path(of: "plan.json")]).status == 0)
-        // The example has days of its own.
+        // The dates of the example are fixed.
         let result = try run("lint", step: "Rehearse the rotation", more: " --at 2026-11-20")
         #expect(result.status == status, "\(result.errorOutput)")
     }
 
-    @Test("The hook lints every policy of a commit, and no other file")
+    @Test("The hook lints every policy of a commit and no other file")
     func preCommit() throws {
         let repositories = try Recipes.read("pre-commit-config.yaml")["repos"]?.elements.map(Array.init) ?? []
         let hook = try #require(repositories.first?["hooks"]?.elements?.first { _ in true })
@@ -125,7 +125,7 @@ struct RecipeTests {
         #expect(taken.output == "policy.json\na/policy.json\n")
     }
 
-    @Test("The article shows the recipes as they are", arguments: ["pins.yml", "pre-commit-config.yaml"])
+    @Test("The article prints the recipes unchanged", arguments: ["pins.yml", "pre-commit-config.yaml"])
     func article(name: String) throws {
         let article = String(
             decoding: try Recipes.file("Sources/PintleTools/PintleTools.docc/ContinuousIntegration.md"), as: UTF8.self)
@@ -149,7 +149,7 @@ enum Recipes {
 
     static func holds(_ name: String) -> Bool { InputFile.exists("\(root)/\(name)") }
 
-    /// One that has a reader of YAML.
+    /// A Python interpreter with a YAML parser.
     static let python: String? = {
         let venv = getenv("PINTLE_VENV").map { String(cString: $0) } ?? "\(root)/.build/venv"
         let path = "\(venv)/bin/python"
@@ -161,7 +161,7 @@ enum Recipes {
         try InputFile("\(root)/\(name)", standardInput: ByteSource([])).bytes
     }
 
-    /// A recipe as JSON.
+    /// Returns a recipe as JSON.
     static func read(_ name: String) throws -> JSONValue {
         let script =
             "import sys, json, ruamel.yaml; json.dump(ruamel.yaml.YAML(typ='safe').load(sys.stdin), sys.stdout)"

@@ -3,7 +3,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// Clients that misbehave, and what a rehearsal says about itself.
+/// Misbehaving clients, and the errors of the rehearsal itself.
 @Suite("Rehearsal: clients of all kinds")
 struct RehearseClientTests {
     private let directory: TemporaryDirectory
@@ -14,7 +14,7 @@ struct RehearseClientTests {
 
     private static let good = RehearseTests.curl + ["{url}"]
 
-    /// A rehearsal with one attack.
+    /// Runs a rehearsal with one attack.
     private func run(_ options: [String] = [], only: String = "expired", shell: String) -> ToolRun {
         ToolRun(
             arguments: RehearseTests.rehearse + ["--only", only] + options + ["--", "sh", "-c", shell, "sh"] + Self.good
@@ -40,7 +40,7 @@ struct RehearseClientTests {
     }
 
     @Test(
-        "Command lines that cannot be used",
+        "An unusable command line is refused",
         arguments: [
             (["--only", "expird", "--", "curl", "{url}"], "no attack is called \"expird\"; did you mean expired?"),
             (["--only", ",", "--", "curl", "{url}"], "--only names no attack"),
@@ -64,7 +64,7 @@ struct RehearseClientTests {
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    @Test("Other braces reach the client as they are, and inserted values are not searched for placeholders")
+    @Test("A client gets other braces unchanged, and inserted values are not searched for placeholders")
     func placeholders() throws {
         let file = directory.path(of: "words")
         let words = [
@@ -84,18 +84,18 @@ struct RehearseClientTests {
         #expect(seen[4] == "sha256//\(pin)")
         #expect(seen[5] == "sha256//\(pin);sha256//\(seen[7])")
         #expect(pin.count == 44 && seen[9].hasPrefix("sha256//") && !seen[9].hasSuffix(pin))
-        // Both files are gone with the run.
+        // The run has removed both files.
         #expect(access(seen[1], F_OK) != 0 && access(seen[8], F_OK) != 0)
     }
 
-    @Test("A client that prints without end is judged, and its output is not kept in memory")
+    @Test("A client that prints without end gets a verdict, and its output does not fill the memory")
     func chattyClient() {
         let run = run(["-v"], shell: "head -c 30000000 /dev/zero | tr '\\0' x >&2; exec \"$@\"")
         #expect(run.code == 0, "\(run.errors)")
         #expect(run.output.utf8.count < 4_000)
     }
 
-    @Test("A client that never ends is judged by the bytes that the servers got, and is killed")
+    @Test("The verdict on a client that never ends comes from the bytes that the servers got, and the client is killed")
     func endlessClient() throws {
         let file = directory.path(of: "pids")
         let shell = "echo $$ >> \(file); \"$@\"; sleep 600 & echo $! >> \(file); wait"
@@ -115,7 +115,7 @@ struct RehearseClientTests {
         for process in processes.compactMap({ Int32($0) }) { #expect(!RunningProcess.runs(process)) }
     }
 
-    @Test("A client that refuses the certificate and is then ended by the time limit has no verdict")
+    @Test("A client that refuses the certificate and then runs into the time limit has no verdict")
     func lingeringRefusal() throws {
         func outcome(_ end: String) throws -> (ToolRun, outcome: String?, remark: String?) {
             let run = ToolRun(
@@ -128,7 +128,7 @@ struct RehearseClientTests {
         #expect(waiting.0.code == 1)
         #expect(waiting.outcome == "inconclusive", "\(waiting.0.output)")
         #expect(waiting.remark == "ended by --timeout; it may have tried again")
-        // Its twin ends by itself.
+        // A client that ends by itself is blocked.
         let ended = try outcome("exit 1")
         #expect(ended.0.code == 0)
         #expect(ended.outcome == "blocked" && ended.remark == nil, "\(ended.0.output)")
@@ -146,13 +146,13 @@ struct RehearseClientTests {
             : "if [ ! -e \(mark) ]; then touch \(mark); exec \"$@\"; fi; \(fail)"
         let run = run(["-v"], only: "renewed-same-key", shell: shell)
         #expect(run.errors.contains("ends with exit code 1; what counts is what servers get") == atTheControl)
-        // Its words are told where the failure is told.
+        // The output has the client's own words beside the failure.
         #expect((run.output + run.errors).contains("  no room left on the disk"), "\(run.output) \(run.errors)")
         #expect(run.code == (atTheControl ? 0 : 1))
         #expect(run.output.contains("it sent its request, but ended with exit code 1") != atTheControl)
     }
 
-    @Test("Processes that a client leaves behind are ended with it")
+    @Test("The tool ends processes that a client leaves behind")
     func forkingClient() throws {
         let file = directory.path(of: "pids")
         let run = run(shell: "(while :; do echo noise; sleep 0.01; done) & echo $! >> \(file); exec \"$@\"")
@@ -162,27 +162,27 @@ struct RehearseClientTests {
         for process in processes.compactMap({ Int32($0) }) { #expect(!RunningProcess.runs(process)) }
     }
 
-    @Test("A client that closes its streams is judged like any other")
+    @Test("A client that closes its streams gets a normal verdict")
     func closedStreams() {
         #expect(run(shell: "exec <&- >&- 2>&-; exec \"$@\"").code == 0)
     }
 
     @Test(
-        "A crash is no refusal where the client sent no alert, also where a shell tells of it",
+        "A crash without an alert is not a refusal, even if a shell reports it",
         arguments: [("kill -9 $$", 9), ("sh -c 'kill -SEGV $$'", 11), ("(exit 143)", 15)])
     func crash(end: String, signal: Int) {
-        // curl compares names itself, after the handshake.
+        // curl compares names itself, after the handshake, and sends no alert.
         let run = run(only: "wrong-host", shell: "\"$@\" || \(end)")
         #expect(run.code == 1)
         #expect(
             run.output.contains("inconclusive") && run.output.contains("ended by signal \(signal)"), "\(run.output)")
-        // Its twin has sent an alert about the certificate.
+        // For an expired certificate curl sends an alert, so the crash is a refusal.
         #expect(self.run(shell: "\"$@\" || \(end)").code == 0)
-        // Its twin ends so at the right server too.
+        // A client that ends by the same signal at the right server is judged by its connections.
         #expect(self.run(shell: "\"$@\"; \(end)").code == 0)
     }
 
-    @Test("A client that falls back to plain HTTP at the same port has let the attack through")
+    @Test("A client that falls back to plain HTTP on the same port has let the attack through")
     func fallback() throws {
         let shell = "for url; do :; done; \"$@\" || exec curl -s -m 12 --http0.9"
         let run = run(["--json"], shell: shell + " \"http${url#https}\"")
@@ -198,18 +198,18 @@ struct RehearseClientTests {
         #expect(text.code == 2 && text.errors.contains("proves nothing"), "\(text.output)")
         #expect(
             self.run(shell: shell + " \"http${url#https}\"").output.contains("next: it sends its request in the clear"))
-        // Its twin tries the same server once more.
+        // A client that retries the same server over TLS is blocked.
         #expect(self.run(shell: shell + " \"$url\"").code == 0)
     }
 
-    @Test("A client that the time limit ends before it connects needs more time")
+    @Test("If the time limit ends a client before it connects, the tool advises more time")
     func slowStart() {
         let slow = ToolRun(
             arguments: ["rehearse", "--timeout", "1", "--only", "expired", "--", "sh", "-c", "sleep 60", "{url}"])
         #expect(slow.code == 2)
         #expect(slow.errors.contains("the client was ended after 1 s before it connected to the right server"))
         #expect(slow.errors.contains("give it more time with --timeout"))
-        // At an attack. The file says that the right server has been there.
+        // The client is slow only at an attack. The file shows that it has been at the right server.
         let file = directory.path(of: "seen")
         let shell = "test -e \(file) && sleep 60; touch \(file); exec \"$@\""
         let late = ToolRun(
@@ -219,7 +219,7 @@ struct RehearseClientTests {
             late.output.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(
                 "the client was ended after 3 s before it connected; give it more time with --timeout"),
             "\(late.output) \(late.errors)")
-        // Its twin ends by itself.
+        // A client that ends by itself did not connect.
         #expect(ToolRun("rehearse", "--", "sh", "-c", "exit 0", "{url}").errors.contains("the client did not connect"))
     }
 
@@ -249,7 +249,7 @@ struct RehearseClientTests {
         let result = try #require(try run.json().elements.map(Array.init)).dropFirst().first
         #expect(result?["outcome"]?.string == "let-through", "\(run.output) \(run.errors)")
         #expect(result?["requestBytes"]?.integer == 1_080)
-        // Its twin does not follow.
+        // A client that does not follow the redirect is blocked.
         let twin = ToolRun(
             arguments: RehearseTests.rehearse + ["--json", "--only", "redirect-to-http", "--"] + Self.good)
         let blocked = try #require(try twin.json().elements.map(Array.init)).dropFirst().first
@@ -258,7 +258,7 @@ struct RehearseClientTests {
         #expect(blocked?["remark"]?.string == "it did not follow")
     }
 
-    @Test("A connection that is still open gives no verdict")
+    @Test("An open connection gives no verdict")
     func openConnection() throws {
         let script = """
             import os, re, socket, sys
@@ -288,7 +288,7 @@ struct RehearseClientTests {
         #expect(silent.errors.contains("this client sends no request"), "\(silent.errors)")
     }
 
-    @Test("A server that stalls gives no verdict, unless the client gives up by itself")
+    @Test("A server that stalls gives no verdict unless the client gives up by itself")
     func stall() throws {
         let options = ["--only", "stall-mid-handshake", "--timeout", "2.5", "--"]
         let patient = ToolRun(arguments: ["rehearse"] + options + ["curl", "-sS", "--cacert", "{ca}", "{url}"])
@@ -302,12 +302,12 @@ struct RehearseClientTests {
         #expect(hasty.code == 0, "\(hasty.output)")
     }
 
-    @Test("Proxies in the environment are not used")
+    @Test("A rehearsal ignores proxies in the environment")
     func proxies() {
         #expect(run(shell: "test -z \"$https_proxy$HTTPS_PROXY$ALL_PROXY\" && exec \"$@\"").code == 0)
     }
 
-    @Test("A retry after a 401 is an attack of its own")
+    @Test("A retry after a 401 is a separate attack")
     func retry() throws {
         let client = RehearseTests.curl + ["--anyauth", "-u", "user:secret"]
         let options = RehearseTests.rehearse + ["--json", "--only", "retry-after-401", "--"]
@@ -317,7 +317,7 @@ struct RehearseClientTests {
         #expect(try RehearseTests.outcomes(pinned)["retry-after-401"] == "blocked")
     }
 
-    @Test("The list names each attack, its standard and why it matters")
+    @Test("The list names each attack, its standard and its importance")
     func list() throws {
         let list = ToolRun("rehearse", "--list")
         #expect(list.code == 0)
@@ -332,9 +332,9 @@ struct RehearseClientTests {
     }
 }
 
-/// A process that is not this one's child.
+/// A process that is not a child of this one.
 enum RunningProcess {
-    /// Whoever adopted it may not have asked for its end yet: what counts is that it does not run.
+    /// Returns `true` if the process runs. A zombie does not count: its new parent may not have waited for it yet.
     static func runs(_ process: Int32) -> Bool {
         guard let status = try? runProcess(["cat", "/proc/\(process)/stat"]), status.status == 0 else { return false }
         return !status.output.contains(") Z ")

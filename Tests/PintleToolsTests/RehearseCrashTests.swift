@@ -2,7 +2,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// A client that crashes after its refusal has still refused: what it said to the server decides.
+/// A client that crashes after its refusal has still refused, because its alert to the server decides.
 @Suite("Rehearsal: clients that end by a signal")
 struct RehearseCrashTests {
     private let directory: TemporaryDirectory
@@ -11,8 +11,8 @@ struct RehearseCrashTests {
         directory = try TemporaryDirectory()
     }
 
-    /// A TLS client that validates, and answers a certificate that it refuses with the alerts that it is told, one for
-    /// each connection, before it ends by SIGSEGV; 0 stands for no alert.
+    /// A TLS client that validates. It answers bad certificates with the given alerts, one for each connection, and
+    /// then ends by SIGSEGV; 0 means no alert.
     private static let client = """
         import os, re, signal, socket, ssl, sys
         url, ca, mode = sys.argv[1:4]
@@ -43,7 +43,7 @@ struct RehearseCrashTests {
         os.kill(os.getpid(), signal.SIGSEGV)
         """
 
-    /// - Parameter alerts: for each connection its alert, 0 for none, or "blind" for one that validates nothing.
+    /// - Parameter alerts: the alert for each connection, 0 for none, or "blind" for a connection without validation.
     private func outcome(
         _ alerts: String, of attack: String = "untrusted-ca"
     ) throws -> (outcome: String?, remark: String?) {
@@ -57,14 +57,14 @@ struct RehearseCrashTests {
     }
 
     @Test(
-        "A client that alerts about the certificate on each connection and then crashes has refused it",
+        "A client that sends an alert about the certificate on each connection and then crashes has refused it",
         arguments: ["42", "43", "44", "45", "46", "48", "49", "48,42"])
     func refusal(alerts: String) throws {
         #expect(try outcome(alerts).outcome == "blocked")
     }
 
     @Test(
-        "A crash without such an alert on each connection is no refusal",
+        "A crash without such an alert on each connection is not a refusal",
         arguments: ["0", "50", "47", "40", "48,0", "0,48", "48,50"])
     func crash(alerts: String) throws {
         let (outcome, remark) = try outcome(alerts)
@@ -72,13 +72,13 @@ struct RehearseCrashTests {
         #expect(remark == "ended by signal 11")
     }
 
-    @Test("A client that alerts, and then tries again without validation, has let it through")
+    @Test("A client that sends an alert and then retries without validation has let the attack through")
     func retry() throws {
         #expect(try outcome("48,blind").outcome == "let-through")
         #expect(try outcome("48,48").outcome == "blocked")
     }
 
-    @Test("A change that a server may make is blocked by such a client too, and so the run fails")
+    @Test("The run fails if such a client blocks a change that a server may make")
     func change() throws {
         let file = try directory.write(
             Self.client.replacing("tls.do_handshake()", with: "tls.do_handshake()\n            pinned(tls)")
@@ -90,7 +90,7 @@ struct RehearseCrashTests {
         #expect(try RehearseTests.outcomes(run)["rotated-to-backup-key"] == "blocked", "\(run.output) \(run.errors)")
     }
 
-    /// Refuses a certificate whose key has another hash than the fourth argument.
+    /// A check that refuses a certificate if the hash of its key is not the fourth argument.
     private static let pinning = """
         import base64, hashlib, subprocess
         def pinned(tls):

@@ -3,7 +3,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// The files that a rehearsal leaves.
+/// The report files of a rehearsal.
 @Suite("Rehearsal: reports")
 struct RehearseReportTests {
     private let directory: TemporaryDirectory
@@ -12,7 +12,7 @@ struct RehearseReportTests {
         directory = try TemporaryDirectory()
     }
 
-    /// A client whose name and words would be markup, and which lets an interceptor through.
+    /// Runs a client whose name and output look like markup. It lets an interceptor through.
     private func run() throws -> ToolRun {
         let client = try directory.write(
             "#!/bin/sh\nprintf '<b>]]>&\"\\033[31m\\001 words\\n' >&2\nexec curl -s -m 12 --cacert \"$1\" \"$2\"\n",
@@ -24,7 +24,7 @@ struct RehearseReportTests {
             ])
     }
 
-    @Test("JUnit is well-formed whatever the client writes, and counts what went wrong")
+    @Test("JUnit is well-formed whatever the client writes, and counts the failures")
     func junit() throws {
         let run = try run()
         #expect(run.code == 1)
@@ -54,7 +54,7 @@ struct RehearseReportTests {
         #expect(!text.contains("\u{1B}") && !text.contains("\u{1}"))
     }
 
-    @Test("The page loads nothing, and no word of the client becomes markup")
+    @Test("The page loads nothing, and no output of the client becomes markup")
     func page() throws {
         #expect(try run().code == 1)
         let page = String(decoding: try directory.read("r.html"), as: UTF8.self)
@@ -66,7 +66,7 @@ struct RehearseReportTests {
         #expect(page.contains("resumed-session-after-policy-change"))
     }
 
-    @Test("The text has the bad outcomes, and with -v all of them")
+    @Test("The text shows the bad outcomes, and all outcomes with -v")
     func text() throws {
         let run = try run()
         #expect(run.lines.allSatisfy { $0.count <= 80 || $0.contains(directory.path) }, "\(run.output)")
@@ -83,7 +83,7 @@ struct RehearseReportTests {
         #expect(verbose.output.contains("next: nothing"))
     }
 
-    @Test("A file that cannot be written is an error before any attack is run")
+    @Test("A file that cannot be written is an error before any attack runs")
     func unwritable() throws {
         let run = ToolRun(
             arguments: RehearseTests.rehearse + [
@@ -98,7 +98,7 @@ struct RehearseReportTests {
         #expect(folder.code == 2 && folder.errors.contains("is a directory"), "\(folder.errors)")
     }
 
-    @Test("A disk that fills up costs the file, not the result", arguments: [[], ["--json"]])
+    @Test("A full disk costs the file but not the result", arguments: [[], ["--json"]])
     func fullDisk(options: [String]) throws {
         let run = ToolRun(
             arguments: RehearseTests.rehearse + options + ["--only", "expired", "--junit", "/dev/full", "--"]

@@ -3,16 +3,16 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// The servers for clients that somebody brings, in a process of their own.
+/// Servers for clients that the user starts. They run in a separate process.
 @Suite(
     "Rehearsal: servers for a device",
     .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
 struct RehearseServeTests {
-    /// A `pintle rehearse --serve` that is up.
+    /// A running `pintle rehearse --serve`.
     private final class ServeProcess {
         let directory: TemporaryDirectory
         let child: ChildProcess
-        /// By the attack's id, and the page's.
+        /// The URLs by the id of the attack, and that of the page.
         private(set) var addresses: [String: String] = [:]
 
         init(_ options: [String] = []) throws {
@@ -33,7 +33,7 @@ struct RehearseServeTests {
 
         var log: String { (try? directory.read("log")).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
-        /// Long, for a busy machine.
+        /// Waits up to a minute, because the machine may be busy.
         func wait(_ condition: () -> Bool) -> Bool {
             for _ in 0..<6_000 {
                 if condition() { return true }
@@ -46,7 +46,7 @@ struct RehearseServeTests {
             try runProcess(["curl", "-sS", "-m", "20"] + options + [try #require(addresses[id])], timeout: 40)
         }
 
-        /// As Ctrl-C does it, which a shell's background jobs do not hear.
+        /// Ends the process like Ctrl-C. It sends SIGTERM, because background jobs of a shell ignore SIGINT.
         func end() -> Int32? {
             kill(child.processIdentifier, SIGTERM)
             #expect(wait { child.status != nil })
@@ -62,7 +62,7 @@ struct RehearseServeTests {
         .joined(separator: ";")
     }
 
-    @Test("A client without pins is printed when it connects, and in the report at the end")
+    @Test("A client without pins appears when it connects, and in the report at the end")
     func withoutPins() throws {
         let served = try ServeProcess()
         #expect(served.addresses.count >= 34)
@@ -105,13 +105,13 @@ struct RehearseServeTests {
     }
 
     @Test("A run without a request to the right server proves nothing")
-    func nobody() throws {
+    func noRequest() throws {
         let served = try ServeProcess(["--only", "expired"])
         #expect(served.end() == 2)
         #expect(served.log.contains("proves nothing: no request came to the right server"))
     }
 
-    @Test("A client that connects or finishes the handshake and sends nothing has refused no server")
+    @Test("A client that only connects, or finishes the handshake and sends nothing, has not refused a server")
     func undecided() throws {
         let served = try ServeProcess(["--only", "trusted-interceptor,expired,retry-after-401"])
         let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
@@ -144,21 +144,21 @@ struct RehearseServeTests {
         #expect(served.log.contains(": 1 as they must be, 2 inconclusive"))
     }
 
-    @Test("Another address is in the certificates, and a warning says who reaches it")
+    @Test("The certificates are for the address of --listen, and a warning says who can reach it")
     func otherAddress() throws {
         let served = try ServeProcess(["--listen", "127.0.0.2", "--only", "expired"])
         #expect(served.log.contains("warning: everyone who reaches 127.0.0.2 reaches these servers"))
         #expect(served.addresses["control"]?.hasPrefix("https://127.0.0.2:") == true)
         let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
         #expect(try served.curl(["--cacert", ca], "control").output == "ok\n")
-        // Not at the address that nobody named, whoever else may listen there.
+        // The servers listen only on 127.0.0.2. Another server may listen on 127.0.0.1.
         let elsewhere = try served.curl(["--cacert", ca, "--connect-to", "::127.0.0.1:"], "control")
         #expect(elsewhere.status != 0)
         #expect(try served.curl(["--cacert", ca], "expired").status == 60)
         #expect(served.end() == 0)
     }
 
-    @Test("Ctrl-C ends a rehearsal with the client it is about, and what it has started")
+    @Test("SIGTERM ends a rehearsal, its current client and the child processes of that client")
     func interrupted() throws {
         let directory = try TemporaryDirectory()
         let file = directory.path(of: "pids")

@@ -2,10 +2,10 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// Real clients against the catalogue, told apart by what the servers got.
+/// Real clients against the catalogue of attacks. The bytes that the servers got decide.
 @Suite("Rehearsal")
 struct RehearseTests {
-    /// Outcomes by id, the control and what is never run included.
+    /// Returns the outcomes by id, including the control and the attacks that are never run.
     static func outcomes(_ run: ToolRun) throws -> [String: String] {
         var outcomes: [String: String] = [:]
         for result in try #require(try run.json().elements) {
@@ -14,15 +14,15 @@ struct RehearseTests {
         return outcomes
     }
 
-    /// Long times, in which a busy machine gets its work done.
+    /// The time limit is long, so that a busy machine can meet it.
     static let rehearse = ["rehearse", "--timeout", "30"]
     static let curl = ["curl", "-sS", "-m", "12", "--cacert", "{ca}"]
     static let neverRun: Set = ["resumed-session-after-policy-change", "approved-server-changed"]
     static let changes: Set = ["renewed-same-key", "rotated-to-backup-key", "cross-signed"]
-    /// What a client that validates and does not pin lets through.
+    /// The attacks that a client lets through if it validates but does not pin.
     static let interceptions: Set = [
         "trusted-interceptor", "pin-appended-to-foreign-path", "pinned-intermediate-off-path", "rotated-to-unknown-key",
-        // curl falls back to that field.
+        // curl falls back to the common name.
         "cn-only",
     ]
 
@@ -30,7 +30,7 @@ struct RehearseTests {
         Set(outcomes.filter { $0.value == outcome }.keys)
     }
 
-    @Test("curl without pins lets through exactly what an authority it trusts has signed")
+    @Test("curl without pins lets through exactly the attacks whose certificates a trusted authority signed")
     func validatingClient() throws {
         let run = ToolRun(arguments: Self.rehearse + ["--json", "--"] + Self.curl + ["{url}"])
         #expect(run.code == 1)
@@ -42,7 +42,7 @@ struct RehearseTests {
         #expect(Self.ids(outcomes, "not-run") == Self.neverRun)
     }
 
-    @Test("With both pins nothing gets through, and no change locks it out")
+    @Test("curl with both pins lets nothing through, and no change of the server locks it out")
     func pinningClient() throws {
         let run = ToolRun(
             arguments: Self.rehearse + ["--json", "--"] + Self.curl + ["--pinnedpubkey", "{pins}", "{url}"])
@@ -52,7 +52,7 @@ struct RehearseTests {
         #expect(Self.ids(outcomes, "let-through").isEmpty && Self.ids(outcomes, "inconclusive").isEmpty)
     }
 
-    @Test("With one pin the backup key locks the client out, and the advice names the placeholder")
+    @Test("With one pin, the backup key locks the client out, and the advice names the placeholder")
     func withoutBackup() throws {
         let run = ToolRun(
             arguments: Self.rehearse + ["--only", "rotated-to-backup-key,renewed-same-key", "--"] + Self.curl
@@ -63,14 +63,15 @@ struct RehearseTests {
         #expect(run.output.contains("next: the command line has no backup pin: {backup} is one"))
     }
 
-    @Test("A client that validates nothing lets through all that can be let through")
+    @Test("A client that validates nothing lets through every attack that it can complete")
     func blindClient() throws {
         let run = ToolRun(
             arguments: Self.rehearse + ["--json", "--", "curl", "-sS", "-k", "-L", "-m", "12", "{url}"])
         #expect(run.code == 1)
         let outcomes = try Self.outcomes(run)
         let blocked = Self.ids(outcomes, "blocked")
-        // What no client can finish, or OpenSSL itself refuses; and curl without a password tries none.
+        // No client can finish these, or OpenSSL itself refuses them. And curl without a password does not retry after
+        // a 401.
         #expect(
             blocked.isSubset(of: [
                 "garbage-der", "oversized-chain", "stall-mid-handshake", "tls-1.0", "tls-1.1", "retry-after-401",
@@ -100,7 +101,7 @@ struct RehearseTests {
         #expect(try Self.outcomes(strict)["trusted-interceptor"] == "let-through")
     }
 
-    @Test("A client that refuses everything proves nothing, and its own words are printed")
+    @Test("A client that refuses everything proves nothing, and the tool prints its output")
     func refusingClient() throws {
         let run = ToolRun(arguments: Self.rehearse + ["--", "curl", "-sS", "-m", "12", "{url}"])
         #expect(run.code == 2)
@@ -111,12 +112,12 @@ struct RehearseTests {
         #expect(json.code == 2)
         #expect(try json.json()["error"]?["code"]?.string == "control-failed")
         #expect(json.errors.contains("did not connect"))
-        // Its twin, which is told whom to trust.
+        // The same client with the option to trust the authority proves something.
         let twin = ToolRun(arguments: Self.rehearse + ["--only", "expired", "--"] + Self.curl + ["{url}"])
         #expect(twin.code == 0)
     }
 
-    @Test("The JSON twin has the agreed keys")
+    @Test("The JSON has the agreed keys")
     func document() throws {
         let run = ToolRun(arguments: Self.rehearse + ["--json", "--only", "expired", "--"] + Self.curl + ["{url}"])
         let results = try #require(try run.json().elements.map(Array.init))

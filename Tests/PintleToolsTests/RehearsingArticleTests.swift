@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleTools
 
-/// The recipes of the article, each run as it is printed.
+/// The recipes of the article, each run as printed.
 @Suite(
     "Recipes of the article about rehearsals", .serialized,
     .enabled(if: PrintedRecipe.tool != nil, "skipped: the tool was not built beside the tests"))
@@ -28,7 +28,8 @@ struct RehearsingArticleTests {
     private func run(_ client: String) throws -> ProcessResult {
         let recipe = try #require(try PrintedRecipe.all().first { $0.client == client })
         let search = directory.path + ":" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")
-        // OpenSSL forgets at exit what it keeps for threads that still run. The leak sanitizer then ends some clients with 1.
+        // At exit, OpenSSL loses track of memory for threads that still run. The leak sanitizer would then make some
+        // clients exit with 1.
         return try runProcess(
             ["bash", "-c", recipe.line], environment: ["PATH": search, "ASAN_OPTIONS": "detect_leaks=0"],
             workingDirectory: directory.path, timeout: 300)
@@ -45,7 +46,7 @@ struct RehearsingArticleTests {
         return Set(rows.compactMap { $0.split(separator: " ").first.map(String.init) })
     }
 
-    @Test("Each recipe of the article is one of these")
+    @Test("These tests run each recipe of the article")
     func complete() throws {
         #expect(
             try PrintedRecipe.all().map(\.client) == [
@@ -53,7 +54,7 @@ struct RehearsingArticleTests {
             ])
     }
 
-    @Test("curl validates, and without pins an interceptor's authority gets through")
+    @Test("curl without pins lets interceptors with a trusted authority through")
     func curl() throws {
         let result = try run("curl")
         #expect(result.status == 1)
@@ -61,11 +62,11 @@ struct RehearsingArticleTests {
         #expect(names("inconclusive", in: result).isEmpty)
     }
 
-    @Test("curl with both pins")
+    @Test("curl with both pins blocks every attack")
     func pinnedCurl() throws { expectBlocked(try run("curl --pinnedpubkey")) }
 
     @Test(
-        "Python with requests, which cannot pin and follows redirects",
+        "Python with requests cannot pin and lets interceptors through",
         .enabled(if: PrintedRecipe.works(["python3", "-c", "import requests"]), "skipped: no requests for python3"))
     func requests() throws {
         let result = try run("python3")
@@ -75,7 +76,7 @@ struct RehearsingArticleTests {
     }
 
     @Test(
-        "Node with the program of Examples that the article names",
+        "Node blocks every attack with the program of Examples that the article names",
         .enabled(if: PrintedRecipe.works(["node", "--version"]), "skipped: Node is not installed"))
     func node() throws {
         try directory.write(try Recipes.file("Examples/rehearsal/client.mjs"), to: "client.mjs")
@@ -83,7 +84,7 @@ struct RehearsingArticleTests {
     }
 
     @Test(
-        "A pinned session in Swift, in the program of Snippets that the article names",
+        "A pinned session in Swift blocks every attack, in the program of Snippets that the article names",
         .enabled(if: PrintedRecipe.snippet != nil, "skipped: the snippet was not built beside the tests"))
     func session() throws {
         try link(try #require(PrintedRecipe.snippet), as: ".build/release/client")
@@ -91,7 +92,7 @@ struct RehearsingArticleTests {
     }
 
     @Test(
-        "Go, which does not pin unless the program does",
+        "Go lets interceptors through unless the program pins",
         .enabled(if: PrintedRecipe.hasPeers, "skipped: make peers installs Go and runs this"))
     func go() throws {
         let program = """
@@ -113,7 +114,7 @@ struct RehearsingArticleTests {
     }
 
     @Test(
-        "OkHttp with its CertificatePinner, which follows redirects; a JVM takes SHA-1 below private roots",
+        "OkHttp with its CertificatePinner still follows redirects, and a JVM accepts SHA-1 below private roots",
         .enabled(if: PrintedRecipe.hasPeers, "skipped: make peers installs OkHttp and runs this"))
     func okHttp() throws {
         let jars = ["/usr/share/java/okhttp.jar", "/usr/share/java/okio.jar"]
@@ -136,14 +137,14 @@ struct RehearsingArticleTests {
         #expect(names("inconclusive", in: result).isEmpty)
     }
 
-    @Test("pintle check, which makes a handshake and sends no request")
+    @Test("pintle check makes a handshake, sends no request and blocks every attack")
     func check() throws { expectBlocked(try run("pintle"), notRun: 3) }
 }
 
-/// A line of the article.
+/// A command line in the article.
 struct PrintedRecipe {
     let line: String
-    /// The program that is attacked; with its option where the article has two lines for one program.
+    /// The program under attack, with its option if the article has two lines for one program.
     let client: String
 
     private init(_ line: String) {
@@ -161,7 +162,7 @@ struct PrintedRecipe {
 
     static func works(_ command: [String]) -> Bool { (try? runProcess(command))?.status == 0 }
 
-    /// The code blocks of a language.
+    /// Returns the code blocks of a language.
     private static func blocks(_ language: String) throws -> [String] {
         let article = String(
             decoding: try Recipes.file("Sources/PintleTools/PintleTools.docc/Rehearsing.md"), as: UTF8.self)

@@ -30,7 +30,7 @@ struct ReportInspectTests {
     }
 
     @Test(
-        "A report is shown in each of its encodings, with the pins of the served certificates",
+        "Inspect shows a report in each of its encodings, with the pins of the served certificates",
         arguments: ReportEncoding.allCases)
     func shown(encoding: ReportEncoding) throws {
         let body = try #require(
@@ -53,7 +53,7 @@ struct ReportInspectTests {
         #expect(first["validatedPins"]?.count == 2)
     }
 
-    @Test("A report names the update of the policy, or says that there was no update")
+    @Test("A report names the update of the policy or says that there was no update")
     func update() throws {
         func policyLine(_ version: Int) throws -> Substring? {
             let policy = try PinningPolicy {
@@ -72,7 +72,7 @@ struct ReportInspectTests {
         #expect(try policyLine(7) == "  policy       update 7")
     }
 
-    @Test("A report in a spool is shown too, and a file of approvals is not taken for a policy")
+    @Test("Inspect shows a report from a spool and does not take a file of approvals for a policy")
     func spooled() throws {
         let text = "{\"to\": [\"https://reports.test/\"], \"refused\": true, \"report\": "
         let path = try directory.write(text + String(decoding: report.json(), as: UTF8.self) + "}", to: "x.report")
@@ -89,7 +89,7 @@ struct ReportInspectTests {
         #expect(refused.errors.hasSuffix("pintle: hint: pintle trust list --store \(store)\n"))
     }
 
-    @Test("A report that lacks a member is refused by name; a list of something else is not a report")
+    @Test("The error about an incomplete report says that it lacks a member; a list of something else is not a report")
     func broken() throws {
         let text = String(decoding: report.json(), as: UTF8.self)
         let broken = try directory.write(text.replacing("\"hostname\"", with: "\"host\""), to: "broken.json")

@@ -42,7 +42,7 @@ struct ReportPageTests {
     private static let trusted = "\"decision\": \"trusted\", \"reason\": \"pin-matched\""
     private static let rejected = "\"decision\": \"rejected\", \"reason\": \"pin-mismatch\""
 
-    @Test("The title and the heading are the result")
+    @Test("The title and the heading of a page are the result")
     func result() throws {
         let pages = [
             (try plan("another-ca"), "Up to 6 % of users cannot connect to api.example.com"),
@@ -59,7 +59,7 @@ struct ReportPageTests {
         }
     }
 
-    @Test("All pages share one style sheet, and a browser may apply only what the page names by its hash")
+    @Test("All pages share one style sheet, and a browser may apply only the style that the page names by its hash")
     func styleSheet() throws {
         for page in [try plan("old-app"), try audit([Self.rejected]), try rehearsal("trusted-interceptor")] {
             let parts = page.split(separator: "<style>", maxSplits: 1)
@@ -77,7 +77,7 @@ struct ReportPageTests {
         }
     }
 
-    @Test("Results of all kinds have a sentence of their own, the worst first")
+    @Test("Each kind of result has its own sentence, the worst first")
     func tallies() throws {
         func sentence(_ outcomes: [(RehearsalOutcome, Attack.Expectation)]) throws -> String {
             let catalogue = try AttackCatalogue()

@@ -14,7 +14,7 @@ struct SlowPeerTests {
     private static let jars = ["/usr/share/java/okhttp.jar", "/usr/share/java/okio.jar"]
     private static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
 
-    @Test("OkHttp obeys the Java that is exported: right key, wrong key, a host without pins, a pooled parent")
+    @Test("OkHttp obeys the exported Java: right key, wrong key, a host without pins, a pooled parent")
     func okHttp() throws {
         let directory = try TemporaryDirectory()
         let root = try CertificateAuthority.root(name: "Root")

@@ -4,7 +4,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-/// The built tool in a process of its own: what it takes from its environment, and what it must not.
+/// The built tool in a separate process, with the variables of the environment that it must use or ignore.
 @Suite(
     "The tool in its environment",
     .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
@@ -12,13 +12,13 @@ struct SpawnedToolTests {
     private let directory: TemporaryDirectory
     private let root: PintleTestKit.CertificateAuthority
     private let identity: Identity
-    /// When the leaf ends.
+    /// The end of the leaf's validity.
     private let end: Date
 
     init() throws {
         directory = try TemporaryDirectory()
         root = try CertificateAuthority.root(name: "Minted Root")
-        // Within the hours by which zones are off.
+        // The end is so near that a wrong time zone would change the verdict.
         let end = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 3_600).rounded(.down))
         self.end = end
         identity = try root.intermediate().issue(hosts: ["example.test"]) { $0.notAfter = .date(end) }
@@ -30,7 +30,7 @@ struct SpawnedToolTests {
         return "{\"id\": 1, \"host\": \"example.test\", \"chain\": [\(chain.joined(separator: ","))]\(anchors)\(more)}"
     }
 
-    /// The verdicts on these lines: `trusted host-not-pinned`, `rejected invalid-path expired`...
+    /// Returns the verdicts on these lines: `trusted host-not-pinned`, `rejected invalid-path expired`...
     private func verdicts(_ lines: [String], environment: [String: String]) throws -> [String] {
         let result = try SpawnedTool.run(
             ["evaluate", "--batch"], input: lines.joined(separator: "\n"), environment: environment)
@@ -44,7 +44,7 @@ struct SpawnedToolTests {
     private static let trusted = ["trusted host-not-pinned"]
     private static let untrusted = ["rejected invalid-path untrusted-root"]
 
-    @Test("SSL_CERT_FILE names the system's roots, and another root in it does not trust the server")
+    @Test("SSL_CERT_FILE names the system's roots, and with another root in it the server is not trusted")
     func certificateFile() throws {
         let lines = [line(anchors: false)]
         let stranger = try CertificateAuthority.root(name: "Stranger")
@@ -54,7 +54,7 @@ struct SpawnedToolTests {
         #expect(try verdicts(lines, environment: ["SSL_CERT_FILE": ours, "SSL_CERT_DIR": nowhere]) == Self.trusted)
         #expect(try verdicts(lines, environment: ["SSL_CERT_FILE": others, "SSL_CERT_DIR": nowhere]) == Self.untrusted)
         #expect(try verdicts(lines, environment: [:]) == Self.untrusted)
-        // Anchors in the case stand in their place.
+        // Anchors in the case replace the system's roots.
         let without = ["SSL_CERT_FILE": others, "SSL_CERT_DIR": nowhere]
         #expect(try verdicts([line(anchors: true)], environment: without) == Self.trusted)
     }
@@ -81,7 +81,7 @@ struct SpawnedToolTests {
         ["TZ": "<-12>12", "LC_ALL": "fa_IR.UTF-8", "LANGUAGE": "fa"], ["TZ": "no/such/zone", "LC_ALL": "C.UTF-8"],
     ]
 
-    @Test("Time zone and locale do not change an expiry", arguments: places)
+    @Test("The time zone and locale do not change an expiry", arguments: places)
     func timeZone(_ place: [String: String]) throws {
         let pin = try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)
         func policy(until text: String) -> String {
@@ -101,7 +101,7 @@ struct SpawnedToolTests {
                 line(anchors: true, more: ", \"at\": \"\(RFC3339.string(from: end + 1))\""),
             ] + instants.map { line(long, anchors: true, more: ", \"at\": \"\($0)\"\(policy(until: instants[0]))") },
             environment: place)
-        // Another key is pinned than the long-lived leaf's: where the pins have not expired, it mismatches.
+        // The policy pins another key than that of the long-lived leaf, so the pins mismatch until they expire.
         #expect(
             answers == [
                 "trusted host-not-pinned", "rejected invalid-path expired", "rejected invalid-path not-yet-valid",
@@ -110,14 +110,14 @@ struct SpawnedToolTests {
             ])
     }
 
-    @Test("Dates are printed alike everywhere", arguments: places.dropFirst())
+    @Test("The tool prints dates the same way in every locale", arguments: places.dropFirst())
     func dates(_ place: [String: String]) throws {
         let file = try directory.write(identity.certificate.pem, to: "leaf.pem")
         for arguments in [["inspect", file], ["pin", file, "--json"]] {
             let here = try SpawnedTool.run(arguments, environment: place)
             let home = try SpawnedTool.run(arguments, environment: Self.places[0])
             #expect(here.status == 0 && home.status == 0)
-            // Only what cannot be spelt in ASCII may differ.
+            // The output may differ only in characters that ASCII does not have.
             #expect(here.output.filter(\.isASCII) == home.output.filter(\.isASCII))
             #expect(here.output.contains(RFC3339.string(from: end).prefix(10)))
         }

@@ -12,7 +12,7 @@ struct TableWidthTests {
         Array(run.lines.drop { !$0.contains("2026-12") }.prefix { !$0.isEmpty })
     }
 
-    @Test("Names of certificates stay whole, and no line passes the width", arguments: [60, 80, 100, 120, 160])
+    @Test("Names of certificates stay whole, and no line exceeds the width", arguments: [60, 80, 100, 120, 160])
     func plan(width: Int) {
         let run = ToolRun(arguments: Self.plan, terminalWidth: width)
         let table = table(run).map { $0.replacing("\u{1B}[31m", with: "").replacing("\u{1B}[0m", with: "") }
@@ -33,7 +33,7 @@ struct TableWidthTests {
         #expect(!prose.isEmpty && prose.allSatisfy { $0.count <= 100 })
     }
 
-    @Test("COLUMNS wins over the terminal's own width; 0 counts as not set; a pipe has 80 columns")
+    @Test("COLUMNS overrides the terminal's own width; 0 counts as not set; a pipe has 80 columns")
     func columns() {
         func run(_ columns: String, terminal: Int?) -> String {
             ToolRun(
@@ -72,7 +72,7 @@ struct TableWidthTests {
         #expect(piped == lines[0] + "  it shows \(pin)", "a pipe gets a line for each server")
     }
 
-    @Test("A row of a table is one line where it fits")
+    @Test("A row of a table is one line if it fits")
     func row() {
         #expect(TextLayout.row("a   b ", taking: 6, last: "", width: 20) == ["a   b"])
         #expect(TextLayout.row("a   b ", taking: 6, last: "last words", width: 18) == ["a   b   last words"])

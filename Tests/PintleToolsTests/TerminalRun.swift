@@ -4,18 +4,18 @@ import Synchronization
 
 @testable import PintleTools
 
-/// One run of the tool inside this process, on a terminal of its own: its input, and the screen.
+/// One run of the tool inside this process, with a pseudo-terminal as its input and screen.
 struct TerminalRun {
     let code: Int32
-    /// Everything on the screen: what was typed, the talk and the verdict.
+    /// Everything on the screen: the typed answers, the questions and the verdict.
     let screen: String
 
     /// - Parameters:
-    ///   - answers: each is typed when the next question is there; `\u{04}` ends the input. Where there are more
-    ///     questions than answers, the input ends.
-    ///   - early: waits in the terminal before the tool starts.
-    ///   - output: takes standard output, instead of the screen.
-    ///   - meanwhile: happens while the first question waits for its answer.
+    ///   - answers: each is typed when its question appears; `\u{04}` ends the input. If there are more questions than
+    ///     answers, the input ends.
+    ///   - early: the text that waits in the terminal before the tool starts.
+    ///   - output: the sink for standard output, instead of the screen.
+    ///   - meanwhile: called while the first question waits for its answer.
     init(
         _ arguments: [String], answers: [String], early: String = "",
         environment: [String: String] = ["LANG": "C.UTF-8"],
@@ -36,10 +36,10 @@ struct TerminalRun {
     }
 }
 
-/// Both ends of a terminal.
+/// Both ends of a pseudo-terminal.
 final class PseudoTerminal {
     private let master: Int32
-    /// The input and outputs of a program.
+    /// The end that a program uses for input and output.
     private(set) var slave: Int32
     private var watcher: pthread_t?
     private let shown = OutputLog()
@@ -52,7 +52,7 @@ final class PseudoTerminal {
         let bytes = Mutex<[UInt8]>([])
     }
 
-    /// The state of the thread that watches.
+    /// The state of the watching thread.
     private final class Watch: Sendable {
         let master: Int32
         let shown: OutputLog
@@ -70,13 +70,13 @@ final class PseudoTerminal {
             while true {
                 let count = read(master, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
-                // A terminal whose other end is closed is an error, not an end.
+                // `read` fails if the other end of a terminal is closed. It does not return 0.
                 guard count > 0 else { return }
                 let screen = shown.bytes.withLock { bytes in
                     bytes += buffer.prefix(count)
                     return bytes
                 }
-                // A question ends so, and nothing else that is shown.
+                // Only questions end like this.
                 let questions =
                     String(decoding: screen, as: UTF8.self).split(
                         separator: " [no]: ", omittingEmptySubsequences: false
@@ -90,7 +90,7 @@ final class PseudoTerminal {
     }
 
     init() throws {
-        // What posix_openpt, unlockpt and ptsname do, which Glibc's module leaves out.
+        // These are the ioctls behind posix_openpt, unlockpt and ptsname, which Glibc's module leaves out.
         let (getNumber, setLock): (UInt, UInt) = (0x8004_5430, 0x4004_5431)
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (number, isLocked): (CInt, CInt) = (0, 0)
@@ -114,9 +114,9 @@ final class PseudoTerminal {
         _ = write(master, bytes, bytes.count)
     }
 
-    /// Reads what is shown, on a thread of its own, and types an answer to each question.
+    /// Reads the screen on a separate thread, and types an answer to each question.
     ///
-    /// - Parameter answer: what to type to the question of this number, from 0.
+    /// - Parameter answer: returns the text to type for the question with this number, from 0.
     func watch(_ answer: @escaping @Sendable (Int) -> String) throws {
         let watch = Unmanaged.passRetained(Watch(master: master, shown: shown, answer: answer))
         var thread = pthread_t()
@@ -133,7 +133,7 @@ final class PseudoTerminal {
         watcher = thread
     }
 
-    /// Everything that was shown; nothing more can be written.
+    /// Returns everything that was shown. Nothing more can be written after that.
     func closeAndRead() -> String {
         if slave >= 0 { close(slave) }
         slave = -1

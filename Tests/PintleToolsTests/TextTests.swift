@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Text on a terminal")
 struct TextTests {
-    @Test("Names are cut in the middle, and only where they are too long")
+    @Test("Names are cut in the middle, and only if they are too long")
     func shortened() {
         #expect(TextLayout.shortened("CN=example", to: 10, ellipsis: "…") == "CN=example")
         #expect(TextLayout.shortened("CN=example.test", to: 10, ellipsis: "…") == "CN=ex…test")
@@ -19,7 +19,7 @@ struct TextTests {
         #expect(TextLayout.list(["longer-than-the-line"], width: 4) == "longer-than-the-line")
     }
 
-    @Test("Wide letters take two columns, and a long character is cut where the columns end")
+    @Test("Wide letters take two columns, and a long character is cut at the last column")
     func wide() {
         let wide = String(repeating: "\u{6F22}", count: 20)
         #expect(TextLayout.columns(of: wide) == 40 && TextLayout.columns(of: "Z\u{FC}rich…") == 7)
@@ -31,13 +31,13 @@ struct TextTests {
             TextLayout.wrapped("\u{6F22}\u{6F22} \u{6F22}\u{6F22} a", width: 9) == [
                 "\u{6F22}\u{6F22} \u{6F22}\u{6F22}", "a",
             ])
-        // One character, by the rules that count them.
+        // Swift counts this as one character.
         let stacked = "\u{1112}" + String(repeating: "\u{1161}", count: 1_000)
         #expect(stacked.count == 1)
         #expect(TextLayout.shortened(stacked, to: 10, ellipsis: "…").unicodeScalars.count <= 10)
     }
 
-    @Test("A list is one line, whatever is in it")
+    @Test("A list is one line, whatever its items contain")
     func boundedList() {
         let long = String(repeating: "x", count: 5_000)
         for items in [
@@ -50,19 +50,19 @@ struct TextTests {
         #expect(TextLayout.list([long, "b"], width: 40) == "\(long), + 1 more")
     }
 
-    @Test("Words are never broken")
+    @Test("Wrapping never breaks a word")
     func wrapped() {
         let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
         #expect(TextLayout.wrapped("the pin \(pin) is", width: 20) == ["the pin", pin, "is"])
         #expect(TextLayout.wrapped("", width: 20) == [""])
     }
 
-    @Test("Scalars that could act on a terminal are escaped")
+    @Test("Scalars that could control a terminal are escaped")
     func safeText() {
         #expect(SafeText.escape("a\u{1B}[2J\u{202E}b\n") == "a\\u{1B}[2J\\u{202E}b\\u{A}")
         #expect(SafeText.escape("Zürich") == "Zürich")
         #expect(SafeText.claim("\u{6F22}\u{1F512}\u{391}") == "\u{6F22}\u{1F512}\u{391}")
-        // What runs from right to left, and what stands on the letter before it.
+        // Right-to-left letters, and marks on the letter before them.
         #expect(SafeText.escape("\u{5D0}1/\u{627}") == "\u{5D0}1/\u{627}")
         #expect(SafeText.claim("a\u{1B}") == "a\\u{1B}")
         #expect(SafeText.claim("a\u{5D0}1\u{627}") == "a\\u{5D0}1\\u{627}")
@@ -70,7 +70,7 @@ struct TextTests {
     }
 
     @Test(
-        "The nearest word is offered if it is near enough",
+        "The tool suggests the nearest word if it is near enough",
         arguments: [
             ("pni", "pin"), ("--polcy", "--policy"), ("chekc", "check"), ("xyz", nil), ("--connectto", "--connect-to"),
         ])
@@ -78,7 +78,7 @@ struct TextTests {
         #expect(Spelling.nearest(to: text, among: ["pin", "check", "lint", "--policy", "--connect-to"]) == expected)
     }
 
-    @Test("Lines are split in bounded memory", arguments: [1, 2, 3, 7, 65_536])
+    @Test("Splitting into lines needs bounded memory", arguments: [1, 2, 3, 7, 65_536])
     func lines(limit: Int) throws {
         let text = Array("a\n\nbcdefgh\n\r\nxyz".utf8)
         var reader = LineReader(ByteSource(text), limit: limit)

@@ -3,7 +3,7 @@ import Pintle
 
 @testable import PintleTools
 
-/// One run of the tool inside this process: its exit code and what it wrote where.
+/// One run of the tool inside this process, with its exit code and outputs.
 struct ToolRun {
     let code: Int32
     let output: String
@@ -11,7 +11,7 @@ struct ToolRun {
 
     /// - Parameters:
     ///   - input: standard input.
-    ///   - terminalWidth: `nil`: both streams are pipes.
+    ///   - terminalWidth: the width of both streams; `nil` for pipes.
     init(
         _ arguments: String..., input: [UInt8] = [], environment: [String: String] = ["LANG": "C.UTF-8"],
         now: Date = Date(), terminalWidth: Int? = nil
@@ -49,9 +49,9 @@ struct ToolRun {
 }
 
 extension ToolRun {
-    /// Standard output as one JSON document.
+    /// Returns standard output, parsed as one JSON document.
     func json() throws -> JSONValue { try JSONDocument(Array(output.utf8)).root }
 
-    /// The keys of an object, in their order.
+    /// Returns the keys of an object in their order.
     static func keys(_ value: JSONValue?) -> [String] { value?.members?.compactMap(\.key.string) ?? [] }
 }

@@ -23,7 +23,7 @@ struct TrustCommandTests {
         ToolRun(arguments: ["trust"] + arguments + ["--store", store], now: now)
     }
 
-    @Test("An approval is listed, exported and revoked")
+    @Test("The trust command lists, exports and revokes an approval")
     func story() throws {
         #expect(trust("list").output == "no approvals in \(store)\n")
         #expect(trust("list").errors == "there is no such file yet\n")
@@ -59,7 +59,7 @@ struct TrustCommandTests {
         #expect(later.contains("\n  ended     2027-02-01, 3 days ago\n"))
         #expect(later.contains("\nnas.home.arpa:443   revoked\n"))
         #expect(later.contains("\n  revoked   2027-01-15\n"))
-        // What is exported is a store.
+        // The export is a valid store.
         let exported = trust("export")
         #expect(exported.code == 0)
         #expect(try TrustApprovals(json: Array(exported.output.utf8)).count == 2)
@@ -85,7 +85,7 @@ struct TrustCommandTests {
         #expect(trust("approve", "nas.test", "--certificate", Self.certificate, "--accept", "weak-key").code == 2)
     }
 
-    @Test("JSON has one document, with dates in full and absent members absent")
+    @Test("The JSON is one document, with full dates and without absent members")
     func json() throws {
         let approved = trust("approve", "nas.test:8443", "--key", Self.key, "--json")
         #expect(
@@ -103,7 +103,7 @@ struct TrustCommandTests {
         #expect(try nothing.json()["error"]?["code"]?.string == "not-approved")
     }
 
-    @Test("Another certificate is refused until the first is revoked; the same is renewed")
+    @Test("Another certificate is refused until the first is revoked; the same one renews its approval")
     func otherwise() throws {
         #expect(trust("approve", "nas.test", "--certificate", Self.certificate).code == 0)
         let other = trust("approve", "nas.test", "--key", Self.key)
@@ -135,7 +135,7 @@ struct TrustCommandTests {
         (["list", "nas.test"], "usage", "one argument too many"), (["lisst"], "usage", "did you mean list?"),
     ]
 
-    @Test("A command line that makes no sense changes nothing", arguments: mistakes)
+    @Test("A contradictory command line changes nothing", arguments: mistakes)
     func usage(_ arguments: [String], _ code: String, _ message: String) throws {
         let run = ToolRun(arguments: ["trust"] + arguments + ["--store", store, "--json"], now: Self.now)
         #expect(run.code == 2)
@@ -144,7 +144,7 @@ struct TrustCommandTests {
         #expect(access(store, F_OK) != 0)
     }
 
-    @Test("--store is required, and an unusable store is an error that names it")
+    @Test("--store is required, and the error about an unusable store names it")
     func stores() throws {
         #expect(ToolRun("trust", "list").code == 2)
         #expect(ToolRun("trust", "list", "--store", "-").code == 2)
@@ -157,7 +157,7 @@ struct TrustCommandTests {
         #expect(trust("list").code == 0)
     }
 
-    @Test("A damaged store approves no server; list leaves it as it is, and a change sets it aside")
+    @Test("A damaged store approves no server; list leaves it unchanged, and a change moves it aside")
     func damaged() throws {
         #expect(trust("approve", "nas.test", "--key", Self.key).code == 0)
         let whole = try directory.read("trust.json")
@@ -173,7 +173,7 @@ struct TrustCommandTests {
             #expect(try document.json()["error"]?["code"]?.string == "damaged-store")
             #expect(try directory.read("trust.json") == damaged)
         }
-        // Done, and told that what was there is lost.
+        // The approval succeeds, but exit code 1 and a message say that the earlier ones are lost.
         let change = trust("approve", "b.test", "--key", Self.key)
         #expect(change.code == 1)
         #expect(change.output.hasPrefix("approved   b.test:443"))
@@ -186,13 +186,13 @@ struct TrustCommandTests {
         #expect(trust("revoke", "b.test").code == 0)
         #expect(unlink("\(store).corrupt") == 0)
         #expect(trust("list").errors.isEmpty)
-        // Revokes in a store that cannot be read: no server is approved any more.
+        // A revocation in an unreadable store leaves no server approved.
         try directory.write(damaged, to: "trust.json")
         #expect(trust("revoke", "nas.test").code == 1)
         #expect(try directory.read("trust.json.corrupt") == damaged)
     }
 
-    @Test("An approval that an incomplete record stops says whether the record is damaged or lost")
+    @Test("The error about an incomplete record says if the record is damaged or lost")
     func incompleteRecord() {
         let unreadable = ToolError(.incompleteRecord(.unreadable), store: "trust.json")
         #expect(unreadable.code == "incomplete-record")
@@ -207,7 +207,7 @@ struct TrustCommandTests {
         #expect(lost.hint == "nothing was stored: look into trust.json.corrupt, then move that away")
     }
 
-    @Test("A file that was never a store is refused, and left as it is")
+    @Test("A file that was never a store is refused and left unchanged")
     func notAStore() throws {
         let policy = #"{"version": 1, "hosts": []}"#
         try directory.write(policy, to: "trust.json")
@@ -220,7 +220,7 @@ struct TrustCommandTests {
         #expect(try directory.read("trust.json") == Array(policy.utf8))
     }
 
-    @Test("A note from a file cannot rewrite the screen")
+    @Test("A note from a file cannot control the terminal")
     func hostileNote() throws {
         #expect(trust("approve", "nas.test", "--key", Self.key, "--note", "a\u{1B}[2J\u{202E}\nb").code == 0)
         let run = trust("list")
@@ -228,7 +228,7 @@ struct TrustCommandTests {
         #expect(run.output.contains("note      a\\u{1B}[2J\\u{202E}\\u{A}b\n"))
     }
 
-    @Test("Completion and help know the actions")
+    @Test("Completion and help list the actions")
     func completion() throws {
         for shell in ["bash", "zsh", "fish"] {
             let script = ToolRun("--generate-completion-script", shell).output
@@ -245,7 +245,7 @@ struct TrustCommandTests {
     "The store between processes",
     .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
 struct TrustProcessTests {
-    @Test("Two processes that approve at once lose nothing")
+    @Test("Two processes that approve at once lose no approval")
     func atOnce() throws {
         let directory = try TemporaryDirectory()
         let store = directory.path(of: "trust.json")
@@ -260,7 +260,7 @@ struct TrustProcessTests {
             try ChildProcess(["/bin/sh", "-c", script, tool, name, key, store])
         }
         var status: [Int32] = []
-        // A bound that only tells a hang.
+        // This limit only detects a hang.
         for child in children {
             for _ in 0..<12_000 where child.status == nil { usleep(10_000) }
             status.append(child.status ?? -1)
@@ -269,7 +269,7 @@ struct TrustProcessTests {
         #expect(try TrustApprovals(json: directory.read("trust.json")).count == 45)
     }
 
-    @Test("On a terminal of its own the tool asks, and takes the answer")
+    @Test("The tool asks on a terminal and takes the answer")
     func asks() throws {
         let directory = try TemporaryDirectory()
         let home = try Identity.selfSigned(hosts: ["nas.test"])
@@ -281,7 +281,7 @@ struct TrustProcessTests {
             try #require(SpawnedTool.path), "check", "nas.test", "--policy", policy, "--store", store, "--ask",
             "--connect-to", "127.0.0.1:\(server.port)",
         ].joined(separator: " ")
-        // Typed once the question is on the screen; the bound only tells a hang.
+        // The script types the answer when the question is on the screen. The limit only detects a hang.
         let typing = #"""
             typed() {
                 for turn in $(seq 600); do

@@ -20,7 +20,7 @@ struct UpdateCommandTests {
 
     // MARK: keygen
 
-    @Test("A new key pair is private, printed by its id, and never overwrites anything")
+    @Test("A new private key is readable only by its owner, printed by its id, and never overwrites a file")
     func keygen() throws {
         let path = files.path("second.key")
         let run = files.run("keygen", "--out", path)
@@ -28,7 +28,7 @@ struct UpdateCommandTests {
         let key = try UpdateKey(pem: files.text(path + ".pub"))
         #expect(run.output == key.id + "\n")
         #expect(run.errors.contains("make a second key on another machine and keep it offline"))
-        // The second key is not told to make itself.
+        // The advice to make a second key offline does not appear for that key itself.
         let offline = files.run("keygen", "--out", files.path("offline.key"))
         #expect(offline.code == 0 && !offline.errors.contains("keygen --out offline.key"))
         #expect(offline.errors.contains("pintle keygen --out update.key"))
@@ -46,7 +46,7 @@ struct UpdateCommandTests {
 
     // MARK: sign and verify
 
-    @Test("A signed update is accepted by verify")
+    @Test("Verify accepts a signed update")
     func accepted() throws {
         let update = try files.sign(7)
         let (code, json) = try verify("--bundled", files.policy, update)
@@ -72,7 +72,7 @@ struct UpdateCommandTests {
         #expect(run.errors.contains("scope and floor were not checked"))
     }
 
-    @Test("Every refusal is exit code 1, a code and a remedy")
+    @Test("Every refusal has exit code 1, a code and a remedy")
     func rejected() throws {
         let update = try files.sign(7)
         func expect(_ code: String, _ arguments: String..., line: Int = #line) throws {
@@ -95,7 +95,8 @@ struct UpdateCommandTests {
         files.run("keygen", "--out", stranger)
         try expect("invalid-signature", try files.sign(7, by: stranger, to: "foreign.json"))
         try expect("threshold-not-met", "--trusted", stranger + ".pub", "--threshold", "2", update)
-        // One key is one signature, however often it is named; and nothing reaches a threshold above the keys.
+        // One key counts as one signature, however often the user names it. A threshold above the number of keys is
+        // never met.
         try expect("threshold-not-met", "--trusted", files.key + ".pub", "--threshold", "2", update)
         try expect("threshold-not-met", "--threshold", "17", update)
         #expect(try verify("--trusted", files.key + ".pub", "--threshold", "1", update).code == 0)
@@ -110,7 +111,7 @@ struct UpdateCommandTests {
         #expect(try verify("--bundled", files.policy, update).code == 0)
     }
 
-    @Test("A missing file, key or option is exit code 2")
+    @Test("A missing file, key or option gives exit code 2")
     func unusable() throws {
         let update = try files.sign(7)
         let pub = files.key + ".pub"
@@ -145,7 +146,7 @@ struct UpdateCommandTests {
         }
     }
 
-    @Test("A missing folder is reported with the path of the output file")
+    @Test("The error about a missing folder has the path of the output file")
     func unwritable() throws {
         let path = files.path("none/7.json")
         let run = files.run(
@@ -156,7 +157,7 @@ struct UpdateCommandTests {
         #expect(try files.sign(7).isEmpty == false)
     }
 
-    @Test("A second person adds a signature, and the payload stays as it was")
+    @Test("A second person adds a signature, and the payload does not change")
     func append() throws {
         let update = try files.sign(7)
         let before = try JSONDocument(Array(files.text(update).utf8)).root
@@ -173,7 +174,7 @@ struct UpdateCommandTests {
         #expect(
             ToolRun(arguments: ["verify", "--trusted", files.key + ".pub"] + arguments + [update], now: files.now).code
                 == 0)
-        // Both at once are the same update, to standard output too.
+        // Signing with both keys at once gives the same kind of update, also on standard output.
         let both = files.run(
             "sign", "--key", files.key, "--key", second, "--version", "8", "--expires", "2027-02-18T00:00:00Z",
             files.policy)
@@ -189,7 +190,7 @@ struct UpdateCommandTests {
         let plain = try files.text(files.sign(7))
         let second = files.path("second.key")
         files.run("keygen", "--out", second)
-        // As another program may write it: a member of its own beside the payload, another inside the signature.
+        // Another program may add members beside the payload and inside a signature.
         let foreign =
             "{\"log\": {\"index\": 1.0},"
             + plain.dropFirst().replacing("\"keyid\"", with: "\"cert\": \"MIIB\", \"keyid\"")
@@ -201,7 +202,7 @@ struct UpdateCommandTests {
             let root = try JSONDocument(Array(after.utf8), limits: .init(allowsAnyNumber: true)).root
             #expect((root["log"] != nil) == members)
             #expect(root["signatures"]?.elements?.map { $0["cert"] != nil } == [members, false])
-            // Every line of before, in its order.
+            // Every earlier line is still there, in the same order.
             var rest = after.split(separator: "\n")[...]
             for line in text.split(separator: "\n") where line != "    }" {
                 let place = try #require(rest.firstIndex(of: line))
@@ -213,7 +214,7 @@ struct UpdateCommandTests {
         }
     }
 
-    @Test("Anchor files of the policy travel inside the update")
+    @Test("The anchor files of the policy travel inside the update")
     func anchors() throws {
         let root = try CertificateAuthority.root(name: "Private Root")
         try files.directory.write(root.certificate.pem, to: "roots/private.pem")
@@ -232,7 +233,7 @@ struct UpdateCommandTests {
 
     // MARK: Passphrases
 
-    @Test("Keys with a passphrase are read, and a wrong one opens nothing")
+    @Test("The tool reads keys with a passphrase, and a wrong passphrase opens none")
     func passphrase() throws {
         let encrypted = files.path("encrypted.key")
         let made = try runProcess([
@@ -254,7 +255,7 @@ struct UpdateCommandTests {
 
     // MARK: inspect
 
-    @Test("The content of an update is shown, and nothing is verified")
+    @Test("Inspect shows the content of an update and verifies nothing")
     func inspect() throws {
         let update = try files.sign(7)
         let run = files.run("inspect", update)
@@ -264,7 +265,7 @@ struct UpdateCommandTests {
         let json = try files.run("inspect", update, "--json").json()
         #expect(json["kind"]?.string == "update" && json["verified"]?.boolean == false)
         #expect(json["version"]?.integer == 7 && json["policy"]?["hosts"]?.count == 1)
-        // What no app would take is shown as far as it goes.
+        // Inspect shows as much as possible of an update that no app would take.
         let other = try files.directory.write(
             #"{"payload": "e30=", "payloadType": "text/plain", "signatures": [{"sig": "AA=="}]}"#, to: "other.json")
         let unknown = files.run("inspect", other, "--json")

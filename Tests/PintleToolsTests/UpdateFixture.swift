@@ -38,7 +38,7 @@ struct UpdateFixture {
         ToolRun(arguments: arguments, environment: environment, now: now)
     }
 
-    /// Signs the policy as version `version`, and gives the file.
+    /// Signs the policy as version `version` and returns the path of the update.
     @discardableResult
     func sign(_ version: Int, by key: String? = nil, policy: String? = nil, to name: String = "update.json") throws
         -> String

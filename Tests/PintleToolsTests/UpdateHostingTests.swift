@@ -24,7 +24,8 @@ struct UpdateHostingTests {
         try #require(symlink(try #require(SpawnedTool.path), files.path("pintle")) == 0)
     }
 
-    /// Signed by both, as of today: the script runs the tool with the machine's clock.
+    /// Signs an update with both keys. It expires tomorrow by the real clock, because the script runs the tool with
+    /// that clock.
     private func sign(_ version: Int, to name: String, pin: String = UpdateFixture.other) throws {
         let policy = try files.directory.write(UpdateFixture.policy(pin: pin), to: "next.json")
         let path = try files.directory.write("", to: "updates/\(name)")
@@ -42,7 +43,7 @@ struct UpdateHostingTests {
             workingDirectory: files.directory.path)
     }
 
-    @Test("An acceptable update is published under its number and as the latest; a refused one is not")
+    @Test("The script publishes a valid update under its number and as the latest, and refuses a bad one")
     func publishing() throws {
         try sign(1, to: "1.json")
         let first = try publish()
@@ -52,14 +53,14 @@ struct UpdateHostingTests {
         #expect(try publish().output == "publish: version 2\n")
         let latest = try files.directory.read("site/updates/latest.json")
         #expect(try latest == files.directory.read("updates/2.json"))
-        // A number that was published keeps its bytes.
+        // A published number cannot get other bytes.
         try sign(2, to: "2.json")
         #expect(try publish().status == 1)
-        // The number in the name is the one that was signed.
+        // The number in the file name must be the signed one.
         try files.directory.write(latest, to: "updates/2.json")
         try sign(2, to: "3.json", pin: UpdateFixture.pin)
         #expect(try publish().status == 1)
-        // One signature of two.
+        // This update has one signature instead of two.
         let one = ToolRun(
             "sign", "--key", files.key, "--version", "3", "--expires", "2100-01-01T00:00:00Z",
             try files.directory.write(UpdateFixture.policy(), to: "next.json"), "-o", files.path("updates/3.json"))
@@ -69,7 +70,7 @@ struct UpdateHostingTests {
         #expect(try files.directory.read("site/updates/latest.json") == latest)
     }
 
-    @Test("The server serves updates and nothing else, the latest to be asked for again")
+    @Test("The server serves only updates, and clients must revalidate the latest one")
     func server() throws {
         try sign(1, to: "1.json")
         try #require(try publish().status == 0)

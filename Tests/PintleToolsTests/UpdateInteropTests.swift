@@ -5,7 +5,7 @@ import PintleTestKit
 import PintleUpdates
 import Testing
 
-/// Updates made and checked by programs that are not ours.
+/// Updates that other programs make and check.
 @Suite("Updates are DSSE envelopes that other programs make and check")
 struct UpdateInteropTests {
     let files: UpdateFixture
@@ -22,7 +22,7 @@ struct UpdateInteropTests {
 
     // MARK: openssl
 
-    /// The recipe as it stands in the documentation.
+    /// Returns the recipe from the documentation.
     private static func recipe() throws -> String {
         let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
         let article = root + "/Sources/PintleUpdates/PintleUpdates.docc/SignedUpdates.md"
@@ -31,7 +31,7 @@ struct UpdateInteropTests {
         return block
     }
 
-    @Test("An update made with only openssl and a shell is accepted")
+    @Test("Verify accepts an update that was made with only openssl and a shell")
     func openssl() throws {
         try files.directory.write(
             """
@@ -43,7 +43,7 @@ struct UpdateInteropTests {
         let run = try verify(files.path("by-hand.json"), trusting: [files.path("by-hand.key.pub")])
         #expect(run.code == 0, "\(run.output)")
         #expect(try run.json()["version"]?.integer == 7)
-        // Its private key signs with the tool, and the tool's key with openssl's.
+        // The tool adds its signature to the envelope that openssl made.
         let appended = files.run(
             "sign", "--key", files.key, "--append", files.path("by-hand.json"), "-o", files.path("both.json"))
         #expect(appended.code == 0)
@@ -52,7 +52,7 @@ struct UpdateInteropTests {
         #expect(try verify(files.path("by-hand.json"), trusting: [files.key + ".pub"]).code == 1)
     }
 
-    @Test("openssl checks our signature over DSSE's encoding of the payload")
+    @Test("openssl checks Pintle's signature over DSSE's encoding of the payload")
     func checkedByOpenSSL() throws {
         let update = try JSONDocument(Array(files.text(try files.sign(7)).utf8)).root
         let payload = try Base64.decode(try #require(update["payload"]?.string))
@@ -128,7 +128,7 @@ struct UpdateInteropTests {
         let checked = try runProcess([python, "-c", Self.script, "check", ours, "2"] + pairs)
         #expect(checked.status == 0, "\(checked.errorOutput)")
         #expect(checked.output.hasPrefix("8 "))
-        // Its rejecting twin: one of the two signatures is by another key.
+        // The counterpart is rejected: one of the two signatures is by another key.
         let stranger = files.path("stranger.key")
         files.run("keygen", "--out", stranger)
         let foreign = [pairs[0], pairs[1], pairs[2], stranger + ".pub"]

@@ -151,7 +151,7 @@ struct AuditManyTests {
             })
         #expect(child.status == nil, "it waits for its reader")
         #expect(last.count < 2_000)
-        // The first signal ends the tool if it is already waiting for the pipe. The second ends it in any state.
+        // The first signal interrupts a write that is already waiting. The second ends the tool in any state.
         kill(child.processIdentifier, signal)
         for _ in 0..<1_000 where child.status == nil { usleep(5_000) }
         if child.status == nil { kill(child.processIdentifier, signal) }

@@ -45,8 +45,7 @@ final class AuditResults {
     }
 
     deinit {
-        // Unlock explicitly: a child process that is being spawned may hold a copy of the descriptor, and the lock with
-        // it.
+        // Unlock explicitly: a child process may hold a copy of the descriptor for a moment, and the lock with it.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -5,14 +5,14 @@ internal import Pintle
 struct LockOut {
     struct Victim {
         let app: Int
-        /// The end; `nil` for the plan's end.
+        /// The instant at which the lock-out ends for this version; `nil` for the plan's end.
         var until: Date?
-        /// The share at the beginning.
+        /// The share of users when the lock-out begins.
         let share: UserShare
     }
 
     let server: Int
-    /// The certificate that the server shows when it begins.
+    /// The certificate that the server shows when the lock-out begins.
     let certificate: Int
     /// The rejection of the first victim. All victims have the same reason and failure code.
     let rejection: TrustRejection
@@ -22,9 +22,9 @@ struct LockOut {
     var issuerKey: PublicKeyPin?
     let from: Date
     var victims: [Victim]
-    /// The share of all victims together when it begins.
+    /// The share of all victims together when the lock-out begins.
     var share = UserShare.none
-    /// The largest share of them at a time, and its instant.
+    /// The largest share of all victims together, and its instant.
     var peak = UserShare.none
     var peakAt: Date
 
@@ -52,10 +52,10 @@ struct Exposure {
     let certificate: Int
     let key: Int
     let from: Date
-    /// `nil` for the plan's end.
+    /// The instant at which the exposure ends; `nil` for the plan's end.
     let until: Date?
     let apps: [Int]
-    /// At the beginning.
+    /// The share when the exposure begins.
     let share: UserShare
     /// The share at the end of the plan, or when the certificate ends.
     let lastShare: UserShare

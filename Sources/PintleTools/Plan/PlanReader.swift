@@ -6,7 +6,7 @@ internal import PintleOpenSSL
 struct PlanReader {
     /// Reads a policy file by its path in the plan.
     private let policyFile: (String) throws(ToolError) -> PinningPolicy
-    /// The mistakes and their places in the plan. A mistake in another file has a place of its own.
+    /// The mistakes with their offsets in the plan. A mistake in another file also has its own place there.
     var problems: [(offset: Int, error: ToolError)] = []
     private var policies: [PinningPolicy] = []
     /// The policies by path; `nil` for unreadable files, which are reported only once.

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleUpdates
 
-/// Facts beside the verdict that a reader should know.
+/// Notes beside the verdict that a reader should know.
 extension PlanReport {
     /// The outcome of each update: `update 8, published 2027-02-15: taken by versions 2.1, 2.2`
     var updateLines: [String] {

@@ -19,12 +19,13 @@ private func results(_ input: [UInt8]) {
     var tally = AuditTally()
     let now = Date(timeIntervalSince1970: 1_800_000_000)
     var timeline = AuditTimeline(now: now)
+    let page = AuditPage(tally, nil, now: now)
     var isReadable = true
     do {
         while let record = try reader.next() {
             tally.add(record)
             timeline.add(record)
-            let row = AuditPage(now: now).row(record)
+            let row = page.row(record)
             let elements = row.split(separator: "<", omittingEmptySubsequences: false).dropFirst()
             guard
                 elements.allSatisfy({

@@ -35,7 +35,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             fatalError("the report is no JSON")
         }
         guard report.isLockedOut == !report.lockOuts.isEmpty else { fatalError("locked out, or not?") }
-        let page = PlanPage(report, file: "plan").html
+        let page = PlanPage(report, file: "plan", writtenAt: now).html
         guard page.split(separator: "<script").count == 1, page.split(separator: "<svg").count == plan.servers.count + 1
         else { fatalError("foreign markup") }
     } catch {

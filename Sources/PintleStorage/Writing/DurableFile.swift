@@ -104,7 +104,8 @@ package struct DurableFile: Sendable {
 
     private var tooLarge: StorageError {
         StorageError(
-            .tooLarge, path, "larger than \(options.maximumSize >> 10) KiB", hint: "remove entries that are no longer needed")
+            .tooLarge, path, "larger than \(options.maximumSize >> 10) KiB",
+            hint: "remove entries that are no longer needed")
     }
 
     // MARK: Changing

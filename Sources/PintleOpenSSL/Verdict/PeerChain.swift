@@ -1,6 +1,12 @@
 internal import COpenSSL
 package import Pintle
 
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// The server's certificates, valid only while they are judged.
 ///
 /// Not copyable, because the parsed certificates belong to the handshake. A caller that needs the chain later copies
@@ -42,12 +48,6 @@ package struct PeerChain: ~Copyable {
         self.connection = connection
     }
 }
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 extension PinningPolicy {
     /// Returns the decision about a chain inside a handshake. Uses the certificates that OpenSSL has already parsed.

@@ -109,14 +109,6 @@ extension TrustFailureEvent {
     }
 }
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
-
 /// Runs work on a new thread. An observer may block, and if a task ends the process, Swift's thread pool may have no
 /// free thread.
 enum FeedThread {

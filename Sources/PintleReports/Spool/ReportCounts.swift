@@ -1,5 +1,11 @@
 internal import Pintle
 
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// The numbers of reports by outcome, since the spool was created. A report for several addresses counts once for each
 /// address that has answered, in ``delivered``, ``refused`` or ``gone``.
 public struct ReportCounts: Sendable, Hashable {
@@ -62,12 +68,6 @@ public struct ReportCounts: Sendable, Hashable {
         lost = count("lost")
     }
 }
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 /// The milliseconds since 1970, limited to the years for which dates can be written.
 package struct Milliseconds: Sendable, Hashable, Comparable, CustomStringConvertible {

@@ -38,14 +38,6 @@ package enum RegularFile {
     }
 }
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
-
 /// An identifier of a file's content that can be found without reading the file.
 ///
 /// While the file that was read stays open, its inode is not reused. So no other content can have the same version.

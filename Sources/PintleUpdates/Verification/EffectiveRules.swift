@@ -1,5 +1,11 @@
 internal import Pintle
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// A class of servers that both policies treat alike. The class is a host, or all names below it that have no more
 /// specific rule. It covers one port, or all ports for which no rule at the host or above it exists.
 struct ServerClass {
@@ -193,12 +199,6 @@ struct EffectiveRules {
         inherited.any = effective(own, on: nil, below: true)
     }
 }
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The times at which a rule trusts every valid path, whether or not a pin matches (steps 5 to 7 of the decision).
 enum OpenTimes {

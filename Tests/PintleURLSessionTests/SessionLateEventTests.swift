@@ -26,8 +26,8 @@ struct SessionLateEventTests {
             let loader = self.task.loader
             let transport = try session.resources.transports.transport()
             let translation = RequestTranslation(
-                configuration: session.resources.settings, proxies: session.resources.proxies,
-                generation: transport.generation, hasLeftOrigin: false, deadline: .infinity, priority: 0.5)
+                configuration: session.resources.settings, sessionFields: session.resources.fields,
+                proxies: session.resources.proxies, generation: transport.generation, hasLeftOrigin: false, deadline: .infinity, priority: 0.5)
             var authorization: Authorization?
             let transfer = transport.make(
                 try translation.transferRequest(request, body: nil, authorization: &authorization), events: loader)

@@ -6,6 +6,7 @@ internal import PintleOpenSSL
 /// A translation of Foundation's request into libcurl's, with the settings of the session.
 struct RequestTranslation {
     let configuration: URLSessionConfiguration
+    let sessionFields: SessionFields
     let proxies: ProxySetting
     let generation: PolicyGeneration
     /// A Boolean value that indicates whether a redirect has left the origin that the credentials are for.
@@ -13,14 +14,6 @@ struct RequestTranslation {
     /// The deadline as system uptime in seconds.
     var deadline = Double.infinity
     var priority = URLSessionTask.defaultPriority
-
-    /// Foundation's user agent.
-    private static let userAgent =
-        "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)"
-    /// Fields that are confidential, or that are correct for only one origin.
-    private static let confidential: Set<String> = ["authorization", "cookie", "host", "proxy-authorization"]
-    /// Fields that libcurl writes itself.
-    private static let framing: Set<String> = ["content-length", "transfer-encoding", "expect"]
 
     /// Returns libcurl's request.
     ///
@@ -55,7 +48,8 @@ struct RequestTranslation {
         // anything.
         let isForm =
             if case .stream = body { true } else { body != nil && request.httpBody?.isEmpty == false }
-        result.fields = try fields(request, to: url, isForm: isForm, credentials: credentials)
+        result.fields = try fields(
+            request, to: url, isForm: isForm, credentials: credentials, hasContent: result.hasContent)
         result.proxy = try proxies.proxy(for: url)
         // 60 s is `URLRequest`'s default. Treat it as "not set" and use the session's time-out.
         let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
@@ -66,43 +60,28 @@ struct RequestTranslation {
     }
 
     private func fields(
-        _ request: URLRequest, to server: CurlURL, isForm: Bool, credentials: String?
-    ) throws(SessionRefusal) -> [(name: String, value: String)] {
-        var fields: [String: (name: String, value: String)] = [:]
-        func put(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
-        put("User-Agent", Self.userAgent)
-        put("Accept", "*/*")
-        for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
-            guard let name = name.base as? String else { continue }
-            put(name, "\(value)")
-        }
+        _ request: URLRequest, to server: CurlURL, isForm: Bool, credentials: String?, hasContent: Bool
+    ) throws(SessionRefusal) -> StringList {
+        var fields = sessionFields.fields
         // Drops these fields only from the session's settings. The redirect has removed the request's own; the delegate
         // may have added new ones, which stay.
-        if hasLeftOrigin { for name in Self.confidential { fields[name] = nil } }
-        for (name, value) in request.allHTTPHeaderFields ?? [:] { put(name, value) }
-        for name in Self.framing { fields[name] = nil }
-        if let credentials { put("Authorization", credentials) }
-        if isForm, request.httpMethod == "POST", fields["content-type"] == nil {
-            put("Content-Type", "application/x-www-form-urlencoded")
+        if hasLeftOrigin { fields.removeConfidential() }
+        let own = request.allHTTPHeaderFields ?? [:]
+        for (name, value) in own { fields.put(name, value) }
+        if let credentials { fields.put("Authorization", credentials) }
+        if isForm, request.httpMethod == "POST", !fields.has("content-type") {
+            fields.put("Content-Type", "application/x-www-form-urlencoded")
         }
-        if fields["cookie"] == nil, let cookies = cookies(for: request, to: server) { put("Cookie", cookies) }
-        for field in fields.values {
-            // A line break in a value would start another field or even another request.
-            guard !field.name.isEmpty, field.name.utf8.allSatisfy(HeaderToken.isByte),
-                field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
-            else {
-                throw SessionRefusal(
-                    .invalidRequest, "a header field cannot be sent as it is",
-                    hint: "names are tokens, and values hold no control characters (RFC 9110 section 5)")
-            }
-        }
-        return fields.values.sorted { $0.name < $1.name }
+        let cookies = fields.has("cookie") ? nil : cookies(for: request, to: server)
+        if let cookies { fields.put("Cookie", cookies) }
+        let isPlain = own.isEmpty && credentials == nil && cookies == nil && !hasContent && !hasLeftOrigin
+        return isPlain ? try sessionFields.lines.get() : try fields.lines(hasContent: hasContent)
     }
 
     private func cookies(for request: URLRequest, to server: CurlURL) -> String? {
-        guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
-            server.isSameHost(as: url),
-            let stored = configuration.httpCookieStorage?.cookies(for: url), !stored.isEmpty
+        guard let storage = configuration.httpCookieStorage, storage.cookies?.isEmpty == false,
+            configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
+            server.isSameHost(as: url), let stored = storage.cookies(for: url), !stored.isEmpty
         else { return nil }
         // Foundation for Linux compares only the domain, so compare scheme and path here.
         let isSecure = url.scheme?.lowercased() == "https"

@@ -67,8 +67,8 @@ final class CurlURL: @unchecked Sendable {
         let name = part(CURLUPART_SCHEME, of: handle)?.lowercased() ?? ""
         guard let scheme = Scheme(rawValue: name) else { throw unsupported(name) }
         // With one slash or with three, libcurl finds a host where other parsers find a path.
-        let rest = text.dropFirst(name.count)
-        guard rest.hasPrefix("://"), !rest.hasPrefix(":///") else {
+        let rest = text.utf8.dropFirst(name.utf8.count)
+        guard rest.starts(with: "://".utf8), rest.dropFirst(3).first != UInt8(ascii: "/") else {
             throw SessionRefusal(.invalidRequest, "the URL does not begin with \(name)://HOST")
         }
         for forbidden in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_ZONEID]

@@ -8,6 +8,7 @@ internal import FoundationNetworking
 final class SessionResources: @unchecked Sendable {
     let settings: URLSessionConfiguration
     let proxies: ProxySetting
+    let fields: SessionFields
     /// The credentials of the configuration. They are not in `settings`, so Foundation's own loader cannot use them.
     let credentials: CredentialStore
     let cache: ResponseCache
@@ -26,6 +27,7 @@ final class SessionResources: @unchecked Sendable {
         self.settings = settings
         self.transports = transports
         proxies = ProxySetting(configuration)
+        fields = SessionFields(settings.httpAdditionalHeaders)
         credentials = CredentialStore(storage: configuration.urlCredentialStorage)
         cache = ResponseCache(configuration.urlCache)
         registry = TaskRegistry(delegate: delegate)

@@ -29,15 +29,19 @@ enum CurlLibrary {
     static let version = pintle_curl_version().map { String(cString: $0.pointee.version) } ?? "unknown"
 }
 
-/// A `curl_slist` that owns copies of some lines.
-final class StringList {
-    private(set) var pointer: UnsafeMutablePointer<curl_slist>?
+/// A `curl_slist` that owns copies of some lines. Several transfers may use it at a time.
+///
+/// `@unchecked`: the list does not change after `init`, and libcurl only reads it.
+final class StringList: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<curl_slist>?
 
     init(_ lines: [String]) {
+        var list: UnsafeMutablePointer<curl_slist>?
         for line in lines {
-            guard let longer = curl_slist_append(pointer, line) else { continue }
-            pointer = longer
+            guard let longer = curl_slist_append(list, line) else { continue }
+            list = longer
         }
+        pointer = list
     }
 
     deinit {

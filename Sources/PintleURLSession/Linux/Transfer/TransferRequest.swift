@@ -22,8 +22,8 @@ struct TransferRequest: Sendable {
 
     let url: CurlURL
     var method = "GET"
-    /// The header fields in order. Their names and values hold no line breaks.
-    var fields: [(name: String, value: String)] = []
+    /// The header fields, in the form of CURLOPT_HTTPHEADER. Their names and values hold no line breaks.
+    var fields = StringList([])
     var body: Body?
     /// A Boolean value that indicates whether the request announces content. Methods that expect content announce even
     /// an empty one (RFC 9110 section 8.6).
@@ -39,28 +39,4 @@ struct TransferRequest: Sendable {
     /// The priority from 0 to 1. Of the transfers that wait for the same server, those of the highest priority start
     /// first.
     var priority: Float = 0.5
-}
-
-extension TransferRequest {
-    /// The header fields in the form of CURLOPT_HTTPHEADER.
-    var fieldLines: [String] {
-        var lines = fields.map { field in
-            let value = field.value.trimmingBlanks
-            // libcurl omits a field without a value, unless a semicolon follows the name.
-            return value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
-        }
-        // Servers that do not support `Expect` would delay every upload by a second.
-        if hasContent { lines.append("Expect:") }
-        return lines
-    }
-}
-
-extension String {
-    /// The value without the blanks around it, which are not part of it (RFC 9110 section 5.5).
-    fileprivate var trimmingBlanks: Substring {
-        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
-        var rest = drop(while: isBlank)
-        while let last = rest.last, isBlank(last) { rest.removeLast() }
-        return rest
-    }
 }

@@ -1,0 +1,84 @@
+internal import Foundation
+
+/// The header fields of a request, by lower-case name.
+struct RequestFields: Sendable {
+    /// Fields that are confidential, or that are correct for only one origin.
+    private static let confidential = ["authorization", "cookie", "host", "proxy-authorization"]
+    /// Fields that libcurl writes itself.
+    private static let framing = ["content-length", "transfer-encoding", "expect"]
+
+    private var fields: [String: (name: String, value: String)] = [:]
+
+    /// Returns `true` if there is a field. `name` is in lower case.
+    func has(_ name: String) -> Bool { fields[name] != nil }
+
+    mutating func put(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
+
+    mutating func removeConfidential() {
+        for name in Self.confidential { fields[name] = nil }
+    }
+
+    /// Returns the fields in the form of CURLOPT_HTTPHEADER, without those that libcurl writes itself.
+    ///
+    /// - Parameter hasContent: A Boolean value that indicates whether the request announces content.
+    /// - Throws: A refusal if a field would break the grammar of the request.
+    func lines(hasContent: Bool) throws(SessionRefusal) -> StringList {
+        var sendable = fields
+        for name in Self.framing { sendable[name] = nil }
+        for field in sendable.values {
+            // A line break in a value would start another field or even another request.
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(HeaderToken.isByte),
+                field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            else {
+                throw SessionRefusal(
+                    .invalidRequest, "a header field cannot be sent as it is",
+                    hint: "names are tokens, and values hold no control characters (RFC 9110 section 5)")
+            }
+        }
+        var lines = sendable.values.sorted { $0.name < $1.name }.map { field in
+            let value = field.value.trimmingBlanks
+            // libcurl omits a field without a value, unless a semicolon follows the name.
+            return value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
+        }
+        // Servers that do not support `Expect` would delay every upload by a second.
+        if hasContent { lines.append("Expect:") }
+        return StringList(lines)
+    }
+}
+
+/// The header fields that a session adds to each of its requests.
+struct SessionFields: Sendable {
+    /// Foundation's user agent.
+    private static let userAgent =
+        "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)"
+
+    let fields: RequestFields
+    /// The list for a request that has no other fields. Most requests of a session share it.
+    let lines: Result<StringList, SessionRefusal>
+
+    /// - Parameter additional: The `httpAdditionalHeaders` of the configuration.
+    init(_ additional: [AnyHashable: Any]?) {
+        var fields = RequestFields()
+        fields.put("User-Agent", Self.userAgent)
+        fields.put("Accept", "*/*")
+        for (name, value) in additional ?? [:] {
+            if let name = name.base as? String { fields.put(name, "\(value)") }
+        }
+        self.fields = fields
+        do throws(SessionRefusal) {
+            lines = .success(try fields.lines(hasContent: false))
+        } catch {
+            lines = .failure(error)
+        }
+    }
+}
+
+extension String {
+    /// The value without the blanks around it, which are not part of it (RFC 9110 section 5.5).
+    fileprivate var trimmingBlanks: Substring {
+        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+        var rest = drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        return rest
+    }
+}

@@ -21,8 +21,8 @@ struct CookieJar: Sendable {
         for head: ResponseHead, from server: CurlURL, to request: URLRequest,
         under configuration: URLSessionConfiguration
     ) {
-        guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
-            !head.values(of: "set-cookie").isEmpty, server.isSameHost(as: url),
+        guard head.has("set-cookie"), configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
+            let url = request.url, server.isSameHost(as: url),
             let storage = configuration.httpCookieStorage,
             configuration.httpCookieAcceptPolicy.accepts(from: url, for: request.mainDocumentURL)
         else { return nil }

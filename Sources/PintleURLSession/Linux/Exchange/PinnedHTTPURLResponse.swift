@@ -8,12 +8,21 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
     /// A Boolean value that indicates whether libcurl can tell complete content from truncated content. See
     /// ``ResponseHead/hasReliableEnd``.
     let hasReliableEnd: Bool
+    /// `false` if the head has no field about freshness. To find a field in Foundation's response is expensive.
+    let mayBeFresh: Bool
+    /// A Boolean value that indicates whether the content is encoded, so that its decoded length is unknown.
+    let isEncoded: Bool
 
     init?(_ head: ResponseHead, url: URL) {
         receipt = head.receipt
         hasReliableEnd = head.hasReliableEnd
-        let fields = head.joinedFields.filter { name, value in
-            value.utf8.count <= Self.parsedLimit || !Self.parsed.contains(name.lowercased())
+        mayBeFresh = head.has("cache-control") || head.has("expires")
+        isEncoded = head.values(of: "content-encoding").contains { $0.lowercased() != "identity" }
+        var fields = head.joinedFields
+        if fields.values.contains(where: { $0.utf8.count > Self.parsedLimit }) {
+            fields = fields.filter { name, value in
+                value.utf8.count <= Self.parsedLimit || !Self.parsed.contains(name.lowercased())
+            }
         }
         super.init(url: url, statusCode: head.status, httpVersion: head.version, headerFields: fields)
     }
@@ -27,6 +36,8 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
     required init?(coder: NSCoder) {
         receipt = nil
         hasReliableEnd = false
+        mayBeFresh = true
+        isEncoded = true
         super.init(coder: coder)
     }
 }

@@ -48,7 +48,7 @@ final class ResponseCache: Sendable {
     /// Returns `true` if the cache may have a response. This check is cheap, because most sessions never store one.
     func knows(_ request: URLRequest) -> Bool {
         guard urlCache != nil, let url = request.url else { return false }
-        return entries.withLock { $0[url] != nil }
+        return entries.withLock { !$0.isEmpty && $0[url] != nil }
     }
 
     /// Returns a response from the cache, if one may be used.

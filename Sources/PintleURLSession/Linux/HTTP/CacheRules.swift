@@ -64,15 +64,15 @@ enum CacheRules {
     static func end(of response: HTTPURLResponse, received: Date) -> Date? {
         let directives = directives(of: response)
         guard !directives.has("no-cache") else { return nil }
+        let seconds = directives.seconds("max-age")
+        guard seconds != nil || response.value(forHTTPHeaderField: "Expires") != nil else { return nil }
         let sent = date("Date", of: response) ?? received
         let lifetime: TimeInterval
-        if let seconds = directives.seconds("max-age") {
+        if let seconds {
             lifetime = TimeInterval(seconds)
-        } else if response.value(forHTTPHeaderField: "Expires") != nil {
+        } else {
             guard let end = date("Expires", of: response) else { return nil }
             lifetime = end.timeIntervalSince(sent)
-        } else {
-            return nil
         }
         let age = response.value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } ?? 0
         return received.addingTimeInterval(lifetime - max(age.isFinite ? age : 0, received.timeIntervalSince(sent), 0))

@@ -43,6 +43,7 @@ extension ResponseHead {
     }
 
     private mutating func checkLength(_ values: [String]) -> String? {
+        guard !values.isEmpty else { return nil }
         var known: Int64?
         for value in values {
             for element in value.split(separator: ",", omittingEmptySubsequences: false) {
@@ -57,7 +58,7 @@ extension ResponseHead {
         guard let known, values != ["\(known)"] else { return nil }
         var isFirst = true
         fields = fields.compactMap { field in
-            guard field.name.lowercased() == "content-length" else { return field }
+            guard field.name.isField("content-length") else { return field }
             defer { isFirst = false }
             return isFirst ? (field.name, "\(known)") : nil
         }
@@ -66,7 +67,7 @@ extension ResponseHead {
 
     /// A Boolean value that indicates whether the head has a field that determines where the content ends.
     var hasFraming: Bool {
-        !values(of: "content-length").isEmpty || !values(of: "transfer-encoding").isEmpty
+        has("content-length") || has("transfer-encoding")
     }
 
     /// A Boolean value that indicates whether libcurl can tell complete content from truncated content.
@@ -74,7 +75,7 @@ extension ResponseHead {
     /// It cannot do so over HTTP/2 without `Content-Length`: libcurl 7.88 treats RST_STREAM with the code NO_ERROR like
     /// END_STREAM, as the end of the content.
     var hasReliableEnd: Bool {
-        !version.hasPrefix("HTTP/2") || status == 204 || !values(of: "content-length").isEmpty
+        !version.hasPrefix("HTTP/2") || status == 204 || has("content-length")
     }
 
     /// A Boolean value that indicates whether libcurl decodes the content.

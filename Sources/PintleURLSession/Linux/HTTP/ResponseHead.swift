@@ -9,8 +9,11 @@ struct ResponseHead: Sendable {
 
     /// Returns the values of a field. `name` is in lower case.
     func values(of name: String) -> [String] {
-        fields.compactMap { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name ? $0.value : nil }
+        fields.compactMap { $0.name.isField(name) ? $0.value : nil }
     }
+
+    /// Returns `true` if the head has a field. `name` is in lower case.
+    func has(_ name: String) -> Bool { fields.contains { $0.name.isField(name) } }
 
     /// Fields that libcurl interprets itself. It treats a folded line after one of these as another field.
     private static let framing: Set<String> = [
@@ -31,7 +34,11 @@ struct ResponseHead: Sendable {
     /// The fields with the values of each name joined into one list (RFC 9110 section 5.3). Foundation splits
     /// `Set-Cookie` again.
     var joinedFields: [String: String] {
-        var joined: [String: String] = [:]
+        var joined = [String: String](minimumCapacity: fields.count)
+        guard mayHaveRepeatedNames else {
+            for field in fields { joined[field.name] = field.value }
+            return joined
+        }
         var spelling: [String: String] = [:]
         for field in fields {
             let name = spelling[field.name.lowercased()] ?? field.name
@@ -40,4 +47,26 @@ struct ResponseHead: Sendable {
         }
         return joined
     }
+    /// `false` only if all names differ, even without regard to case. Most heads are short enough to compare each name
+    /// with each other one, which needs no memory.
+    private var mayHaveRepeatedNames: Bool {
+        guard fields.count <= 16 else { return true }
+        return fields.indices.contains { index in
+            fields[..<index].contains { $0.name.isSameField(as: fields[index].name) }
+        }
+    }
+}
+
+extension String {
+    /// Returns `true` if this is the name of a field, in any case. `name` is in lower case.
+    func isField(_ name: String) -> Bool { isSameField(as: name) }
+
+    /// Compares two names of fields without regard to the case of ASCII letters.
+    fileprivate func isSameField(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) { $0.lowercased == $1.lowercased }
+    }
+}
+
+extension UInt8 {
+    fileprivate var lowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }

@@ -35,6 +35,7 @@ final class CurlLoop: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
     private let gathering = Gathering()
     let counter = TurnCounter()
+    private var handles = HandlePool()
     private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     /// The transfers that send content.
@@ -138,6 +139,7 @@ final class CurlLoop: @unchecked Sendable {
             return inbox.isClosed
         }
         guard isOver else { return false }
+        handles.removeAll()
         isAlive.withLock { isAlive in
             isAlive = false
             curl_multi_cleanup(multi)
@@ -191,7 +193,10 @@ final class CurlLoop: @unchecked Sendable {
         do throws(TransferFailure) {
             guard transfer.generation.isCurrent else { throw .superseded }
             try transfer.refuseForbiddenHost()
-            let handle = try transfer.makeHandle()
+            guard let handle = handles.take() else {
+                throw TransferFailure.library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "")
+            }
+            try transfer.configure(handle)
             transfer.gathering = gathering
             transfers[handle] = transfer
             if transfer.request.hasContent { uploads[handle] = transfer }
@@ -225,7 +230,12 @@ final class CurlLoop: @unchecked Sendable {
         transfers[handle] = nil
         uploads[handle] = nil
         curl_multi_remove_handle(multi, handle)
-        curl_easy_cleanup(handle)
+        // A handle with content, a proxy or a failure behind it has more state, and is rarer.
+        if transfer.hasPlainSuccess {
+            handles.put(handle, running: transfers.count)
+        } else {
+            curl_easy_cleanup(handle)
+        }
     }
 
     private func handOver() {

@@ -23,6 +23,7 @@ final class CurlTransport: Sendable {
 
     let generation: PolicyGeneration
     private let options: Options
+    private let addresses: StringList
     private let loop: CurlLoop
     /// The counter of the loop, for tests.
     let counter: TurnCounter
@@ -34,6 +35,7 @@ final class CurlTransport: Sendable {
         }
         self.generation = generation
         self.options = options
+        addresses = StringList(options.addresses)
         self.loop = loop
         counter = loop.counter
         let thread = Thread { loop.run() }
@@ -47,7 +49,8 @@ final class CurlTransport: Sendable {
 
     /// Makes a transfer. It sends no event before ``start(_:)``, so the caller can store it first.
     func make(_ request: TransferRequest, events: any TransferEvents) -> Transfer {
-        Transfer(request, in: generation, options: options, countedBy: counter, events: events)
+        Transfer(
+            request, in: generation, options: options, addresses: addresses, countedBy: counter, events: events)
     }
 
     func start(_ transfer: Transfer) { loop.send(.start(transfer)) }

@@ -3,9 +3,10 @@ internal import Foundation
 
 /// The options of an easy handle.
 extension Transfer {
-    /// Makes the easy handle. The handle does not retain this object; the loop keeps it alive for longer.
-    func makeHandle() throws(TransferFailure) -> UnsafeMutableRawPointer {
-        guard let handle = curl_easy_init() else { throw .library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "") }
+    /// Sets the options of an easy handle that has none, and owns it from now on. If this fails, the handle is freed.
+    ///
+    /// The handle does not retain this object; the loop keeps it alive for longer.
+    func configure(_ handle: UnsafeMutableRawPointer) throws(TransferFailure) {
         do throws(TransferFailure) {
             handleState = HandleState(
                 bodyReader: try request.body.map { body throws(TransferFailure) in try BodyReader(body) })
@@ -36,7 +37,7 @@ extension Transfer {
         pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? 64 * 1024 : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
-        pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields.pointer)
+        pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, request.fields.pointer)
         // These fields are for the server. A proxy that opens a tunnel gets none of them.
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
         if addresses.pointer != nil { pintle_curl_set_pointer(handle, CURLOPT_RESOLVE, addresses.pointer) }
@@ -47,7 +48,6 @@ extension Transfer {
             handle, { bytes, size, count, at in Transfer.at(at)?.receive(bytes, size * count) ?? 0 }, this)
         pintle_curl_set_header(
             handle, { bytes, size, count, at in Transfer.at(at)?.readHeadLine(bytes, size * count) ?? 0 }, this)
-        return handle
     }
 
     /// Sets the options that make libcurl depend on the verdict.

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Foundation
 internal import Pintle
+internal import PintleOpenSSL
 
 /// A running request: an easy handle and the state that its callbacks need.
 ///
@@ -23,7 +24,6 @@ final class Transfer: @unchecked Sendable {
     let options: CurlTransport.Options
     /// The counter of the loop that the transfer runs in.
     let counter: TurnCounter
-    let fields: StringList
     let addresses: StringList
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     var handleState = HandleState()
@@ -103,15 +103,14 @@ final class Transfer: @unchecked Sendable {
 
     init(
         _ request: TransferRequest, in generation: PolicyGeneration, options: CurlTransport.Options,
-        countedBy counter: TurnCounter, events: any TransferEvents
+        addresses: StringList, countedBy counter: TurnCounter, events: any TransferEvents
     ) {
         self.request = request
         self.generation = generation
         self.options = options
         self.counter = counter
         self.events = events
-        fields = StringList(request.fieldLines)
-        addresses = StringList(options.addresses)
+        self.addresses = addresses
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
@@ -201,7 +200,13 @@ extension Transfer {
     private var isEndedByConnection: Bool {
         let head = handleState.head
         return head.version.hasPrefix("HTTP/1") && request.method != "HEAD" && ![204, 304].contains(head.status)
-            && head.values(of: "content-length").isEmpty && head.values(of: "transfer-encoding").isEmpty
+            && !head.hasFraming
+    }
+
+    /// A Boolean value that indicates whether the transfer sent no content, used no proxy and succeeded.
+    var hasPlainSuccess: Bool {
+        guard case .success = end, case .none = request.proxy else { return false }
+        return !request.hasContent
     }
 
     /// A Boolean value that indicates whether the last event was sent.
@@ -287,7 +292,7 @@ extension Transfer {
     private var isWithoutContent: Bool { request.method == "HEAD" || [204, 304].contains(handleState.head.status) }
 
     private var announcedLength: Int64? {
-        guard handleState.head.values(of: "content-encoding").isEmpty else { return nil }
+        guard !handleState.head.has("content-encoding") else { return nil }
         return handleState.head.values(of: "content-length").first.flatMap { Int64($0) }
     }
 

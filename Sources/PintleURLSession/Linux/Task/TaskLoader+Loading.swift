@@ -40,8 +40,8 @@ extension TaskLoader {
     ) throws(SessionRefusal) -> (TransferRequest, Authorization?) {
         let (deadline, known) = read { ($0.deadline, $0.authentication.authorization) }
         let translation = RequestTranslation(
-            configuration: resources.settings, proxies: resources.proxies, generation: generation,
-            hasLeftOrigin: hop.hasLeftOrigin, deadline: deadline, priority: priority)
+            configuration: resources.settings, sessionFields: resources.fields, proxies: resources.proxies,
+            generation: generation, hasLeftOrigin: hop.hasLeftOrigin, deadline: deadline, priority: priority)
         var authorization = known
         let request = try translation.transferRequest(
             hop.request, body: hop.content.body, authorization: &authorization)
@@ -115,10 +115,10 @@ extension TaskLoader {
     func cacheCandidate(
         _ response: HTTPURLResponse, to request: URLRequest, in generation: PolicyGeneration
     ) -> CacheCandidate? {
-        let received = Date()
         // A cache must not store a response that may be incomplete (RFC 9111 section 3.3).
-        guard (response as? PinnedHTTPURLResponse)?.hasReliableEnd == true else { return nil }
-        let end = CacheRules.end(of: response, received: received)
+        guard let own = response as? PinnedHTTPURLResponse, own.hasReliableEnd else { return nil }
+        let received = Date()
+        let end = own.mayBeFresh ? CacheRules.end(of: response, received: received) : nil
         // A response without a freshness lifetime is useful only for requests that accept stale responses.
         guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),
             CacheRules.mayStore(response), response.expectedContentLength <= Int64(resources.cache.sizeLimit)

@@ -6,7 +6,7 @@ extension TaskStateMachine {
         /// The task was never resumed. It starts once `resume` has been called as often as there are suspensions.
         /// `isAdmitted` is `false` if the session was invalidated before the task was made.
         case idle(suspensions: Int, isAdmitted: Bool)
-        case live(Live)
+        indirect case live(Live)
         /// The task was cancelled, but its transfer has not ended yet.
         case cancelling(Carrier)
         case ended(Outcome)
@@ -33,7 +33,7 @@ extension TaskStateMachine {
         case preparing(Hop)
         case awaitingStream(Hop)
         case askingAboutCached(CachedURLResponse)
-        case transferring(Carrier, Hop, Stage)
+        indirect case transferring(Carrier, Hop, Stage)
     }
 
     /// The progress of a transfer.

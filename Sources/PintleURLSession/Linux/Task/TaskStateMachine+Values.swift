@@ -96,6 +96,9 @@ extension HTTPURLResponse {
     /// The length of the content in the form that the app gets. It is unknown for encoded content, which grows when it
     /// is decoded.
     var announcedContentLength: Int64 {
+        if let own = self as? PinnedHTTPURLResponse {
+            return own.isEncoded ? NSURLSessionTransferSizeUnknown : expectedContentLength
+        }
         let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
         return coding.lowercased() == "identity" ? expectedContentLength : NSURLSessionTransferSizeUnknown
     }

@@ -2,8 +2,8 @@ internal import PintleCrypto
 
 /// A parsed X.509 certificate (RFC 5280 section 4).
 ///
-/// The properties are claims that the certificate makes. Only validation tells whether its signature is good and
-/// whether it can be trusted: see ``ValidatedPath``.
+/// The properties are claims that the certificate makes. Parsing verifies neither the signature nor the issuer.
+/// Validation does that, and its result is a ``ValidatedPath``.
 public struct Certificate: Sendable {
     /// The certificate in DER, exactly as it was received.
     public let der: [UInt8]

@@ -253,8 +253,8 @@ struct PlanCohorts {
     /// The refusals by update; `nil` for updates that the version takes.
     let refusals: [PlanSimulation.UpdateRefusal?]
 
-    /// Returns a cohort for each update that reached users, newest first, and one for the shipped policy last. A user
-    /// who is slow to take one update counts as slow for all.
+    /// Returns a cohort for each update that reached users, newest first, and one for the shipped policy last. The
+    /// simulation assumes that the users who take an update late are the same for every update.
     func cohorts(of app: RotationPlan.App, at instant: Date) -> [PlanSimulation.Cohort] {
         var cohorts: [PlanSimulation.Cohort] = []
         var covered = UserShare.none

@@ -232,7 +232,7 @@ final class CurlLoop: @unchecked Sendable {
         curl_multi_remove_handle(multi, handle)
         // A handle with content, a proxy or a failure behind it has more state, and is rarer.
         if transfer.hasPlainSuccess {
-            handles.put(handle, running: transfers.count)
+            handles.put(handle)
         } else {
             curl_easy_cleanup(handle)
         }

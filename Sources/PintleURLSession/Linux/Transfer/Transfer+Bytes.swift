@@ -203,13 +203,19 @@ extension Transfer {
 extension Transfer {
     /// The number of bytes after which gathered content is handed over at once.
     private static let gatheringLimit = 256 << 10
+    private static let firstCapacity = 64 << 10
     /// The size in bytes of a record after which more records are likely to follow.
     private static let likelyFullRecord = 8 << 10
 
     func gather(_ bytes: UnsafeRawBufferPointer) {
         if handleState.gathered.isEmpty {
             gathering?.add(self)
-            if bytes.count >= Self.likelyFullRecord { handleState.gathered.reserveCapacity(64 << 10) }
+            if bytes.count >= Self.likelyFullRecord { handleState.gathered.reserveCapacity(Self.firstCapacity) }
+        } else if handleState.gathered.count <= Self.firstCapacity,
+            handleState.gathered.count + bytes.count > Self.firstCapacity
+        {
+            // In one step, because each step copies what was gathered before.
+            handleState.gathered.reserveCapacity(Self.gatheringLimit + Self.firstCapacity)
         }
         handleState.gathered.append(contentsOf: bytes)
         handleState.received += Int64(bytes.count)

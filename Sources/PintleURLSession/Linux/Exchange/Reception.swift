@@ -22,6 +22,11 @@ struct Reception: Sendable {
     /// A Boolean value that indicates whether the response has cookies that must be stored before the task continues.
     let setsCookies: Bool
 
+    /// `false` if the delegate has no part in the next step, so that the loader need not look for one.
+    var mayAsk: Bool {
+        if case .content = meaning { false } else { true }
+    }
+
     init(
         _ head: ResponseHead, _ response: HTTPURLResponse, from url: CurlURL, to request: URLRequest, setsCookies: Bool
     ) {

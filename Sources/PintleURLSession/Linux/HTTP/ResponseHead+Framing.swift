@@ -43,7 +43,7 @@ extension ResponseHead {
     }
 
     private mutating func checkLength(_ values: [String]) -> String? {
-        guard !values.isEmpty else { return nil }
+        guard !values.isEmpty, !Self.isCanonicalLength(values) else { return nil }
         var known: Int64?
         for value in values {
             for element in value.split(separator: ",", omittingEmptySubsequences: false) {
@@ -63,6 +63,12 @@ extension ResponseHead {
             return isFirst ? (field.name, "\(known)") : nil
         }
         return nil
+    }
+
+    /// Returns `true` for the usual case: one number that fits into an `Int64`, without anything around it.
+    private static func isCanonicalLength(_ values: [String]) -> Bool {
+        guard values.count == 1, let digits = values.first?.utf8, 1...18 ~= digits.count else { return false }
+        return digits.allSatisfy { 0x30...0x39 ~= $0 } && (digits.first != 0x30 || digits.count == 1)
     }
 
     /// A Boolean value that indicates whether the head has a field that determines where the content ends.

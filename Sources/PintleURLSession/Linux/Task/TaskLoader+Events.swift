@@ -36,7 +36,7 @@ extension TaskLoader: TransferEvents {
         let server = transfer.request.url
         let setsCookies = CookieJar(for: head, from: server, to: request, under: resources.settings) != nil
         let reception = Reception(head, response, from: server, to: request, setsCookies: setsCookies)
-        let canAsk = outbox.delegate != nil
+        let canAsk = reception.mayAsk && outbox.delegate != nil
         advance { $0.receivedHead(reception, over: running, canAsk: canAsk) }
         // Read last: without a delegate, the actions above have already answered the question.
         return read { $0.hold(of: running) }

@@ -15,8 +15,9 @@ extension TaskLoader {
 
     func checkContent(of hop: Hop) {
         state.withLock { $0.countdown = nil }
-        let (isAvailable, canAsk) = (hop.content.isAvailable, outbox.delegate != nil)
-        advance { isAvailable ? $0.hasContent() : $0.lacksContent(canAsk: canAsk) }
+        guard !hop.content.isAvailable else { return advance { $0.hasContent() } }
+        let canAsk = outbox.delegate != nil
+        advance { $0.lacksContent(canAsk: canAsk) }
     }
 
     /// Makes a transfer for a hop. Each hop gets a transfer of its own, checked against the policy that is in force at

@@ -139,6 +139,35 @@ struct SessionConnectionTests {
         }
         #expect(server.serverNames == ["one.example", "two.example"])
     }
+
+    @Test("A request has nothing of the requests that were sent before it")
+    func options() async throws {
+        let fixture = try SessionFixture()
+        let policy = try fixture.policy()
+        let server = try LoopbackTLSServer(fixture.identity)
+        func request(_ method: String, _ fields: [String: String] = [:], content: String? = nil) throws -> URLRequest {
+            var request = URLRequest(url: try server.address("/\(method)"))
+            request.httpMethod = method
+            request.httpBody = content.map { Data($0.utf8) }
+            for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+            return request
+        }
+        let requests = [
+            try request("GET"), try request("HEAD"), try request("GET", ["Range": "bytes=0-1", "Cookie": "a=b"]),
+            try request("POST", content: "content"), try request("GET"), try request("DELETE"),
+            try request("PUT", ["Content-Type": "text/plain"], content: "other"), try request("HEAD"),
+            try request("GET"), try request("OPTIONS", ["Authorization": "Bearer x"]), try request("GET"),
+        ]
+        let shared = URLSession.pinned(to: policy)
+        for request in requests {
+            // The first request of a session has nothing before it.
+            let alone = try await URLSession.pinned(to: policy).data(for: request)
+            let expected = server.requests.last
+            let result = try await shared.data(for: request)
+            #expect(server.requests.last == expected)
+            #expect(result.0 == alone.0)
+        }
+    }
 }
 
 /// Rules for `one.example`, with the identity's pin, and for `two.example`.

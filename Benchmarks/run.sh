@@ -1,7 +1,7 @@
 #!/bin/bash
 # Proves the claims about speed: measures Pintle and its peers, all built here, in one run.
 #
-#   Benchmarks/run.sh [pins|paths|sessions|hosts|processes|updates]...    times; every section without arguments
+#   Benchmarks/run.sh [pins|paths|sessions|hosts|processes|updates|load]...    times; every section without arguments
 #   Benchmarks/run.sh --check                            compares instructions and allocations with thresholds.txt
 #   Benchmarks/run.sh --record                           rewrites thresholds.txt
 set -euo pipefail
@@ -39,11 +39,12 @@ section() {
         fi
         "$products/Bench" "$material" hosts "${go[@]}"
         ;;
-    sessions)
+    sessions | load)
         # Built without -enable-testing, in the folder of the linkage test, which has the same libraries.
         swift build -c release --scratch-path ../Tests/LinkageTest/.build --disable-build-manifest-caching \
             --product SessionBench >&2
-        ../Tests/LinkageTest/.build/release/SessionBench
+        ! command -v go >/dev/null || { go build -o "$products/load-go" Go/load.go && go=("$products/load-go"); }
+        ../Tests/LinkageTest/.build/release/SessionBench "${1/sessions/times}" "${go[@]}"
         ;;
     processes)
         swift build --package-path .. -c release --static-swift-stdlib --product pintle >&2
@@ -55,4 +56,4 @@ section() {
 }
 
 machine
-for name in ${*:-pins paths sessions hosts processes updates}; do section "$name"; done
+for name in ${*:-pins paths sessions hosts processes updates load}; do section "$name"; done

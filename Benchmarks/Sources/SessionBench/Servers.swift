@@ -26,20 +26,8 @@ enum Servers {
         // A free port: a server on it was just closed.
         let port = try LoopbackTLSServer(identity).port
         try files.write("https://localhost:\(port)/ https://localhost:\(sink.port)/", to: "addresses")
-        try files.write(nginx(port: port, root: files.path), to: "nginx.conf")
-        let server = Process()
-        server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        server.arguments = [
-            "taskset", "-c", "0", "nginx", "-p", files.path, "-e", "error.log", "-c", "nginx.conf",
-        ]
-        server.standardOutput = FileHandle.nullDevice
-        server.standardError = FileHandle.nullDevice
-        try server.run()
-        defer {
-            server.terminate()
-            server.waitUntilExit()
-        }
-        guard isListening(on: port) else { stop("nginx does not start") }
+        let nginx = try Nginx(configuration: configuration(port: port, root: files.path), files: files, port: port)
+        defer { nginx.end() }
 
         let last = max(0, ProcessInfo.processInfo.processorCount - 1)
         let client = Process()
@@ -55,26 +43,6 @@ enum Servers {
         client.waitUntilExit()
         withExtendedLifetime(sink) {}
         return client.terminationStatus
-    }
-
-    /// Waits up to ten seconds until a server accepts connections on 127.0.0.1 at `port`.
-    private static func isListening(on port: UInt16) -> Bool {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        for _ in 0..<1_000 {
-            let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(socket) }
-            let result = withUnsafePointer(to: address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            if result == 0 { return true }
-            usleep(10_000)
-        }
-        return false
     }
 
     /// Reads requests with content of any length, discards the content, and answers each.
@@ -97,33 +65,16 @@ enum Servers {
         }
     }
 
-    private static func nginx(port: UInt16, root: String) -> String {
-        """
-        daemon off;
-        master_process off;
-        pid nginx.pid;
-        events {}
-        http {
-            access_log off;
-            client_body_temp_path body;
-            proxy_temp_path proxy;
-            fastcgi_temp_path fastcgi;
-            uwsgi_temp_path uwsgi;
-            scgi_temp_path scgi;
-            sendfile on;
+    private static func configuration(port: UInt16, root: String) -> String {
+        Nginx.configuration(
+            """
             server {
                 listen 127.0.0.1:\(port) ssl;
-                ssl_certificate chain.pem;
-                ssl_certificate_key key.pem;
-                ssl_protocols TLSv1.3;
-                ssl_session_tickets off;
-                keepalive_requests 1000000000;
                 root \(root);
                 location /new { keepalive_timeout 0; return 200 "\(String(repeating: "x", count: 100))"; }
                 location /kept { return 200 "\(String(repeating: "x", count: 100))"; }
                 location /gigabyte {}
             }
-        }
-        """
+            """)
     }
 }

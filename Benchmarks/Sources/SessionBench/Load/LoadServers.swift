@@ -1,0 +1,70 @@
+import Foundation
+import PintleTestKit
+
+/// The servers of section G: an nginx with both versions of HTTP, and the slow host.
+final class LoadServers {
+    enum Version: CaseIterable {
+        case http1
+        case http2
+
+        var title: String { self == .http1 ? "HTTP/1.1" : "HTTP/2" }
+    }
+
+    /// Debian's file with all roots. Other systems may have it elsewhere.
+    static let roots = "/etc/ssl/certs/ca-certificates.crt"
+    /// The sizes of content that nginx has, in bytes.
+    static let sizes = [100, 65_536]
+
+    let files: Files
+    private let nginx: Nginx
+    private let slow: LoopbackTLSServer
+    private let ports: [Version: UInt16]
+
+    init() throws {
+        guard let system = FileManager.default.contents(atPath: Self.roots) else { stop("no roots in \(Self.roots)") }
+        files = try Files()
+        let authority = try CertificateAuthority.root(name: "Bench Root", keyType: .rsa(bits: 4_096))
+        let identity = try authority.intermediate(keyType: .rsa2048).issue(hosts: ["localhost"], keyType: .p256)
+        // A realistic store: the system's roots and one more.
+        try files.write(Array(system) + Array(authority.certificate.pem.utf8), to: "roots.pem")
+        try files.write(identity.chainPEM, to: "chain.pem")
+        try files.write(identity.key.pem, to: "key.pem")
+        try files.write(identity.certificate.spkiDER, to: "spki.der")
+        for size in Self.sizes { try files.write([UInt8](repeating: 120, count: size), to: "\(size)") }
+        slow = try SlowHost.start(identity)
+        // Free ports: servers on them were just closed.
+        let closed = try Version.allCases.map { _ in try LoopbackTLSServer(identity) }
+        ports = Dictionary(uniqueKeysWithValues: zip(Version.allCases, closed.map(\.port)))
+        for server in closed { server.close() }
+        nginx = try Nginx(
+            configuration: Self.configuration(ports, root: files.path), files: files, port: ports[.http2] ?? 0)
+    }
+
+    func url(_ version: Version, size: Int) -> String { "https://localhost:\(ports[version] ?? 0)/\(size)" }
+
+    var slowURL: String { slow.url() }
+
+    func end() {
+        nginx.end()
+        slow.close()
+        files.remove()
+    }
+
+    private static func configuration(_ ports: [Version: UInt16], root: String) -> String {
+        // As many streams as a pinned session starts at most. Without a date and a tag, no client caches the content.
+        let answers = """
+            root \(root);
+            etag off;
+            add_header Last-Modified "";
+            location = /100 { return 200 "\(String(repeating: "x", count: 100))"; }
+            """
+        return Nginx.configuration(
+            """
+            keepalive_timeout 600;
+            open_file_cache max=10;
+            http2_max_concurrent_streams 256;
+            server { listen 127.0.0.1:\(ports[.http1] ?? 0) ssl; \(answers) }
+            server { listen 127.0.0.1:\(ports[.http2] ?? 0) ssl http2; \(answers) }
+            """)
+    }
+}

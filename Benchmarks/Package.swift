@@ -4,6 +4,7 @@ import PackageDescription
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v12)],
+    products: [.library(name: "AllocationCounter", type: .dynamic, targets: ["CAllocationCounter"])],
     dependencies: [.package(name: "pintle", path: "..")],
     targets: [
         .target(
@@ -20,6 +21,7 @@ let package = Package(
                 .product(name: "_PintleTools", package: "pintle"),
             ]
         ),
+        .target(name: "CAllocationCounter"),
         .target(name: "CCurlClient", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
             name: "SessionBench",

@@ -102,6 +102,11 @@ uint64_t wall_nanoseconds(void) {
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+uint64_t preloaded_allocations(void) {
+    uint64_t (*count)(void) = (uint64_t(*)(void))dlsym(RTLD_DEFAULT, "counted_allocations");
+    return count ? count() : 0;
+}
+
 void use_first_processor(void) {
     cpu_set_t processors;
     CPU_ZERO(&processors);

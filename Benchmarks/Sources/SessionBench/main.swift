@@ -3,16 +3,22 @@
 import Foundation
 
 let arguments = CommandLine.arguments
-switch arguments.count > 1 ? arguments[1] : "times" {
-case "client" where arguments.count == 4:
-    try await Clients(files: arguments[2], what: arguments[3]).run()
-case "load":
-    try LoadSection.run(goClient: arguments.count > 2 ? arguments[2] : nil)
-case "load-client":
-    try await LoadClient(arguments.dropFirst(2)).run()
-case let what:
-    // When it returns, the servers have ended and their folder is removed.
-    exit(try Servers.run(what))
+do {
+    switch arguments.count > 1 ? arguments[1] : "times" {
+    case "client" where arguments.count == 4:
+        try await Clients(files: arguments[2], what: arguments[3]).run()
+    case "load":
+        try LoadSection.run(goClient: arguments.count > 2 ? arguments[2] : nil)
+    case "load-under":
+        try LoadSection.run(underTool: arguments.dropFirst(2))
+    case "load-client":
+        try LoadClient(arguments.dropFirst(2)).run()
+    case let what:
+        // When it returns, the servers have ended and their folder is removed.
+        exit(try Servers.run(what))
+    }
+} catch {
+    stop("\(error)")
 }
 
 func stop(_ message: String) -> Never {

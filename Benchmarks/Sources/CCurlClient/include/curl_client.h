@@ -28,6 +28,8 @@ int64_t curl_load_run(curl_load *load, int width, int rounds, uint64_t *latencie
 /// Returns the processor time of all threads of this process, in nanoseconds.
 uint64_t process_nanoseconds(void);
 uint64_t wall_nanoseconds(void);
+/// Returns the calls of malloc and similar functions, or 0 if this process has not loaded the library that counts them.
+uint64_t preloaded_allocations(void);
 
 /// Restricts this thread, and the threads and processes that it starts, to the first processor.
 void use_first_processor(void);

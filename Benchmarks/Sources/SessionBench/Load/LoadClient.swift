@@ -1,11 +1,14 @@
 import CCurlClient
+import Dispatch
 import Foundation
 import FoundationNetworking
 import PintleURLSession
 
 /// The process of one client of section G, except Go's. Like Go's, it reads a line "WIDTH ROUNDS" for each batch: WIDTH
 /// tasks make ROUNDS requests each, one after the other.
-struct LoadClient {
+struct LoadClient: @unchecked Sendable {
+    // `@unchecked`: only one batch at a time uses libcurl's handle.
+
     private let sessions: [URLSession]
     private let url: URL
     private let slow: URL
@@ -44,20 +47,36 @@ struct LoadClient {
     }
 
     /// Runs a batch for each line of standard input.
-    func run() async throws {
+    ///
+    /// Waits on the main thread. With an asynchronous `main`, that thread would end, and callgrind would crash.
+    func run() {
         while let line = readLine() {
             let numbers = line.split(separator: " ").compactMap { Int($0) }
             guard numbers.count == 2 else { stop("not a command: \(line)") }
-            let disturbing = await disturbance?.start(in: sessions[0], url: url)
-            let (wall, processor) = (wall_nanoseconds(), process_nanoseconds())
-            let latencies = try await get(width: numbers[0], rounds: numbers[1])
-            let batch = LoadBatch(
-                wall: wall_nanoseconds() - wall, processor: process_nanoseconds() - processor, latencies: latencies)
-            disturbing?.cancel()
-            await disturbing?.value
-            print(batch.line)
-            fflush(nil)
+            let end = DispatchSemaphore(value: 0)
+            Task.detached {
+                do {
+                    print(try await batch(width: numbers[0], rounds: numbers[1]).line)
+                } catch {
+                    stop("\(error)")
+                }
+                fflush(nil)
+                end.signal()
+            }
+            end.wait()
         }
+    }
+
+    private func batch(width: Int, rounds: Int) async throws -> LoadBatch {
+        let disturbing = await disturbance?.start(in: sessions[0], url: url)
+        let (wall, processor, allocations) = (wall_nanoseconds(), process_nanoseconds(), preloaded_allocations())
+        let latencies = try await get(width: width, rounds: rounds)
+        let batch = LoadBatch(
+            wall: wall_nanoseconds() - wall, processor: process_nanoseconds() - processor,
+            allocations: preloaded_allocations() - allocations, latencies: latencies)
+        disturbing?.cancel()
+        await disturbing?.value
+        return batch
     }
 
     /// Returns the nanoseconds of each request.

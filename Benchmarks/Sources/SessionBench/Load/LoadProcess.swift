@@ -29,9 +29,13 @@ final class LoadProcess {
     /// Makes `width * rounds` requests, of which `width` run at once.
     func run(width: Int, rounds: Int) throws -> LoadBatch {
         try input.fileHandleForWriting.write(contentsOf: Data("\(width) \(rounds)\n".utf8))
-        let line = readLine()
-        guard let batch = LoadBatch(line) else { throw LoadFailure("\(kind.title): \(line)") }
-        return batch
+        var last = "no output"
+        while let line = readLine() {
+            if let batch = LoadBatch(line) { return batch }
+            // A message of the client, or of a tool that it runs under.
+            last = line
+        }
+        throw LoadFailure("\(kind.title): \(last)")
     }
 
     /// Ends the process, which stops at the end of its input.
@@ -40,14 +44,15 @@ final class LoadProcess {
         process.waitUntilExit()
     }
 
-    private func readLine() -> String {
+    /// Returns `nil` at the end of the output.
+    private func readLine() -> String? {
         while true {
             if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
                 defer { received.removeFirst(end + 1) }
                 return String(decoding: received[..<end], as: UTF8.self)
             }
             let bytes = output.fileHandleForReading.availableData
-            guard !bytes.isEmpty else { return "ended" }
+            guard !bytes.isEmpty else { return nil }
             received += bytes
         }
     }

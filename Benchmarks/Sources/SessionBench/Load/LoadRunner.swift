@@ -46,6 +46,18 @@ struct LoadRunner {
         return zip(results, rounds).map { ($0, width * $1) }
     }
 
+    /// Runs the requests of one pinned session under a tool, after a warm-up, and returns their measurement.
+    ///
+    /// - Parameter tool: a program and its arguments, to which the client's command is appended.
+    func run(under tool: [String], _ version: LoadServers.Version, width: Int, rounds: Int) throws -> LoadBatch {
+        let command = tool + command(.pinned, version, size: 100, width: width)
+        let client = try LoadProcess(.pinned, command: command, processors: lastProcessor, files: servers.files)
+        defer { client.end() }
+        _ = try client.run(width: 1, rounds: 1)
+        _ = try client.run(width: width, rounds: 10)
+        return try client.run(width: width, rounds: rounds)
+    }
+
     /// Opens the connections, and returns the number of rounds that take about `seconds`.
     private func warmUp(_ client: LoadProcess, width: Int, seconds: Double) throws -> Int {
         // First a single request, so that the client learns the server's version of HTTP before it opens connections.

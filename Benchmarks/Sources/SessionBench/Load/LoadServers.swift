@@ -3,7 +3,7 @@ import PintleTestKit
 
 /// The servers of section G: an nginx with both versions of HTTP, and the slow host.
 final class LoadServers {
-    enum Version: CaseIterable {
+    enum Version: String, CaseIterable {
         case http1
         case http2
 

@@ -31,6 +31,7 @@ measure() {
         [[ $name != update* ]] || count=$((count - $(instructions "signature${name#update}")))
         echo "$name $count $allocations"
     done
+    ./count-sessions.sh "$material"
 }
 
 if [ "$mode" = --record ]; then

@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 material=$(mktemp -d)
+export TMPDIR=$material
 trap 'rm -rf "$material"' EXIT
 
 # -enable-testing exports symbols, so that Bench can measure the host table by itself, and validation with
@@ -26,24 +27,21 @@ machine() {
     echo "machine: ${model:-$(uname -m)}, $(nproc) processors, $sha; $(openssl version | cut -d' ' -f1,2);" \
         "$(swift --version 2>/dev/null | sed -n 's/.*\(Swift version [0-9.]*\).*/\1/p' | head -1); $go;" \
         "load $(cut -d' ' -f1 /proc/loadavg)"
-    echo "times are medians of processor time for A, B, D and F, of wall time for Go and E; C has both"
+    echo "times are medians of processor time for A, B, D and F, of wall time for Go and E; C and G have both"
 }
 
 section() {
     local go=() tool
+    if [ -e "Go/$1.go" ] && command -v go >/dev/null; then
+        go=("$products/$1-go")
+        go build -o "${go[0]}" "Go/$1.go"
+    fi
     case $1 in
-    hosts)
-        if command -v go >/dev/null; then
-            go build -o "$products/hosts-go" Go/hosts.go
-            go=("$products/hosts-go")
-        fi
-        "$products/Bench" "$material" hosts "${go[@]}"
-        ;;
+    hosts) "$products/Bench" "$material" hosts "${go[@]}" ;;
     sessions | load)
         # Built without -enable-testing, in the folder of the linkage test, which has the same libraries.
         swift build -c release --scratch-path ../Tests/LinkageTest/.build --disable-build-manifest-caching \
             --product SessionBench >&2
-        ! command -v go >/dev/null || { go build -o "$products/load-go" Go/load.go && go=("$products/load-go"); }
         ../Tests/LinkageTest/.build/release/SessionBench "${1/sessions/times}" "${go[@]}"
         ;;
     processes)

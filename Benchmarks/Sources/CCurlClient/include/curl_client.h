@@ -31,6 +31,10 @@ uint64_t wall_nanoseconds(void);
 /// Returns the calls of malloc and similar functions, or 0 if this process has not loaded the library that counts them.
 uint64_t preloaded_allocations(void);
 
+/// Makes callgrind count only the instructions from here to `end_counting_instructions`, of all threads.
+void begin_counting_instructions(void);
+void end_counting_instructions(void);
+
 /// Restricts this thread, and the threads and processes that it starts, to the first processor.
 void use_first_processor(void);
 

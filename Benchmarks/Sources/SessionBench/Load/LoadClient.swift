@@ -70,7 +70,9 @@ struct LoadClient: @unchecked Sendable {
     private func batch(width: Int, rounds: Int) async throws -> LoadBatch {
         let disturbing = await disturbance?.start(in: sessions[0], url: url)
         let (wall, processor, allocations) = (wall_nanoseconds(), process_nanoseconds(), preloaded_allocations())
+        begin_counting_instructions()
         let latencies = try await get(width: width, rounds: rounds)
+        end_counting_instructions()
         let batch = LoadBatch(
             wall: wall_nanoseconds() - wall, processor: process_nanoseconds() - processor,
             allocations: preloaded_allocations() - allocations, latencies: latencies)

@@ -51,7 +51,8 @@ final class LoadServers {
     }
 
     private static func configuration(_ ports: [Version: UInt16], root: String) -> String {
-        // As many streams as a pinned session starts at most. Without a date and a tag, no client caches the content.
+        // A client that starts 256 streams at once must not exceed the limit of nginx. Without a date and a tag, no client
+        // caches the content.
         let answers = """
             root \(root);
             etag off;

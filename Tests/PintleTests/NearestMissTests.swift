@@ -65,6 +65,22 @@ struct NearestMissTests {
         #expect(rule.index == 1)
     }
 
+    @Test("If several rules pin a served key, the first one is named; fingerprints of other rules do not count")
+    func firstOtherRule() throws {
+        let others = try [
+            PinnedHost("b.example", pins: [Self.chain.certificatePin(0)], backupPins: [TestChain.spare(1)]),
+            PinnedHost("c.example", pins: [TestChain.spare(2)], backupPins: [Self.chain.keyPin(2)]),
+            PinnedHost("d.example", pins: [Self.chain.keyPin(0)], backupPins: [TestChain.spare(3)]),
+        ]
+        guard case .otherRule(let pin, let rule) = try Self.miss([TestChain(4).keyPin(0)], others: others) else {
+            #expect(Bool(false), "another miss")
+            return
+        }
+        #expect(.publicKey(pin) == Self.chain.keyPin(2).subject)
+        #expect(rule.pattern == "c.example" && rule.index == 2)
+        #expect(try Self.miss([TestChain(4).keyPin(0)], others: [others[0]]) == .nothingInCommon)
+    }
+
     @Test("A pin that differs in letter case or in one character counts as misspelt")
     func misspelt() throws {
         let right = Self.chain.keyPin(0).description

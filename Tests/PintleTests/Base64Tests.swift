@@ -89,6 +89,35 @@ struct Base64Tests {
         }
     }
 
+    @Test("A text decodes behind a head, from a slice, with the number of bytes that its length tells")
+    func headAndSlice() throws {
+        let head = Array("head".utf8)
+        for length in 0..<70 {
+            let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 83 &+ length) }
+            for alphabet in [Base64.Alphabet.standard, .urlSafe] {
+                for padded in [true, false] {
+                    let text = Array(Base64.encode(bytes, alphabet: alphabet, padded: padded).utf8)
+                    let slice = (Array("{\"".utf8) + text + Array("\"}".utf8))[2..<2 + text.count]
+                    #expect(try Base64.decode(slice, after: head) == head + bytes)
+                    #expect(Base64.decodedCount(of: slice) == length)
+                }
+            }
+        }
+    }
+
+    @Test("The offset of a mistake counts from the start of the slice")
+    func sliceOffset() {
+        let text = Array("QUJDREVGR0hJa2xtbm9wcXJzdHV2".utf8)
+        for place in text.indices {
+            var wrong = text
+            wrong[place] = UInt8(ascii: "*")
+            let error = #expect(throws: Base64.DecodingError.self) {
+                try Base64.decode((Array("12345".utf8) + wrong)[5...], after: [1, 2, 3])
+            }
+            #expect(error == .init(reason: .invalidCharacter(UInt8(ascii: "*")), offset: place))
+        }
+    }
+
     @Test("Trailing bits are an error that carries the bytes of the correct spelling")
     func trailingBits() throws {
         #expect(try Base64.decode("Zg==") == [0x66])

@@ -154,6 +154,50 @@ struct EnvelopeTests {
         #expect(signers([other, other, other, one, two], tries: 2) == [app.one.key, app.two.key])
     }
 
+    @Test("A repeated signature is tried once with each key, whatever key ids stand beside it")
+    func repeatedSignatures() throws {
+        var envelope = SignedEnvelope(payload: Publication().payload)
+        let (one, two) = (app.one.key, app.two.key)
+        let trust = try UpdateTrust(keys: [one, two])
+        let bogus = { SignedEnvelope.Signature(keyID: $0, bytes: [UInt8](repeating: $1, count: 64)) }
+        let good = try app.two.signature(over: envelope, keyID: "")
+        func signers(_ signatures: [SignedEnvelope.Signature], tries: Int) -> [UpdateKey] {
+            envelope.signatures = signatures
+            return envelope.signers(trustedBy: trust, hashing: envelope.signedBytes.count * tries)
+        }
+        for ids in [["", "", "", ""], [one.id, two.id, one.id, nil], [nil, two.id, nil, two.id]] {
+            // Two tries for the bogus signature, and two for the good one.
+            let repeated = ids.map { bogus($0, 1) } + [good]
+            #expect(signers(repeated, tries: 4) == [two])
+            #expect(signers(repeated, tries: 3) == [])
+        }
+        // Counter-check: four different signatures need eight tries.
+        let different = (1...4).map { bogus("", $0) } + [good]
+        #expect(signers(different, tries: 9) == [])
+        #expect(signers(different, tries: 10) == [two])
+        // A good signature counts for the key that any of its repetitions names, before others are tried.
+        let named = SignedEnvelope.Signature(keyID: two.id, bytes: good.bytes)
+        #expect(signers([bogus("", 1), good, named], tries: 1) == [two])
+        #expect(signers([bogus("", 1), good], tries: 1) == [])
+    }
+
+    @Test("The payload and the signed bytes of a parsed envelope are those that were signed, at every length")
+    func signedBytes() throws {
+        for length in [0, 1, 2, 3, 9, 10, 99, 100, 101, 1_000] {
+            let payload = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+            let made = SignedEnvelope(payloadType: "t/\u{E9}", payload: payload)
+            let head = Array("DSSEv1 4 t/\u{E9} \(length) ".utf8)
+            #expect(made.signedBytes == head + payload)
+            for (alphabet, padded) in [(Base64.Alphabet.standard, true), (.urlSafe, false)] {
+                let text = Base64.encode(payload, alphabet: alphabet, padded: padded)
+                let file = #"{"payload": "\#(text)", "payloadType": "t/\u00E9", "signatures": []}"#
+                let read = try SignedEnvelope(Array(file.utf8))
+                #expect(read.signedBytes == head + payload && read.payload == payload)
+                #expect(read.payloadDigest == SHA256Digest(hashing: payload))
+            }
+        }
+    }
+
     // MARK: Appending signatures
 
     @Test("Appending signatures keeps the members, their order and the white space of the file")

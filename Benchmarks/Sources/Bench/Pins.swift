@@ -116,7 +116,27 @@ enum PinSection {
                 "  \(each.name), allocations \(text(allocations, decimals: 2)), target 0: "
                     + (allocations == 0 ? "met" : "MISSED"))
         }
+        try runMismatches(cases[0])
         print("  the decision finds the rule of the host and looks at its date too, which the walks in C do not")
         print("  not measured here: Rust webpki + sha2, OkHttp, swift-certificates (cannot be had offline)")
+    }
+
+    /// Measures mismatches. Inside the handshake, each one searches all rules for one that pins the served key.
+    private static func runMismatches(_ pin: PinCase) throws {
+        let path = ValidatedPath(uncheckedLeafToAnchor: pin.certificates)
+        let endpoint = ServerEndpoint(host: try ServerName("h0.example.com"))
+        for rules in [1, 1_000, 20_000, 100_000] {
+            let policy = try UpdateSection.policy(rules: rules)
+            let instant = Date(timeIntervalSince1970: 1_800_000_000)
+            let mismatch = Peer(name: "mismatch") { count in
+                var mismatches = 0
+                for _ in 0..<count where policy.decide(endpoint, path: path, at: instant).reason == "pin-mismatch" {
+                    mismatches &+= 1
+                }
+                guard mismatches == count else { stop("no mismatch") }
+                return mismatches
+            }
+            print("  a mismatch among \(rules) rules: \(text(compare([mismatch])[0] / 1000, decimals: 1)) us")
+        }
     }
 }

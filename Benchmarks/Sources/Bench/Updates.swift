@@ -84,52 +84,65 @@ enum UpdateSection {
         return (peers, update.count)
     }
 
-    /// Measures the most expensive unsigned envelope: the largest size with the most signatures and keys.
+    /// Measures envelopes that no trusted key has signed: the largest one, and those that cause the most hashing.
     private static func runUnsigned() throws {
-        let keys = (0..<16).map { _ in
-            var key = [UInt8](repeating: 0, count: 32)
-            var signature = [UInt8](repeating: 0, count: 64)
-            guard baseline_signature_make([], 0, &key, &signature) == 1 else { stop("no signature") }
-            return key
+        let cases = [(1, 1, 12_500_000), (16, 16, 12_500_000), (16, 16, 700_000)]
+        let rows = try cases.map { signatures, keys, size in
+            let (peers, bytes) = try unsignedPeers(signatures: signatures, keys: keys, payloadSize: size)
+            let times = compare(peers, batches: 5).map { $0 / 1e6 }
+            return [
+                "\(signatures) x \(keys), \(bytes) bytes", text(times[0], decimals: 1), text(times[1], decimals: 1),
+                text(times[0] / times[1], decimals: 2), text(times[2], decimals: 1),
+            ]
         }
-        let trust = try UpdateTrust(keys: try keys.map { try UpdateKey(rawRepresentation: $0) })
-        var envelope = SignedEnvelope(payload: [UInt8](repeating: 0x20, count: 12_500_000))
-        let bogus = SignedEnvelope.Signature(keyID: nil, bytes: [UInt8](repeating: 7, count: 64))
-        envelope.signatures = [SignedEnvelope.Signature](repeating: bogus, count: SignedEnvelope.maximumSignatures)
-        let (update, signed) = (envelope.json, envelope.signedBytes)
-        let verifier = UpdateVerifier(trust: trust, bundled: try PinningPolicy(hosts: []))
-        let times = compare(
-            [
-                Peer(name: "refuse") { count in
-                    var refusals = 0
-                    for _ in 0..<count {
-                        do throws(UpdateRejection) {
-                            _ = try verifier.verify(update, floor: nil, at: now)
-                        } catch {
-                            refusals += error.failure.code == "invalid-signature" ? 1 : 0
-                        }
-                    }
-                    guard refusals == count else { stop("an update was taken") }
-                    return refusals
-                },
-                Peer(name: "signature") { count in
-                    (0..<count).reduce(0) { sum, _ in sum &+ Int(baseline_signature_verify(signed, signed.count)) }
-                },
-            ], batches: 3)
         printTable(
             "F. Refusing an update without a valid signature",
-            ["", "update, ms", "EVP_DigestVerify, ms", "ratio"],
-            [
-                [
-                    "16 signatures, 16 keys, \(update.count) bytes", text(times[0] / 1e6, decimals: 1),
-                    text(times[1] / 1e6, decimals: 1), text(times[0] / times[1], decimals: 1),
-                ]
-            ])
+            ["signatures x keys", "update, ms", "EVP_DigestVerify, ms", "ratio", "parsing, ms"], rows,
+            notes: ["target: one signature and one key at most 2; more hash at most 256 MiB"])
+    }
+
+    /// Returns peers for refusing an update, for one signature check over its bytes, and for parsing its envelope, and
+    /// the update's size in bytes.
+    private static func unsignedPeers(
+        signatures: Int, keys: Int, payloadSize: Int
+    ) throws -> (peers: [Peer], bytes: Int) {
+        func make(_ number: Int) -> (key: [UInt8], signature: [UInt8]) {
+            var key = [UInt8](repeating: 0, count: 32)
+            var signature = [UInt8](repeating: 0, count: 64)
+            guard baseline_signature_make([], 0, UInt8(number), &key, &signature) == 1 else { stop("no signature") }
+            return (key, signature)
+        }
+        let trust = try UpdateTrust(keys: (0..<keys).map { try UpdateKey(rawRepresentation: make($0).key) })
+        var envelope = SignedEnvelope(payload: [UInt8](repeating: 0x20, count: payloadSize))
+        envelope.signatures = (0..<signatures).map { .init(keyID: nil, bytes: make(100 + $0).signature) }
+        let (update, signed) = (envelope.json, envelope.signedBytes)
+        let verifier = UpdateVerifier(trust: trust, bundled: try PinningPolicy(hosts: []))
+        let peers = [
+            Peer(name: "refuse") { count in
+                var refusals = 0
+                for _ in 0..<count {
+                    do throws(UpdateRejection) {
+                        _ = try verifier.verify(update, floor: nil, at: now)
+                    } catch {
+                        refusals += error.failure.code == "invalid-signature" ? 1 : 0
+                    }
+                }
+                guard refusals == count else { stop("an update was taken") }
+                return refusals
+            },
+            Peer(name: "signature") { count in
+                (0..<count).reduce(0) { sum, _ in sum &+ Int(baseline_signature_verify(signed, signed.count)) }
+            },
+            Peer(name: "parse") { count in
+                (0..<count).reduce(0) { sum, _ in sum &+ ((try? SignedEnvelope(update))?.signatures.count ?? 0) }
+            },
+        ]
+        return (peers, update.count)
     }
 
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private static func policy(rules: Int) throws -> PinningPolicy {
+    static func policy(rules: Int) throws -> PinningPolicy {
         try PinningPolicy(
             hosts: try (0..<rules).map { number in
                 func pin(_ kind: Int) -> String {
@@ -151,7 +164,7 @@ enum UpdateSection {
         var key = [UInt8](repeating: 0, count: 32)
         var signature = [UInt8](repeating: 0, count: 64)
         let signed = envelope.signedBytes
-        guard baseline_signature_make(signed, signed.count, &key, &signature) == 1 else { stop("no signature") }
+        guard baseline_signature_make(signed, signed.count, 7, &key, &signature) == 1 else { stop("no signature") }
         envelope.signatures = [.init(keyID: nil, bytes: signature)]
         let trust = try UpdateTrust(keys: [try UpdateKey(rawRepresentation: key)])
         let read = Array(try UpdatePayload(envelope.payload).policy.source)

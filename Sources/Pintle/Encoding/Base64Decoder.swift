@@ -18,34 +18,67 @@ struct Base64Decoder {
     /// that are not all digits of the standard alphabet, because of a mistake, a blank, padding, the other alphabet or
     /// the end.
     ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - alphabet: the alphabet.
+    ///   - head: bytes to put before the decoded ones.
     /// - Returns: the decoder and the offset at which it stopped.
-    static func reading(_ text: [UInt8], alphabet: Base64.Alphabet) -> (decoder: Base64Decoder, offset: Int) {
+    static func reading(
+        _ text: ArraySlice<UInt8>, alphabet: Base64.Alphabet, after head: [UInt8] = []
+    ) -> (decoder: Base64Decoder, offset: Int) {
         var decoder = Base64Decoder(alphabet: alphabet, capacity: 0)
-        // Each step writes eight bytes and keeps six.
-        var bytes = [UInt8](repeating: 0, count: text.count / 8 * 6 + 2)
-        var words = 0
-        var hasStandardDigits = false
-        if alphabet != .urlSafe {
+        decoder.bytes = head
+        guard alphabet != .urlSafe else { return (decoder, text.startIndex) }
+        var marks: UInt32 = 0
+        // Each step writes eight bytes and keeps six. The characters after the last step make at most six more.
+        decoder.bytes = [UInt8](unsafeUninitializedCapacity: head.count + text.count / 8 * 6 + 6) { bytes, count in
+            let target = UnsafeMutableRawBufferPointer(bytes)
+            target.copyBytes(from: head)
+            count = head.count
             text.withUnsafeBytes { source in
-                bytes.withUnsafeMutableBytes { target in
-                    while 8 &* words &+ 8 <= source.count {
-                        let word = source.loadUnaligned(fromByteOffset: 8 &* words, as: UInt64.self)
-                        guard let octet = Base64Octet(UInt64(littleEndian: word)) else { break }
-                        hasStandardDigits = hasStandardDigits || octet.hasStandardDigits
-                        let six = (octet.bits << 16).bigEndian
-                        target.storeBytes(of: six, toByteOffset: 6 &* words, as: UInt64.self)
-                        words &+= 1
+                shiftedDigits.withUnsafeBufferPointer { digits in
+                    var offset = 0
+                    while offset &+ 8 <= source.count {
+                        let word = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                        let groups = (group(word, digits), group(word >> 32, digits))
+                        guard (groups.0 | groups.1) & noDigit == 0 else { break }
+                        marks |= groups.0 | groups.1
+                        let bits = UInt64(groups.0 & 0xFF_FFFF) << 24 | UInt64(groups.1 & 0xFF_FFFF)
+                        target.storeBytes(of: (bits << 16).bigEndian, toByteOffset: count, as: UInt64.self)
+                        offset &+= 8
+                        count &+= 6
                     }
                 }
             }
         }
-        bytes.removeLast(bytes.count - 6 * words)
-        decoder.bytes = bytes
-        if hasStandardDigits, alphabet == .either {
+        if marks & standardDigit != 0, alphabet == .either {
             decoder.alphabet = .standard
             decoder.isSettled = true
         }
-        return (decoder, 8 * words)
+        return (decoder, text.startIndex + (decoder.bytes.count - head.count) / 6 * 8)
+    }
+
+    /// Returns the 24 bits of four characters, the first in the lowest byte, together with the marks of all of them.
+    @inline(__always)
+    private static func group(_ characters: UInt64, _ digits: UnsafeBufferPointer<UInt32>) -> UInt32 {
+        // The table has 256 elements for each of the four places, so every index is within it.
+        digits[Int(truncatingIfNeeded: characters & 0xFF)]
+            | digits[Int(truncatingIfNeeded: 256 &+ (characters >> 8 & 0xFF))]
+            | digits[Int(truncatingIfNeeded: 512 &+ (characters >> 16 & 0xFF))]
+            | digits[Int(truncatingIfNeeded: 768 &+ (characters >> 24 & 0xFF))]
+    }
+
+    private static let noDigit: UInt32 = 1 << 31
+    private static let standardDigit: UInt32 = 1 << 30
+
+    /// The values of ``digits``, shifted to each of the four places in a group of 24 bits. A character that is not a
+    /// digit of the standard alphabet has the mark `noDigit`; `+` and `/` have the mark `standardDigit`.
+    private static let shiftedDigits: [UInt32] = (0..<4).flatMap { place in
+        digits.map { digit in
+            if digit & isURLSafe != 0 { return noDigit }
+            let mark = digit & isStandard == 0 ? 0 : standardDigit
+            return mark | UInt32(digit & 63) << UInt32(18 - 6 * place)
+        }
     }
 
     mutating func feed(_ character: UInt8, at offset: Int) throws(Base64.DecodingError) {
@@ -68,8 +101,8 @@ struct Base64Decoder {
     /// a mistake, a blank, padding, or a digit of the other alphabet.
     ///
     /// - Returns: the offset at which it stopped.
-    mutating func feedGroups(of text: [UInt8], from start: Int) -> Int {
-        guard bits == 0, paddingCount == 0, text.count - start >= 4 else { return start }
+    mutating func feedGroups(of text: ArraySlice<UInt8>, from start: Int) -> Int {
+        guard bits == 0, paddingCount == 0, text.endIndex - start >= 4 else { return start }
         let digits = Self.digits
         var allowed: UInt8 =
             switch alphabet {
@@ -78,7 +111,7 @@ struct Base64Decoder {
             case .either: Self.isStandard | Self.isURLSafe
             }
         var offset = start
-        while offset + 4 <= text.count {
+        while offset + 4 <= text.endIndex {
             let first = digits[Int(text[offset])]
             let second = digits[Int(text[offset + 1])]
             let third = digits[Int(text[offset + 2])]
@@ -167,8 +200,8 @@ struct Base64Decoder {
     }
 }
 
-/// Eight digits of base64's standard alphabet, decoded at once. Updates carry one long base64 text, and policies many
-/// pins, so this is the fast path for both.
+/// Eight digits of base64's standard alphabet, decoded at once. Policies have many pins, which this decodes without a
+/// table and without memory on the heap.
 struct Base64Octet {
     /// The decoded 48 bits, with the first digit in the highest bits.
     let bits: UInt64

@@ -42,10 +42,14 @@ package struct JSONValue: Sendable {
     }
 
     /// The UTF-8 of the string, unescaped.
-    package var stringBytes: [UInt8]? {
+    package var stringBytes: [UInt8]? { stringSlice.map { Array($0) } }
+
+    /// The UTF-8 of the string, unescaped. Without escapes it is a slice of the document, so that a long string is not
+    /// copied.
+    package var stringSlice: ArraySlice<UInt8>? {
         guard kind == .string else { return nil }
         let content = tape.rawContent(of: node)
-        return node.hasEscapes ? JSONEscapes.decode(content) : Array(content)
+        return node.hasEscapes ? JSONEscapes.decode(content)[...] : content
     }
 
     /// The range of the string between its quotes in the document's bytes, or `nil` unless this is a string without

@@ -27,13 +27,24 @@ package struct SignedEnvelope: Sendable {
     package static let maximumHashedBytes = 256 << 20
 
     package let payloadType: String
-    /// The exact bytes that were signed.
-    package let payload: [UInt8]
+    /// The signed bytes: DSSE's pre-authentication encoding, which is unique for each pair of type and payload.
+    package let signedBytes: [UInt8]
+    private let payloadStart: Int
     package var signatures: [Signature]
+
+    /// The payload, whose exact bytes were signed. Each access copies it.
+    package var payload: [UInt8] { Array(signedBytes[payloadStart...]) }
+
+    /// The SHA-256 of the payload.
+    var payloadDigest: SHA256Digest {
+        SHA256Digest(hashing: signedBytes.elementSpan.bytes.extracting(payloadStart..<signedBytes.count))
+    }
 
     package init(payloadType: String = policyType, payload: [UInt8], signatures: [Signature] = []) {
         self.payloadType = payloadType
-        self.payload = payload
+        let head = Self.head(payloadType: payloadType, payloadCount: payload.count)
+        signedBytes = head + payload
+        payloadStart = head.count
         self.signatures = signatures
     }
 
@@ -41,8 +52,16 @@ package struct SignedEnvelope: Sendable {
     package init(_ bytes: [UInt8]) throws(UpdateFailure) {
         guard bytes.count <= Self.maximumBytes else { throw .tooLarge(maximum: Self.maximumBytes) }
         let root = try Self.document(bytes)
-        payloadType = try Self.string("payloadType", of: root)
-        payload = try Self.base64("payload", of: root)
+        let type = try Self.string("payloadType", of: root)
+        payloadType = type
+        // Decode the payload behind its head, because copying the largest payload takes half as long as hashing it.
+        var start = 0
+        signedBytes = try Self.base64("payload", of: root) { text in
+            let head = Self.head(payloadType: type, payloadCount: Base64.decodedCount(of: text))
+            start = head.count
+            return head
+        }
+        payloadStart = start
         guard let list = root["signatures"] else { throw Self.malformed(root, "the envelope has no \"signatures\"") }
         guard let elements = list.elements else { throw Self.malformed(list, "\"signatures\" is not a list") }
         guard list.count <= Self.maximumSignatures else {
@@ -56,14 +75,9 @@ package struct SignedEnvelope: Sendable {
         }
     }
 
-    /// The signed bytes: DSSE's pre-authentication encoding, which is unique for each pair of type and payload.
-    package var signedBytes: [UInt8] {
-        let head = "DSSEv1 \(payloadType.utf8.count) \(payloadType) \(payload.count) "
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(head.utf8.count + payload.count)
-        bytes.append(contentsOf: head.utf8)
-        bytes.append(contentsOf: payload)
-        return bytes
+    /// Returns the part of the signed bytes before the payload.
+    private static func head(payloadType: String, payloadCount: Int) -> [UInt8] {
+        Array("DSSEv1 \(payloadType.utf8.count) \(payloadType) \(payloadCount) ".utf8)
     }
 
     /// The envelope as a file, UTF-8.
@@ -108,11 +122,17 @@ package struct SignedEnvelope: Sendable {
         return string
     }
 
-    private static func base64(_ key: StaticString, of object: JSONValue) throws(UpdateFailure) -> [UInt8] {
+    /// - Parameters:
+    ///   - key: the key of the member.
+    ///   - object: the object that has the member.
+    ///   - head: returns bytes to put before the decoded ones.
+    private static func base64(
+        _ key: StaticString, of object: JSONValue, after head: (ArraySlice<UInt8>) -> [UInt8] = { _ in [] }
+    ) throws(UpdateFailure) -> [UInt8] {
         guard let value = object[key] else { throw malformed(object, "there is no \"\(key)\"") }
-        guard let text = value.stringBytes else { throw malformed(value, "\"\(key)\" is not a string") }
+        guard let text = value.stringSlice else { throw malformed(value, "\"\(key)\" is not a string") }
         do {
-            return try Base64.decode(text)
+            return try Base64.decode(text, after: head(text))
         } catch {
             throw malformed(value, "\"\(key)\" is not base64: byte \(error.offset) of it")
         }
@@ -126,36 +146,57 @@ extension SignedEnvelope {
     ///
     /// Each signature is tried with each key, whatever its key id says, because the id is not signed. Each try hashes
     /// the whole message, and an unsigned envelope can cause 256 tries. If they would exceed the limit, each signature
-    /// is tried first with the key that it names, and then with the other keys until the limit is reached.
+    /// is tried first with the key that it names, and then with the other keys until the limit is reached. A signature
+    /// that is repeated is tried only once with each key.
     ///
     /// - Parameters:
     ///   - trust: the keys to try.
     ///   - maximumBytes: the most bytes that are hashed.
     func signers(trustedBy trust: UpdateTrust, hashing maximumBytes: Int) -> [UpdateKey] {
-        let (keys, message) = (trust.keys, signedBytes)
-        // Signatures of other algorithms are skipped without hashing.
-        let signatures = signatures.filter { $0.bytes.count == Ed25519.signatureSize }
-        var tries = maximumBytes / message.count
+        let keys = trust.keys
+        let signatures = distinctSignatures
+        var tries = maximumBytes / signedBytes.count
         guard tries < keys.count * signatures.count else {
-            return keys.filter { key in signatures.contains { Self.isValid($0, of: message, by: key) } }
+            return keys.filter { key in signatures.contains { isValid($0, by: key) } }
         }
         var signers: Set<Int> = []
         let ids = keys.map(\.id)
         for isNamed in [true, false] {
             for signature in signatures {
-                for (index, key) in keys.enumerated() where (signature.keyID == ids[index]) == isNamed {
+                for (index, key) in keys.enumerated() where signature.keyIDs.contains(ids[index]) == isNamed {
                     guard !signers.contains(index) else { continue }
                     guard tries > 0 else { return signers.sorted().map { keys[$0] } }
                     tries -= 1
-                    if Self.isValid(signature, of: message, by: key) { signers.insert(index) }
+                    if isValid(signature, by: key) { signers.insert(index) }
                 }
             }
         }
         return signers.sorted().map { keys[$0] }
     }
 
-    private static func isValid(_ signature: Signature, of message: [UInt8], by key: UpdateKey) -> Bool {
-        Ed25519.isValid(signature: signature.bytes, of: message, publicKey: key.rawRepresentation)
+    /// Bytes that the envelope lists as a signature, and all key ids that it lists with them.
+    private struct DistinctSignature {
+        let bytes: [UInt8]
+        var keyIDs: [String]
+    }
+
+    /// The Ed25519 signatures in the envelope's order, each once. Signatures of other algorithms are skipped, so that
+    /// they cause no hashing.
+    private var distinctSignatures: [DistinctSignature] {
+        var distinct: [DistinctSignature] = []
+        for signature in signatures where signature.bytes.count == Ed25519.signatureSize {
+            let keyIDs = signature.keyID.map { [$0] } ?? []
+            if let known = distinct.firstIndex(where: { $0.bytes == signature.bytes }) {
+                distinct[known].keyIDs += keyIDs
+            } else {
+                distinct.append(DistinctSignature(bytes: signature.bytes, keyIDs: keyIDs))
+            }
+        }
+        return distinct
+    }
+
+    private func isValid(_ signature: DistinctSignature, by key: UpdateKey) -> Bool {
+        Ed25519.isValid(signature: signature.bytes, of: signedBytes, publicKey: key.rawRepresentation)
     }
 }
 

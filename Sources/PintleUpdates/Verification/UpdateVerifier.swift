@@ -86,7 +86,7 @@ package struct UpdateVerifier: Sendable {
         guard envelope.payloadType == SignedEnvelope.policyType else {
             throw UpdateRejection(.unknownPayloadType(envelope.payloadType), signers: signers)
         }
-        let digest = SHA256Digest(hashing: envelope.payload)
+        let digest = envelope.payloadDigest
         // The same bytes always have the same content, and these were parsed without an error before. Only the checks
         // against the floor, the clock and the bundled policy are repeated, in the same order.
         let repeated = active?.payloadDigest == digest ? active : nil

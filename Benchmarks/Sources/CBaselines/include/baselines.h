@@ -59,9 +59,9 @@ int64_t baseline_spawn(const char *const *arguments);
 
 // F. Updates.
 
-/// Signs a message with a fixed Ed25519 key. Returns the raw public key (32 bytes) and the signature (64 bytes) in its
-/// arguments, and stores both for `baseline_signature_verify`. The result is 1 on success.
-int baseline_signature_make(const uint8_t *message, size_t count, uint8_t *key, uint8_t *signature);
+/// Signs a message with the Ed25519 key of this number. Returns the raw public key (32 bytes) and the signature (64
+/// bytes) in its arguments, and stores both for `baseline_signature_verify`. The result is 1 on success.
+int baseline_signature_make(const uint8_t *message, size_t count, uint8_t number, uint8_t *key, uint8_t *signature);
 /// Returns 1 if the last signature that was made is valid for this message.
 int baseline_signature_verify(const uint8_t *message, size_t count);
 

@@ -107,6 +107,32 @@ struct JSONDocumentTests {
         }
     }
 
+    @Test("A long string ends at its first quote, and nothing that needs a check in it is overlooked")
+    func longStrings() throws {
+        let plain = [UInt8](repeating: UInt8(ascii: "a"), count: 200)
+        for place in plain.indices {
+            for (byte, code) in [(0x1F, .controlCharacter), (0x80, .invalidUTF8)] as [(UInt8, JSONError.Code)] {
+                var text = plain
+                text[place] = byte
+                let error = #expect(throws: JSONError.self) { try JSONDocument([0x22] + text + [0x22]) }
+                #expect(error?.code == code && error?.offset == place + 1)
+            }
+            let array = try JSONDocument([0x5B, 0x22] + plain[..<place] + Array("\",\"".utf8) + plain + [0x22, 0x5D])
+            #expect(array.root.elements?.map { $0.stringBytes?.count } == [place, plain.count])
+        }
+    }
+
+    @Test("Indentation of any depth is skipped, and the byte after it is not", arguments: 0..<40)
+    func indentation(_ depth: Int) throws {
+        let blanks = "\n" + String(repeating: " ", count: depth)
+        for more in ["", "\t", "\r\n  ", "\n\n \t "] {
+            let list = try JSONDocument(Array("[\(blanks)\(more)1\(more)\(blanks),\(blanks)2\(blanks)]\(blanks)".utf8))
+            #expect(list.root.elements?.map(\.integer) == [1, 2])
+            let error = #expect(throws: JSONError.self) { try JSONDocument(Array("[1\(blanks)!\(blanks)]".utf8)) }
+            #expect(error?.offset == 3 + depth)
+        }
+    }
+
     @Test("The lowest and the highest character of each UTF-8 length are accepted")
     func acceptsUTF8() throws {
         let text = "\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FFFF}\u{10000}\u{10FFFF}"

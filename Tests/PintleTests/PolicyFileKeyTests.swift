@@ -31,6 +31,24 @@ struct PolicyFileKeyTests {
         }
     }
 
+    @Test("Two spellings are equal only if they have the same bytes, at every length up to 24")
+    func spellings() throws {
+        func spelling(_ bytes: [UInt8]) -> KeySpelling? { KeySpelling(bytes.elementSpan.bytes) }
+        for length in 0...24 {
+            let bytes = (0..<length).map { UInt8(ascii: "a") + UInt8($0) }
+            #expect(spelling(bytes) != nil && spelling(bytes) == spelling(bytes))
+            #expect(spelling(bytes)?.text == String(decoding: bytes, as: UTF8.self))
+            for place in bytes.indices {
+                var other = bytes
+                other[place] ^= 0x20
+                #expect(spelling(other) != spelling(bytes), "\(place) of \(length)")
+            }
+            #expect(spelling(bytes + [0]) != spelling(bytes))
+            #expect(spelling([0] + bytes) != spelling(bytes))
+        }
+        #expect(spelling([UInt8](repeating: 0x61, count: 25)) == nil)
+    }
+
     @Test("A pin with escapes equals the pin that it spells")
     func escapedPin() throws {
         let plain = PolicyText.policy(PolicyText.rule())

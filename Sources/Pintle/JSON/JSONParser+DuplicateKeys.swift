@@ -60,8 +60,7 @@ extension JSONParser {
     private func isSameKey(_ left: Int, _ right: Int) -> Bool {
         let (left, right) = (nodes[left], nodes[right])
         guard left.hasEscapes || right.hasEscapes else {
-            let count = left.end - left.start
-            guard right.end - right.start == count else { return false }
+            guard right.end &- right.start == left.end &- left.start else { return false }
             // Compare including the quotes, which are always equal.
             let bytes = bytes.elementSpan.bytes
             let key = bytes.extracting(Int(left.start)..<Int(left.end))

@@ -27,27 +27,39 @@ extension JSONParser {
             .init(kind: .string, start: start, end: position, next: nodes.count + 1, hasEscapes: hasEscapes))
     }
 
-    /// The offset of the next byte that needs a check. It scans eight bytes at a time, because an update consists
-    /// mostly of one long string.
+    /// The offset of the next byte that needs a check. It scans eight bytes at a time, and 32 in a long string: an
+    /// update consists mostly of one.
     private var endOfPlain: Int {
         let text = bytes.elementSpan.bytes
         var offset = position
-        while offset &+ 8 <= text.byteCount, Self.arePlain(text.word(at: offset)) { offset &+= 8 }
+        while offset &+ 8 <= text.byteCount {
+            let found = Self.special(in: text.word(at: offset))
+            guard found == 0 else { return offset &+ found.trailingZeroBitCount / 8 }
+            offset &+= 8
+            guard offset &- position == 64 else { continue }
+            while offset &+ 32 <= text.byteCount, Self.arePlain(text, at: offset) { offset &+= 32 }
+        }
         while offset < text.byteCount, Self.isPlain(bytes[offset]) { offset &+= 1 }
         return offset
     }
 
-    /// Returns whether all eight bytes are plain: none of them sets its high bit in `found`. A carry can set a high bit
-    /// wrongly only above a byte that has set its own.
+    /// Returns whether the 32 bytes at this offset are plain.
     @inline(__always)
-    private static func arePlain(_ word: UInt64) -> Bool {
+    private static func arePlain(_ text: RawSpan, at offset: Int) -> Bool {
+        special(in: text.word(at: offset)) | special(in: text.word(at: offset &+ 8))
+            | special(in: text.word(at: offset &+ 16)) | special(in: text.word(at: offset &+ 24)) == 0
+    }
+
+    /// Returns a word in which the high bit of each byte that is not plain is set. A carry can set a high bit wrongly
+    /// only above a byte that has set its own, so the lowest one is right.
+    @inline(__always)
+    private static func special(in word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs = ones << 7
         let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
         let slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-        let controls = (word &- ones &* 0x20) & ~word
-        let found = word | controls | ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes)
-        return found & highs == 0
+        // No byte with its high bit set is plain, so the subtractions need no mask against it.
+        return (word | (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones)) & highs
     }
 
     /// Returns whether a byte needs no check: ASCII other than quotes, backslashes and control characters.

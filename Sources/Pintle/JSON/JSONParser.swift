@@ -44,11 +44,14 @@ struct JSONParser {
     /// The byte at `position`, or NUL at the end. No rule of the grammar accepts NUL.
     var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
+    @inline(__always)
     mutating func skipBlanks() {
-        position = endOfBlanks
+        // Most values and separators follow directly. Every blank is at most a space.
+        if current <= 0x20 { position = endOfBlanks }
     }
 
-    /// The offset of the next byte that is not white space. Most white space is a line break followed by indentation.
+    /// The offset of the next byte that is not white space. Most white space is a line break followed by indentation,
+    /// which is skipped eight spaces at a time.
     private var endOfBlanks: Int {
         let text = bytes.elementSpan.bytes
         var offset = position
@@ -56,7 +59,14 @@ struct JSONParser {
             switch bytes[offset] {
             case 0x0A:
                 offset &+= 1
-                while offset &+ 8 <= text.byteCount, text.word(at: offset) == 0x2020_2020_2020_2020 { offset &+= 8 }
+                while offset &+ 8 <= text.byteCount {
+                    let other = text.word(at: offset) ^ 0x2020_2020_2020_2020
+                    guard other == 0 else {
+                        offset &+= other.trailingZeroBitCount / 8
+                        break
+                    }
+                    offset &+= 8
+                }
             case 0x20, 0x09, 0x0D: offset &+= 1
             default: return offset
             }
@@ -146,7 +156,8 @@ struct JSONParser {
     private mutating func parseSeparator(orEnd end: UInt8, of container: Int) throws(JSONError) -> Bool {
         skipBlanks()
         if current == end { return false }
-        let bracket = Character(Unicode.Scalar(end))
+        // Built lazily: only error messages need the character.
+        var bracket: Character { Character(Unicode.Scalar(end)) }
         guard current == UInt8(ascii: ",") else {
             guard position == bytes.count else { throw try unexpected("\",\" or \"\(bracket)\"") }
             let opening = place(at: Int(nodes[container].start))

@@ -51,10 +51,7 @@ struct PinSet: Sendable {
     let terms: Terms
 
     init(pins: [Pin], backupPins: [Pin], requires: PinRequirement) {
-        var entries: [Entry] = []
-        entries.reserveCapacity(pins.count + backupPins.count)
-        for pin in pins { entries.append(Self.entry(pin, isBackup: false)) }
-        for pin in backupPins { entries.append(Self.entry(pin, isBackup: true)) }
+        let entries = Self.entries(pins, backupPins)
         self.entries = entries
         terms = Terms(
             combination: requires == .leafAndCA ? .leafAndCA : .anyPin, hasKeys: entries.contains { !$0.isCertificate },
@@ -66,6 +63,18 @@ struct PinSet: Sendable {
     /// Returns the match that satisfies the rule, or `nil`. If the rule requires a leaf and a CA, it is the leaf's.
     func match(_ path: ValidatedPath) -> PinMatch? {
         entries.elementSpan.match(path, terms)
+    }
+
+    private static func entries(_ pins: [Pin], _ backupPins: [Pin]) -> [Entry] {
+        // The most frequent case: a literal is cheaper than an array that grows, and a policy may have a million rules.
+        if pins.count == 1, backupPins.count == 1 {
+            return [entry(pins[0], isBackup: false), entry(backupPins[0], isBackup: true)]
+        }
+        var entries: [Entry] = []
+        entries.reserveCapacity(pins.count + backupPins.count)
+        for pin in pins { entries.append(entry(pin, isBackup: false)) }
+        for pin in backupPins { entries.append(entry(pin, isBackup: true)) }
+        return entries
     }
 
     private static func entry(_ pin: Pin, isBackup: Bool) -> Entry {

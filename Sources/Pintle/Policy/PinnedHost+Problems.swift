@@ -31,7 +31,7 @@ extension PinnedHost {
 
     /// A Boolean value that indicates whether this is a rule of the usual kind, which cannot have problems: for a name,
     /// with system roots, different pins that match anywhere, and a backup among them. It is a fast path.
-    private var isUsual: Bool {
+    var isUsual: Bool {
         !pins.isEmpty && !backupPins.isEmpty && !mayRepeatPins && requires == .anyPin && port != 0
             && host.ipAddress == nil && anchors.includesSystem && anchors.certificates.isEmpty
             && minimumPathLength == nil

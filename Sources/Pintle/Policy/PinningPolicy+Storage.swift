@@ -24,23 +24,21 @@ extension PinningPolicy {
             var builder = HostTableBuilder()
             var rules: [Rule] = []
             var terms: [CompiledTerms] = []
-            var known: [HostTerms: UInt32] = [:]
+            var known = TermsIndex()
             rules.reserveCapacity(hosts.count)
-            // Reserve capacity, because growing rehashes every key; but not for all hosts, because a million rules may
-            // share one set of terms.
-            known.reserveCapacity(min(hosts.count, 256))
+            let list = hosts.elementSpan
             for index in hosts.indices {
                 guard problems.count <= PolicyError.maximumProblems else { throw PolicyError(problems) }
-                let rule = hosts[index]
-                for problem in rule.problems { problems.append(problem.inside(.rule(index))) }
-                let host = rule.host.canonical
-                let next = UInt32(terms.count)
-                let place = Self.place(&known[rule.terms, default: next])
-                if place == next { terms.append(CompiledTerms(rule.terms)) }
+                if !list[index].isUsual {
+                    for problem in list[index].problems { problems.append(problem.inside(.rule(index))) }
+                }
+                let place = known.place(of: list[index].terms, in: terms)
+                if place == terms.count { terms.append(CompiledTerms(list[index].terms)) }
                 do {
                     let record = try builder.add(
-                        host: host.elementSpan, port: rule.port, includesSubdomains: rule.includesSubdomains)
-                    rules.append(Rule(record: record, terms: place))
+                        host: list[index].host.canonical.elementSpan, port: list[index].port,
+                        includesSubdomains: list[index].includesSubdomains)
+                    rules.append(Rule(record: record, terms: UInt32(truncatingIfNeeded: place)))
                 } catch {
                     throw PolicyError([Self.tooMany(at: index)])
                 }
@@ -59,9 +57,6 @@ extension PinningPolicy {
             self.rules = rules
             self.terms = terms
         }
-
-        /// Returns a dictionary's value. Passing the slot `inout` makes look-up-or-insert cost one hash instead of two.
-        private static func place(_ place: inout UInt32) -> UInt32 { place }
 
         private static func tooMany(at index: Int) -> PolicyProblem {
             PolicyProblem(

@@ -6,6 +6,10 @@ extension PolicyFileReader {
             reportType(of: value, "a list of pins: [...]", at: path())
             return [Self.unread(value, at: .any)]
         }
+        // The most frequent case: a literal is cheaper than an array that grows, and a policy may have a million rules.
+        if value.count == 1, !isFull {
+            return [readPin(JSONValue(tape: value.tape, index: value.index + 1), at: path(), 0)]
+        }
         var pins: [Pin] = []
         pins.reserveCapacity(value.count)
         for (index, element) in elements.enumerated() where !isFull {

@@ -1,37 +1,82 @@
 /// A key of an object in a policy file. The raw value is its index in `names`.
 protocol PolicyFileKey: RawRepresentable, CaseIterable, Sendable where RawValue == Int {
-    /// The spellings of the keys in the order of the cases, at most 16. They are bytes, because keys are compared byte
-    /// by byte.
-    static var names: [[UInt8]] { get }
+    /// The spellings of the keys in the order of the cases, at most 16.
+    static var names: [KeySpelling] { get }
+}
+
+/// The UTF-8 of a key, at most 24 bytes. Keys are compared byte by byte, here in three words, because a policy of a
+/// million rules has millions of keys.
+struct KeySpelling: Sendable, Equatable {
+    private let count: Int
+    private let words: (UInt64, UInt64, UInt64)
+
+    /// Creates the spelling of these bytes; `nil` if they are more than 24.
+    init?(_ bytes: RawSpan) {
+        guard bytes.byteCount <= 24 else { return nil }
+        self.init(known: bytes)
+    }
+
+    /// Creates the spelling of a key that a test compares with its case. A key of more than 24 bytes would match
+    /// nothing.
+    fileprivate init(known bytes: RawSpan) {
+        count = bytes.byteCount
+        words = (
+            Self.word(of: bytes, upTo: count), Self.word(of: bytes, upTo: count - 8),
+            Self.word(of: bytes, upTo: count - 16)
+        )
+    }
+
+    /// Returns the last eight of the bytes before `end`, or all of them if there are fewer.
+    @inline(__always)
+    private static func word(of bytes: RawSpan, upTo end: Int) -> UInt64 {
+        end >= 8 ? bytes.word(at: end - 8) : end > 0 ? bytes.word(before: end) : 0
+    }
+
+    static func == (left: KeySpelling, right: KeySpelling) -> Bool {
+        left.words == right.words && left.count == right.count
+    }
+
+    /// The bytes of the key as text.
+    var text: String {
+        var bytes: [UInt8] = []
+        for (word, end) in [(words.2, count - 16), (words.1, count - 8), (words.0, count)] where end > 0 {
+            for place in max(0, 8 - end)..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * place))) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }
 
 extension PolicyFileKey {
-    static func spelled(_ names: String...) -> [[UInt8]] { names.map { Array($0.utf8) } }
-
-    static var allNames: [String] { names.map { String(decoding: $0, as: UTF8.self) } }
-
-    var name: String {
-        Self.names.indices.contains(rawValue) ? String(decoding: Self.names[rawValue], as: UTF8.self) : ""
+    static func spelled(_ names: String...) -> [KeySpelling] {
+        names.map { name in
+            let bytes = Array(name.utf8)
+            return KeySpelling(known: bytes.elementSpan.bytes)
+        }
     }
+
+    static var allNames: [String] { names.map(\.text) }
+
+    var name: String { Self.names.indices.contains(rawValue) ? Self.names[rawValue].text : "" }
 
     /// Creates the key that this node of the document spells; `nil` if the object has no such key.
     init?(_ node: JSONTape.Node, in tape: JSONTape) {
-        let names = Self.names
-        if node.hasEscapes {
-            let spelling = JSONEscapes.decode(tape.rawContent(of: node))
-            guard let place = names.firstIndex(of: spelling) else { return nil }
-            self.init(rawValue: place)
+        guard !node.hasEscapes else {
+            self.init(unescaping: node, in: tape)
             return
         }
         let bytes = tape.bytes
-        let spelling = bytes.elementSpan.bytes.extracting(tape.rawRange(of: node))
-        for (place, name) in names.enumerated() where name.count == spelling.byteCount {
-            if spelling.hasSameBytes(from: 0, as: name.elementSpan.bytes, from: 0) {
-                self.init(rawValue: place)
-                return
-            }
-        }
-        return nil
+        self.init(KeySpelling(bytes.elementSpan.bytes.extracting(tape.rawRange(of: node))))
+    }
+
+    @inline(never)
+    private init?(unescaping node: JSONTape.Node, in tape: JSONTape) {
+        let bytes = JSONEscapes.decode(tape.rawContent(of: node))
+        self.init(KeySpelling(bytes.elementSpan.bytes))
+    }
+
+    private init?(_ spelling: KeySpelling?) {
+        guard let spelling, let place = Self.names.firstIndex(of: spelling) else { return nil }
+        self.init(rawValue: place)
     }
 }
 

@@ -27,7 +27,8 @@ struct SessionLateEventTests {
             let transport = try session.resources.transports.transport()
             let translation = RequestTranslation(
                 configuration: session.resources.settings, sessionFields: session.resources.fields,
-                proxies: session.resources.proxies, generation: transport.generation, hasLeftOrigin: false, deadline: .infinity, priority: 0.5)
+                proxies: session.resources.proxies, generation: transport.generation, hasLeftOrigin: false,
+                deadline: .infinity, priority: 0.5)
             var authorization: Authorization?
             let transfer = transport.make(
                 try translation.transferRequest(request, body: nil, authorization: &authorization), events: loader)

@@ -42,6 +42,39 @@ struct SessionPlainHTTPTests {
         }
     }
 
+    @Test("A status line that names HTTP/2 does not put two requests on one connection")
+    func pretendedStreams() async throws {
+        let fixture = try SessionFixture()
+        // The connection of each target. The first target is never answered.
+        let seen = Mutex<[String: Int]>([:])
+        let connections = Atomic(0)
+        let server = try LoopbackTCPServer { stream in
+            let connection = connections.add(1, ordering: .relaxed).newValue
+            while let bytes = try? stream.read(upTo: 4_096), !bytes.isEmpty {
+                let target = String(decoding: bytes, as: UTF8.self).split(separator: " ").dropFirst().first ?? ""
+                seen.withLock { $0[String(target)] = connection }
+                if target == "/second" { try? stream.write(Array("HTTP/2 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)) }
+                if target == "/third" {
+                    try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
+                }
+            }
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 10
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
+        func url(_ path: String) throws -> URL {
+            try #require(URL(string: "http://127.0.0.1:\(server.port)/\(path)"))
+        }
+        let first = session.dataTask(with: try url("first"))
+        first.resume()
+        while seen.withLock({ $0["/first"] }) == nil { try await Task.sleep(for: .milliseconds(1)) }
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try url("second")) }
+        #expect(error?.code == .badServerResponse)
+        #expect(try await session.data(from: try url("third")).0 == Data("ok".utf8))
+        #expect(seen.withLock { $0["/first"] != $0["/third"] })
+        first.cancel()
+    }
+
     @Test("A secure cookie is sent only over TLS")
     func secureCookie() async throws {
         let fixture = try SessionFixture()

@@ -8,7 +8,8 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
     /// A Boolean value that indicates whether libcurl can tell complete content from truncated content. See
     /// ``ResponseHead/hasReliableEnd``.
     let hasReliableEnd: Bool
-    /// `false` if the head has no field about freshness. To find a field in Foundation's response is expensive.
+    /// A Boolean value that indicates whether the head has a field about freshness. Finding a field in Foundation's
+    /// response is expensive.
     let mayBeFresh: Bool
     /// A Boolean value that indicates whether the content is encoded, so that its decoded length is unknown.
     let isEncoded: Bool

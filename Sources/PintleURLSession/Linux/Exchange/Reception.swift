@@ -22,7 +22,8 @@ struct Reception: Sendable {
     /// A Boolean value that indicates whether the response has cookies that must be stored before the task continues.
     let setsCookies: Bool
 
-    /// `false` if the delegate has no part in the next step, so that the loader need not look for one.
+    /// A Boolean value that indicates whether the delegate may be asked about the next step. If not, the loader need not
+    /// look for one.
     var mayAsk: Bool {
         if case .content = meaning { false } else { true }
     }

@@ -79,8 +79,8 @@ struct RequestTranslation {
     }
 
     private func cookies(for request: URLRequest, to server: CurlURL) -> String? {
-        guard let storage = configuration.httpCookieStorage, storage.cookies?.isEmpty == false,
-            configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
+        guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
+            let storage = configuration.httpCookieStorage, storage.cookies?.isEmpty == false, let url = request.url,
             server.isSameHost(as: url), let stored = storage.cookies(for: url), !stored.isEmpty
         else { return nil }
         // Foundation for Linux compares only the domain, so compare scheme and path here.

@@ -25,8 +25,7 @@ struct ResponseContent {
         if let file {
             guard file.append(piece) else { return false }
         } else if isKept {
-            // Most responses have one piece, which need not be copied.
-            if data.isEmpty { data = piece } else { data.append(piece) }
+            data.append(piece)
         }
         if let count = candidate?.content?.count, count + piece.count > cacheLimit { candidate = nil }
         candidate?.content?.append(piece)

@@ -47,22 +47,20 @@ struct ResponseHead: Sendable {
         }
         return joined
     }
-    /// `false` only if all names differ, even without regard to case. Most heads are short enough to compare each name
-    /// with each other one, which needs no memory.
+
+    /// A Boolean value that indicates whether two names may be equal without regard to case. It is always `true` for long
+    /// heads: comparing each name with each other one would take too long.
     private var mayHaveRepeatedNames: Bool {
         guard fields.count <= 16 else { return true }
         return fields.indices.contains { index in
-            fields[..<index].contains { $0.name.isSameField(as: fields[index].name) }
+            fields[..<index].contains { $0.name.isField(fields[index].name) }
         }
     }
 }
 
 extension String {
-    /// Returns `true` if this is the name of a field, in any case. `name` is in lower case.
-    func isField(_ name: String) -> Bool { isSameField(as: name) }
-
     /// Compares two names of fields without regard to the case of ASCII letters.
-    fileprivate func isSameField(as other: String) -> Bool {
+    func isField(_ other: String) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) { $0.lowercased == $1.lowercased }
     }
 }

@@ -35,7 +35,6 @@ final class CurlLoop: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
     private let gathering = Gathering()
     let counter = TurnCounter()
-    private var handles = HandlePool()
     private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     /// The transfers that send content.
@@ -139,7 +138,6 @@ final class CurlLoop: @unchecked Sendable {
             return inbox.isClosed
         }
         guard isOver else { return false }
-        handles.removeAll()
         isAlive.withLock { isAlive in
             isAlive = false
             curl_multi_cleanup(multi)
@@ -193,7 +191,7 @@ final class CurlLoop: @unchecked Sendable {
         do throws(TransferFailure) {
             guard transfer.generation.isCurrent else { throw .superseded }
             try transfer.refuseForbiddenHost()
-            guard let handle = handles.take() else {
+            guard let handle = curl_easy_init() else {
                 throw TransferFailure.library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "")
             }
             try transfer.configure(handle)
@@ -230,12 +228,9 @@ final class CurlLoop: @unchecked Sendable {
         transfers[handle] = nil
         uploads[handle] = nil
         curl_multi_remove_handle(multi, handle)
-        // A handle with content, a proxy or a failure behind it has more state, and is rarer.
-        if transfer.hasPlainSuccess {
-            handles.put(handle)
-        } else {
-            curl_easy_cleanup(handle)
-        }
+        // Not used again: if libcurl 7.88 puts two transfers on one connection, a handle keeps its buffer, which may be
+        // smaller than the next transfer needs (heap overflow), and curl_easy_reset keeps it too.
+        curl_easy_cleanup(handle)
     }
 
     private func handOver() {

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The options of an easy handle.
 extension Transfer {
-    /// Sets the options of an easy handle that has none, and owns it from now on. If this fails, the handle is freed.
+    /// Sets the options of a new easy handle, and owns it from now on. If this fails, the handle is freed.
     ///
     /// The handle does not retain this object; the loop keeps it alive for longer.
     func configure(_ handle: UnsafeMutableRawPointer) throws(TransferFailure) {
@@ -32,7 +32,8 @@ extension Transfer {
                 Transfer.at(at)?.handleState.isStream = false
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
-        set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        // Without TLS, never HTTP/2: a status line that names it would make libcurl put two requests on one connection.
+        set(CURLOPT_HTTP_VERSION, request.url.scheme == .https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         // Every encoding that this libcurl can decode: gzip, deflate, br, zstd.
         pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? 64 * 1024 : Self.clearPieceSize)

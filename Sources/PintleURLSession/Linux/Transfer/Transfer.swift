@@ -1,7 +1,6 @@
 internal import CCurl
 internal import Foundation
 internal import Pintle
-internal import PintleOpenSSL
 
 /// A running request: an easy handle and the state that its callbacks need.
 ///
@@ -201,12 +200,6 @@ extension Transfer {
         let head = handleState.head
         return head.version.hasPrefix("HTTP/1") && request.method != "HEAD" && ![204, 304].contains(head.status)
             && !head.hasFraming
-    }
-
-    /// A Boolean value that indicates whether the transfer sent no content, used no proxy and succeeded.
-    var hasPlainSuccess: Bool {
-        guard case .success = end, case .none = request.proxy else { return false }
-        return !request.hasContent
     }
 
     /// A Boolean value that indicates whether the last event was sent.

@@ -109,9 +109,9 @@ final class FloodServer: Sendable {
         self.url = url
     }
 
-    /// Waits until the flood has begun.
+    /// Waits up to a minute until the flood has begun. Sixteen floods begin slowly under the thread sanitizer.
     func isFlooding() async -> Bool {
-        for _ in 0..<1_000 {
+        for _ in 0..<6_000 {
             if byteCount > 1 << 18 { return true }
             try? await Task.sleep(for: .milliseconds(10))
         }

@@ -4,20 +4,10 @@ import PintleTestKit
 
 /// The servers of section C.
 enum Servers {
-    /// Debian's file with all roots. Other systems may have it elsewhere.
-    private static let roots = "/etc/ssl/certs/ca-certificates.crt"
-
     static func run(_ what: String) throws -> Int32 {
-        guard let system = FileManager.default.contents(atPath: roots) else { stop("no roots in \(roots)") }
         let files = try Files()
         defer { files.remove() }
-        let authority = try CertificateAuthority.root(name: "Bench Root", keyType: .rsa(bits: 4_096))
-        let identity = try authority.intermediate(keyType: .rsa2048).issue(hosts: ["localhost"], keyType: .p256)
-        // A realistic store: the system's roots and one more.
-        try files.write(Array(system) + Array(authority.certificate.pem.utf8), to: "roots.pem")
-        try files.write(identity.chainPEM, to: "chain.pem")
-        try files.write(identity.key.pem, to: "key.pem")
-        try files.write(identity.certificate.spkiDER, to: "spki.der")
+        let identity = try files.writeIdentity()
         // A sparse file of zeros.
         try files.write("", to: "gigabyte")
         truncate(files.path(of: "gigabyte"), 1 << 30)

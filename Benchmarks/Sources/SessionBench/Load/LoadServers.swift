@@ -10,8 +10,6 @@ final class LoadServers {
         var title: String { self == .http1 ? "HTTP/1.1" : "HTTP/2" }
     }
 
-    /// Debian's file with all roots. Other systems may have it elsewhere.
-    static let roots = "/etc/ssl/certs/ca-certificates.crt"
     /// The sizes of content that nginx has, in bytes.
     static let sizes = [100, 65_536]
 
@@ -21,15 +19,8 @@ final class LoadServers {
     private let ports: [Version: UInt16]
 
     init() throws {
-        guard let system = FileManager.default.contents(atPath: Self.roots) else { stop("no roots in \(Self.roots)") }
         files = try Files()
-        let authority = try CertificateAuthority.root(name: "Bench Root", keyType: .rsa(bits: 4_096))
-        let identity = try authority.intermediate(keyType: .rsa2048).issue(hosts: ["localhost"], keyType: .p256)
-        // A realistic store: the system's roots and one more.
-        try files.write(Array(system) + Array(authority.certificate.pem.utf8), to: "roots.pem")
-        try files.write(identity.chainPEM, to: "chain.pem")
-        try files.write(identity.key.pem, to: "key.pem")
-        try files.write(identity.certificate.spkiDER, to: "spki.der")
+        let identity = try files.writeIdentity()
         for size in Self.sizes { try files.write([UInt8](repeating: 120, count: size), to: "\(size)") }
         slow = try SlowHost.start(identity)
         // Free ports: servers on them were just closed.

@@ -14,7 +14,7 @@ let package = Package(
         .executableTarget(
             name: "Bench",
             dependencies: [
-                "CBaselines",
+                "CAllocationCounter", "CBaselines",
                 .product(name: "Pintle", package: "pintle"),
                 .product(name: "PintleOpenSSL", package: "pintle"),
                 .product(name: "PintleUpdates", package: "pintle"),
@@ -22,6 +22,7 @@ let package = Package(
             ]
         ),
         .target(name: "CAllocationCounter"),
+        .executableTarget(name: "CAudit", linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("ssl")]),
         .target(name: "CCurlClient", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
             name: "SessionBench",

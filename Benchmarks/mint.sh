@@ -1,6 +1,6 @@
 #!/bin/sh
-# Mints root RSA-4096 -> intermediate RSA-2048 -> a P-256 and an RSA-2048 leaf for bench.example, as
-# PEM and DER, into the directory $1.
+# Mints root RSA-4096 -> intermediate RSA-2048 -> a P-256 and an RSA-2048 leaf for bench.example, and a P-256 leaf for
+# *.audit.test, as PEM and DER, into the directory $1.
 set -eu
 cd "$1"
 
@@ -30,6 +30,8 @@ openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out leaf-p256.ke
 sign leaf-p256 '/CN=bench.example' intermediate "$leaf"
 rsa 2048 leaf-rsa
 sign leaf-rsa '/CN=bench.example' intermediate "$leaf"
-for name in root intermediate leaf-p256 leaf-rsa; do
+openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out audit.key
+sign audit '/CN=audit.test' intermediate "${leaf%DNS:bench*}DNS:*.audit.test"
+for name in root intermediate leaf-p256 leaf-rsa audit; do
     openssl x509 -in "$name.pem" -outform DER -out "$name.der"
 done

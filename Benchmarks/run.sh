@@ -1,7 +1,7 @@
 #!/bin/bash
 # Proves the claims about speed: measures Pintle and its peers, all built here, in one run.
 #
-#   Benchmarks/run.sh [pins|paths|sessions|hosts|processes|updates|load]...    times; every section without arguments
+#   Benchmarks/run.sh [pins|paths|sessions|hosts|processes|updates|load|audit]...    times; every section without arguments
 #   Benchmarks/run.sh --check                            compares instructions and allocations with thresholds.txt
 #   Benchmarks/run.sh --record                           rewrites thresholds.txt
 set -euo pipefail
@@ -27,7 +27,7 @@ machine() {
     echo "machine: ${model:-$(uname -m)}, $(nproc) processors, $sha; $(openssl version | cut -d' ' -f1,2);" \
         "$(swift --version 2>/dev/null | sed -n 's/.*\(Swift version [0-9.]*\).*/\1/p' | head -1); $go;" \
         "load $(cut -d' ' -f1 /proc/loadavg)"
-    echo "times are medians of processor time for A, B, D and F, of wall time for Go and E; C and G have both"
+    echo "times are medians of processor time for A, B, D and F, of wall time for Go and E; C, G and H have both"
 }
 
 section() {
@@ -49,9 +49,10 @@ section() {
         tool=$(swift build --package-path .. -c release --show-bin-path)/pintle
         "$products/Bench" "$material" processes "$tool" "$products/CPinProcess"
         ;;
+    audit) ./audit.sh "$material" ;;
     *) "$products/Bench" "$material" "$1" ;;
     esac
 }
 
 machine
-for name in ${*:-pins paths sessions hosts processes updates load}; do section "$name"; done
+for name in ${*:-pins paths sessions hosts processes updates load audit}; do section "$name"; done

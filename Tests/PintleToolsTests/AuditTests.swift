@@ -99,6 +99,83 @@ struct AuditTests {
         }
     }
 
+    @Test("Of servers with the same authorities, each result says which of them its server sends")
+    func sharedAuthorities() throws {
+        let authority = try scene.root.intermediate()
+        let identity = try authority.issue(hosts: ["audit.test", "*.audit.test"], key: scene.identity.key)
+        let expired = try identity.renewed(by: authority) { $0.notAfter = .fromNow(seconds: -600) }
+        // A server sends the issuers except the last.
+        let server = { (identity: Identity, more: MintedCertificate?) in
+            try LoopbackTLSServer(
+                Identity(
+                    certificate: identity.certificate, key: identity.key,
+                    issuers: [authority.certificate] + (more.map { [$0] } ?? []) + [scene.root.certificate]))
+        }
+        let short = try server(identity, nil)
+        let long = try server(identity, scene.root.certificate)
+        let late = try server(expired, scene.root.certificate)
+        let odd = try server(identity, authority.certificate)
+        let servers = [("short", short), ("long", long), ("late", late), ("odd", odd)]
+        // Two rounds, one server at a time: in the second, every certificate has been seen.
+        let list = try scene.list(
+            (1...2).flatMap { round in servers.map { ("\($0.0)\(round).audit.test", $0.1.port) } })
+        let run = scene.audit(try scene.policy(), "--hosts", list, "--json", "--parallel", "1")
+        let records = try AuditFixture.records(run.output)
+        let flags = { (place: JSONValue) in
+            [
+                place["position"]?.string ?? "", "\(place["sent"]?.boolean ?? false)",
+                "\(place["onPath"]?.boolean ?? false)",
+            ]
+        }
+        for round in 1...2 {
+            let places = { (name: String) in
+                records["\(name)\(round).audit.test"]?["certificates"]?.elements.map(Array.init) ?? []
+            }
+            #expect(
+                places("short").map(flags) == [
+                    ["leaf", "true", "true"], ["1", "true", "true"], ["root", "false", "true"],
+                ])
+            #expect(places("odd").map(flags) == places("short").map(flags))
+            #expect(
+                places("long").map(flags) == [
+                    ["leaf", "true", "true"], ["1", "true", "true"], ["root", "true", "true"],
+                ])
+            #expect(
+                places("late").map(flags) == [
+                    ["leaf", "true", "false"], ["1", "true", "false"], ["root", "true", "false"],
+                ])
+            for (name, _) in servers {
+                let fingerprints = places(name).compactMap { $0["certificateSHA256"]?.string }
+                let leaf = name == "late" ? expired.certificate : identity.certificate
+                #expect(
+                    fingerprints
+                        == [leaf, authority.certificate, scene.root.certificate].map {
+                            CertificatePin(certificate: $0.der).description
+                        })
+            }
+        }
+    }
+
+    @Test("The cache of authorities stays small and never returns another certificate's JSON")
+    func boundedCache() {
+        let cache = AuthorityJSON()
+        let key = { (number: Int) in
+            AuthorityJSON.Key(
+                certificate: CertificatePin(certificate: Array("\(number)".utf8)), position: "1", isSent: true,
+                isOnPath: true)
+        }
+        for number in 0..<1_000 {
+            cache.add(Array("\(number)".utf8), for: key(number))
+            #expect(cache[key(number)] == Array("\(number)".utf8))
+        }
+        #expect(cache.count <= 64)
+        #expect(cache[key(0)] == nil)
+        cache.add([UInt8](repeating: 0x20, count: 4_096), for: key(-1))
+        cache.add([UInt8](repeating: 0x20, count: 4_097), for: key(-2))
+        #expect(cache[key(-1)] != nil)
+        #expect(cache[key(-2)] == nil)
+    }
+
     @Test("A backup key in the served chain is a warning, and --strict counts it")
     func backupInUse() throws {
         let server = try LoopbackTLSServer(scene.identity)

@@ -54,7 +54,9 @@ struct AuditTimeLimitTests {
         let root = try Certificate(der: scene.root.certificate.der)
         var survey = AuditSurvey(
             policy: policy, hasPolicyFile: true,
-            lint: LiveLint(policy, of: [], authorities: PublicAuthorities(files: [], folders: []), now: Date()),
+            lint: LiveLint(
+                policy, of: [], authorities: PublicAuthorities(files: [], folders: []),
+                families: .init(date: .distantPast, families: [], edges: []), now: Date()),
             writer: AuditRecordWriter(basis: AuditBasis(policy: nil, anchors: [root])),
             validator: PathValidator(system: SystemAnchors(replacedBy: [root])),
             proxies: try ProxyEnvironment([:]), timeouts: TLSClient.Timeouts(), parallel: 1, start: Date())

@@ -26,7 +26,7 @@ struct ReceiptTests {
         TrustReceipt(
             endpoint: receipt.endpoint, basis: basis ?? receipt.basis, rule: receipt.rule,
             path: ValidatedPath(uncheckedLeafToAnchor: path), generation: receipt.generation,
-            validUntil: receipt.validUntil)
+            validUntil: receipt.validUntil, validFrom: receipt.validFrom)
     }
 
     private func mismatch(

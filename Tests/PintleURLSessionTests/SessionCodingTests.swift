@@ -177,8 +177,8 @@ struct SessionCodingTests {
         #expect(try await small.0 == Data("good".utf8))
         #expect(try await large.0 == Data(repeating: 0x61, count: 258 * copies + 1))
         print("\(258 * copies) bytes decoded in \(counter.turn) turns")
-        // A turn takes 32 MiB plus one piece of 64 KiB, which expands to 10 MiB here.
-        #expect(counter.turn > 258 * copies / (DecodingBudget.perTurn + 11 << 20))
+        // A turn takes 32 MiB plus one piece of 16 KiB, which expands to 3 MiB here.
+        #expect(counter.turn > 258 * copies / (DecodingBudget.perTurn + 4 << 20))
     }
 
     @Test("Responses over one connection share the decoding budget of a turn, and other servers are served meanwhile")

@@ -1,3 +1,4 @@
+import CAllocationCounter
 import CBaselines
 
 /// One of several implementations of the same work.
@@ -40,7 +41,7 @@ private func time(_ peer: Peer, _ count: Int) -> Double {
 /// Returns the calls of malloc and similar functions for each piece of work, after a warm-up.
 func allocations(of peer: Peer) -> Double {
     sink &+= peer.run(10)
-    let before = baseline_allocations()
+    let before = counted_allocations()
     sink &+= peer.run(1000)
-    return Double(baseline_allocations() - before) / 1000
+    return Double(counted_allocations() - before) / 1000
 }

@@ -67,8 +67,6 @@ int baseline_signature_verify(const uint8_t *message, size_t count);
 
 // Counters.
 
-/// Returns the number of calls to malloc, calloc, realloc and the aligned variants in this process.
-uint64_t baseline_allocations(void);
 /// Returns the number of bytes that malloc has allocated and the process has not freed.
 uint64_t baseline_heap_bytes(void);
 /// Returns the processor time of this thread, on which other load on the machine has little effect.

@@ -19,11 +19,13 @@ enum HeadLine: Equatable {
         if line.isEmpty {
             self = .end
         } else if line.starts(with: "HTTP/".utf8) {
-            let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
-            guard words.count > 1, words[1].count == 3, words[1].allSatisfy({ 0x30...0x39 ~= $0 }),
-                let code = Int(Self.text(words[1])), code >= 100
+            func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 }
+            let version = line.prefix { !isBlank($0) }
+            let digits = line[version.endIndex...].drop(while: isBlank).prefix { !isBlank($0) }
+            guard digits.count == 3, digits.allSatisfy({ 0x30...0x39 ~= $0 }), let code = Int(Self.text(digits)),
+                code >= 100
             else { return nil }
-            self = .status(version: Self.text(words[0]), code: code)
+            self = .status(version: Self.text(version), code: code)
         } else if line.first == 0x20 || line.first == 0x09 {
             self = .continuation(value: Self.value(line[...]))
         } else {

@@ -73,7 +73,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
     public override func invalidateAndCancel() {
         finishTasksAndInvalidate()
-        for (_, loader) in resources.registry.tasks { loader.cancel() }
+        for loader in resources.registry.loaders { loader.cancel() }
     }
 
     /// Removes all cookies, cached responses and credentials from the stores of the session's configuration.
@@ -85,9 +85,9 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     }
 
     public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
-        let tasks = resources.registry.tasks
+        let loaders = resources.registry.loaders
         // Filtered on the delegate queue, as in Foundation: a task that has completed there by then is not listed.
-        delegateQueue.addOperation { completionHandler(tasks.filter { $0.loader.read(\.isLive) }.map(\.task)) }
+        delegateQueue.addOperation { completionHandler(loaders.filter { $0.read(\.isLive) }.compactMap(\.task)) }
     }
 
     public override func getTasksWithCompletionHandler(

@@ -22,7 +22,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await data(for: request, delegate: .noDelegate)
         }
-        return try await session.load(nil) { session.dataTask(request, $0) }
+        return try await session.load(request, nil)
     }
 
     /// Loads a URL, as `data(for:)` loads a request.
@@ -37,7 +37,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, from: bodyData, delegate: .noDelegate)
         }
-        return try await session.load(nil) { session.uploadTask(request, .data(bodyData), $0) }
+        return try await session.load(request, .data(bodyData), nil)
     }
 
     /// Uploads a file. The session reads the file while it sends it.
@@ -47,7 +47,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, fromFile: fileURL, delegate: .noDelegate)
         }
-        return try await session.load(nil) { session.uploadTask(request, .file(fileURL), $0) }
+        return try await session.load(request, .file(fileURL), nil)
     }
 
     /// Downloads to a file in the temporary directory. The caller moves or removes the file.
@@ -83,7 +83,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await data(for: request, delegate: Optional(delegate))
         }
-        return try await session.load(delegate) { session.dataTask(request, $0) }
+        return try await session.load(request, delegate)
     }
 
     /// Loads a URL with a delegate for this task, as `data(for:delegate:)` loads a request.
@@ -100,7 +100,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, from: bodyData, delegate: Optional(delegate))
         }
-        return try await session.load(delegate) { session.uploadTask(request, .data(bodyData), $0) }
+        return try await session.load(request, .data(bodyData), delegate)
     }
 
     /// Uploads a file with a delegate for this task, which the session calls in place of its own.
@@ -112,7 +112,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, fromFile: fileURL, delegate: Optional(delegate))
         }
-        return try await session.load(delegate) { session.uploadTask(request, .file(fileURL), $0) }
+        return try await session.load(request, .file(fileURL), delegate)
     }
 
     /// Downloads to a file in the temporary directory, with a delegate for this task. The caller moves or removes the
@@ -173,32 +173,53 @@ extension URLSession {
 
 extension PinnedURLSession {
     fileprivate func load(
-        _ delegate: (any URLSessionTaskDelegate)?, _ make: @Sendable (TaskLoader.Delivery) -> URLSessionTask
+        _ request: URLRequest, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
-        try await run(delegate) { continuation in
-            make(.data({ continuation.resume($0, $1, $2) }, onDelegateQueue: false))
+        try await run(delegate) { [resources] continuation in
+            TaskLoader(
+                self, resources, request: request,
+                delivery: .data({ continuation.resume($0, $1, $2) }, onDelegateQueue: false),
+                makeTask: { PinnedDataTask($0) })
+        }
+    }
+
+    fileprivate func load(
+        _ request: URLRequest, _ body: RequestBody, _ delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse) {
+        try await run(delegate) { [resources] continuation in
+            TaskLoader(
+                self, resources, request: request, body: body,
+                delivery: .data({ continuation.resume($0, $1, $2) }, onDelegateQueue: false),
+                makeTask: { PinnedUploadTask($0) })
         }
     }
 
     fileprivate func download(
         _ request: URLRequest, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (URL, URLResponse) {
-        try await run(delegate) { continuation in
-            self.downloadTask(request, .file({ continuation.resume($0, $1, $2) }, onDelegateQueue: false))
+        try await run(delegate) { [resources] continuation in
+            TaskLoader(
+                self, resources, request: request,
+                delivery: .file({ continuation.resume($0, $1, $2) }, onDelegateQueue: false), isDownload: true,
+                makeTask: { PinnedDownloadTask($0) })
         }
     }
 
     private func run<Product: Sendable>(
         _ delegate: (any URLSessionTaskDelegate)?,
-        _ make: (CheckedContinuation<(Product, URLResponse), any Error>) -> URLSessionTask
+        _ make: (CheckedContinuation<(Product, URLResponse), any Error>) -> TaskLoader
     ) async throws -> (Product, URLResponse) {
         let cancellation = TaskCancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let task = make(continuation)
-                task.delegate = delegate
-                task.resume()
-                cancellation.watch(task)
+                let loader = make(continuation)
+                loader.admit()
+                // A progress that is current becomes the parent of a task that is made meanwhile.
+                let task = Progress.current() == nil ? nil : loader.task
+                if let delegate { loader.outbox.taskDelegate = delegate }
+                loader.resume()
+                withExtendedLifetime(task) {}
+                cancellation.watch(loader)
             }
         } onCancel: {
             cancellation.cancel()
@@ -226,29 +247,28 @@ public final class NoTaskDelegate: NSObject, URLSessionTaskDelegate, Expressible
     public init(nilLiteral: ()) {}
 }
 
-/// Cancels a session's task when the Swift task that waits for it is cancelled. The cancellation may come before the
-/// session's task exists.
+/// Cancels a load when the Swift task that waits for it is cancelled. The cancellation may come before the loader exists.
 final class TaskCancellation: Sendable {
     private struct State {
         var isCancelled = false
-        var task: URLSessionTask?
+        var loader: TaskLoader?
     }
 
     private let state = Mutex(State())
 
-    func watch(_ task: URLSessionTask) {
+    func watch(_ loader: TaskLoader) {
         let isCancelled = state.withLock { state in
-            state.task = task
+            state.loader = loader
             return state.isCancelled
         }
-        if isCancelled { task.cancel() }
+        if isCancelled { loader.cancel() }
     }
 
     func cancel() {
-        let task = state.withLock { state in
+        let loader = state.withLock { state in
             state.isCancelled = true
-            return state.task
+            return state.loader
         }
-        task?.cancel()
+        loader?.cancel()
     }
 }

@@ -16,12 +16,18 @@ extension TaskLoader {
         }
     }
 
+    /// The outbox, once it has the task object that its callbacks pass to the delegate.
+    var callbacks: DelegateOutbox {
+        _ = task
+        return outbox
+    }
+
     func askForStream(for hop: Hop) {
         guard let delegate = outbox.delegate else { return answer(.stream(nil), nil) }
         let handler = OnceAnswered<InputStream?> { [weak self] stream in
             self?.answer(.stream(stream.map { BodyStream($0) }), nil)
         }
-        outbox.send { session, task in
+        callbacks.send { session, task in
             delegate.urlSession(session, task: task, needNewBodyStream: { handler.answer($0) })
         }
     }
@@ -29,7 +35,7 @@ extension TaskLoader {
     func ask(about response: HTTPURLResponse, to next: URLRequest, _ transfer: Transfer) {
         guard let delegate = outbox.delegate else { return answer(.redirect(next), transfer) }
         let handler = OnceAnswered<URLRequest?> { [weak self] request in self?.answer(.redirect(request), transfer) }
-        outbox.send { session, task in
+        callbacks.send { session, task in
             delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) {
                 handler.answer($0)
             }
@@ -62,7 +68,7 @@ extension TaskLoader {
             protectionSpace: space, proposedCredential: proposed,
             previousFailureCount: authentication.failureCount(in: space), failureResponse: pending.response, error: nil,
             sender: sender)
-        outbox.send { session, task in
+        callbacks.send { session, task in
             delegate.urlSession(session, task: task, didReceive: challenge) { sender.answer($0, $1) }
         }
     }
@@ -80,7 +86,7 @@ extension TaskLoader {
             }
         }
         guard let delegate = contentDelegate as? any URLSessionDataDelegate else { return handler.answer(.allow) }
-        outbox.send { session, task in
+        callbacks.send { session, task in
             guard let task = task as? URLSessionDataTask else { return handler.answer(.allow) }
             delegate.urlSession(session, dataTask: task, didReceive: response) { handler.answer($0) }
         }
@@ -90,7 +96,7 @@ extension TaskLoader {
     /// for Linux does.
     func show(_ response: URLResponse) {
         guard let delegate = contentDelegate as? any URLSessionDataDelegate else { return }
-        outbox.send { session, task in
+        callbacks.send { session, task in
             guard let task = task as? URLSessionDataTask else { return }
             delegate.urlSession(session, dataTask: task, didReceive: response) { _ in }
         }
@@ -99,7 +105,7 @@ extension TaskLoader {
     /// Passes the content of a cached response to the delegate.
     func show(_ content: Data) {
         guard !content.isEmpty, let delegate = contentDelegate as? any URLSessionDataDelegate else { return }
-        outbox.send { session, task in
+        callbacks.send { session, task in
             guard let task = task as? URLSessionDataTask else { return }
             delegate.urlSession(session, dataTask: task, didReceive: content)
         }
@@ -115,7 +121,7 @@ extension TaskLoader {
         guard isDelegates || delegate is any URLSessionDataDelegate || delegate is any URLSessionDownloadDelegate else {
             return false
         }
-        return outbox.sendContent(isDownload ? nil : data, count: data.count, received: received) {
+        return callbacks.sendContent(isDownload ? nil : data, count: data.count, received: received) {
             [self] piece, session, task in
             if let task = task as? URLSessionDownloadTask {
                 (delegate as? any URLSessionDownloadDelegate)?.urlSession(
@@ -138,9 +144,8 @@ extension TaskLoader {
             return state.content.removeAll()
         }
         // Keeps the task alive until the completion has run.
-        guard let task = outbox.task else { return resources.registry.remove(self, from: session) }
-        task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
-        task.progress.completedUnitCount = task.progress.totalUnitCount
+        let task = finishedTask
+        guard task != nil || isAsync else { return resources.registry.remove(self, from: session) }
         let response = read(\.response)
         let error: URLError? = if case .failed(let error) = outcome { error } else { nil }
         let succeeded = error == nil
@@ -168,7 +173,7 @@ extension TaskLoader {
                         .urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
                 }
                 file?.remove()
-                delegate?.urlSession(session, task: task, didCompleteWithError: error)
+                if let task { delegate?.urlSession(session, task: task, didCompleteWithError: error) }
             }
         }
         outbox.close(isQueued: isQueued) { [self] in
@@ -177,7 +182,7 @@ extension TaskLoader {
             // Release the delegate when the task ends, so that holding on to a finished task does not keep the delegate
             // alive.
             outbox.taskDelegate = nil
-            if !isQueued { complete() }
+            if !isQueued { resources.transports.completions.add(complete) }
         }
     }
 }

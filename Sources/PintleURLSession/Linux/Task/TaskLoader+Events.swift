@@ -14,7 +14,7 @@ extension TaskLoader: TransferEvents {
         guard let progress else { return }
         showProgress()
         guard let delegate else { return }
-        outbox.sendSentBytes(Int64(count), progress) { piece, session, task in
+        callbacks.sendSentBytes(Int64(count), progress) { piece, session, task in
             delegate.urlSession(
                 session, task: task, didSendBodyData: piece.count, totalBytesSent: piece.total,
                 totalBytesExpectedToSend: piece.expected)

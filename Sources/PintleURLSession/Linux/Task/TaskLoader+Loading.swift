@@ -143,7 +143,7 @@ extension TaskLoader {
         guard candidate.content != nil, let delegate = outbox.delegate as? any URLSessionDataDelegate else {
             return cache.store(proposal, as: candidate)
         }
-        outbox.send { session, task in
+        callbacks.send { session, task in
             guard let task = task as? URLSessionDataTask else { return }
             delegate.urlSession(session, dataTask: task, willCacheResponse: proposal) { cached in
                 guard let cached else { return }

@@ -34,16 +34,20 @@ final class TaskLoader: Sendable {
     let isDownload: Bool
     let outbox: DelegateOutbox
     let state: Mutex<State>
+    /// Makes the task object of an async call. `nil` if the app made the task.
+    private let makeTask: (@Sendable (TaskLoader) -> URLSessionTask)?
+    /// Held while the task object is made, so that there is only one.
+    private let making = Mutex(())
 
     init(
         _ session: URLSession, _ resources: SessionResources, request: URLRequest, body: RequestBody? = nil,
-        delivery: Delivery,
-        isDownload: Bool = false
+        delivery: Delivery, isDownload: Bool = false, makeTask: (@Sendable (TaskLoader) -> URLSessionTask)? = nil
     ) {
         self.session = session
         self.resources = resources
         self.delivery = delivery
         self.isDownload = isDownload
+        self.makeTask = makeTask
         originalRequest = request
         identifier = resources.registry.makeIdentifier()
         givenBody = body ?? RequestBody(of: request)
@@ -52,11 +56,37 @@ final class TaskLoader: Sendable {
         state = Mutex(State(machine: Machine(request), content: ResponseContent(isKept: keepsContent)))
     }
 
+    /// A Boolean value that indicates whether the loader belongs to an async call, which has no task object of its own.
+    var isAsync: Bool { makeTask != nil }
+
     /// Connects the loader with the task object that the app sees.
     func attach(_ task: URLSessionTask) {
         outbox.task = task
-        if resources.registry.admit(task, self) { state.withLock { $0.machine.admitted() } }
+        if !isAsync { admit(task) }
         task.progress.cancellationHandler = { [weak self] in self?.cancel() }
+    }
+
+    /// Enters the task into the session's list, unless the session is invalidated.
+    ///
+    /// - Parameter task: The task object; `nil` for an async call.
+    func admit(_ task: URLSessionTask? = nil) {
+        if resources.registry.admit(task, self) { state.withLock { $0.machine.admitted() } }
+    }
+
+    /// The task object that the app sees; `nil` if the app made it and has released it.
+    ///
+    /// Foundation's initializer is expensive, and most async calls end without anyone seeing their task. So the object of
+    /// an async call is made when this property is read: for a delegate, and for the session's list of tasks.
+    var task: URLSessionTask? {
+        guard let makeTask else { return outbox.task }
+        return making.withLock { _ in
+            if let task = outbox.task { return task }
+            let task = makeTask(self)
+            resources.registry.keep(task, for: self)
+            showProgress()
+            if read(\.phase) == .completed { Self.completeProgress(of: task) }
+            return task
+        }
     }
 
     /// Reads values from the machine under the lock, so that all of them belong to the same state.
@@ -132,7 +162,20 @@ final class TaskLoader: Sendable {
     }
 
     private func keepTask() {
-        if let task = outbox.task { resources.registry.insert(task, self) }
+        let task = outbox.task
+        if task != nil || isAsync { resources.registry.insert(task, self) }
+    }
+
+    /// The task object at the end of the task, if there is one. None is made afterwards without a complete progress.
+    var finishedTask: URLSessionTask? {
+        let task = making.withLock { _ in outbox.task }
+        if let task { Self.completeProgress(of: task) }
+        return task
+    }
+
+    private static func completeProgress(of task: URLSessionTask) {
+        task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
+        task.progress.completedUnitCount = task.progress.totalUnitCount
     }
 
     private func adjustSuspension(of running: RunningTransfer) {

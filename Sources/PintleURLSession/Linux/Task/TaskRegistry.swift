@@ -6,7 +6,8 @@ internal import Synchronization
 /// when an invalidated session has no more tasks. Safe to use from any thread.
 final class TaskRegistry: Sendable {
     private struct State {
-        var tasks: [Int: (task: URLSessionTask, loader: TaskLoader)] = [:]
+        /// The task object of an async call is made only when it is needed.
+        var tasks: [Int: (task: URLSessionTask?, loader: TaskLoader)] = [:]
         var lastIdentifier = 0
         var isInvalidated = false
         var delegate: (any URLSessionDelegate)?
@@ -21,9 +22,9 @@ final class TaskRegistry: Sendable {
     /// The session's delegate, or `nil` once the session is invalid.
     var delegate: (any URLSessionDelegate)? { state.withLock { $0.delegate } }
 
-    /// The tasks in the order of their creation.
-    var tasks: [(task: URLSessionTask, loader: TaskLoader)] {
-        state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
+    /// The loaders of the tasks, in the order of their creation.
+    var loaders: [TaskLoader] {
+        state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value.loader) }
     }
 
     func makeIdentifier() -> Int {
@@ -36,7 +37,7 @@ final class TaskRegistry: Sendable {
     /// Keeps a new task until it ends. A task that is never resumed also stays, until `invalidateAndCancel` ends it.
     ///
     /// - Returns: `false` for an invalidated session, which does not keep the task.
-    func admit(_ task: URLSessionTask, _ loader: TaskLoader) -> Bool {
+    func admit(_ task: URLSessionTask?, _ loader: TaskLoader) -> Bool {
         state.withLock { state in
             if !state.isInvalidated { state.tasks[loader.identifier] = (task, loader) }
             return !state.isInvalidated
@@ -45,8 +46,13 @@ final class TaskRegistry: Sendable {
 
     /// Keeps a task that was made after the session was invalidated, until its delegate or completion handler has been
     /// called.
-    func insert(_ task: URLSessionTask, _ loader: TaskLoader) {
+    func insert(_ task: URLSessionTask?, _ loader: TaskLoader) {
         state.withLock { $0.tasks[loader.identifier] = (task, loader) }
+    }
+
+    /// Keeps the task object of a listed task until the task ends.
+    func keep(_ task: URLSessionTask, for loader: TaskLoader) {
+        state.withLock { $0.tasks[loader.identifier]?.task = task }
     }
 
     /// Releases a task that has ended.

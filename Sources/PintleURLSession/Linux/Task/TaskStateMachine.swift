@@ -157,7 +157,8 @@ extension TaskStateMachine {
         live.authentication.authorization = authorization
         live.step = .transferring(carrier, hop, .loading)
         state = .live(live)
-        return (live.suspensions > 0 ? [.adjustSuspension(carrier)] : []) + [.start(carrier, hop)]
+        let start = Action.start(carrier, hop)
+        return live.suspensions > 0 ? [.adjustSuspension(carrier), start] : [start]
     }
 
     /// Ends the task because the loader cannot continue.
@@ -180,10 +181,12 @@ extension TaskStateMachine {
         return [.checkContent(hop)]
     }
 
-    private mutating func end(_ failure: TransferFailure?) -> [Action] {
+    private mutating func end(_ failure: TransferFailure?) -> [Action] { [finish(failure)] }
+
+    private mutating func finish(_ failure: TransferFailure?) -> Action {
         let outcome = failure.map { Outcome.failed(URLError($0, url: request.url)) } ?? .succeeded
         state = .ended(outcome)
-        return [.finish(outcome)]
+        return .finish(outcome)
     }
 }
 
@@ -271,7 +274,7 @@ extension TaskStateMachine {
         case (.loading, .superseded) where live.supersessions < Self.supersessionLimit:
             live.supersessions += 1
             return begin(hop, &live)
-        case (.receiving, nil): return [.storeResponse] + end(nil)
+        case (.receiving, nil): return [.storeResponse, finish(nil)]
         case (_, let failure): return end(failure ?? .withoutResponse)
         }
     }
@@ -356,8 +359,8 @@ extension TaskStateMachine {
         case .challenge: return accept(response, carrier, hop, &live, isHeld: isHeld)
         case .content:
             let accepted = live.authentication.accepted(by: reception.url)
-            return (accepted.map { [.storeCredential($0)] } ?? [])
-                + accept(response, carrier, hop, &live, isHeld: isHeld)
+            let actions = accept(response, carrier, hop, &live, isHeld: isHeld)
+            return accepted.map { [.storeCredential($0)] + actions } ?? actions
         }
     }
 

@@ -33,6 +33,8 @@ enum CurlLibrary {
 ///
 /// `@unchecked`: the list does not change after `init`, and libcurl only reads it.
 final class StringList: @unchecked Sendable {
+    static let empty = StringList([])
+
     let pointer: UnsafeMutablePointer<curl_slist>?
 
     init(_ lines: [String]) {

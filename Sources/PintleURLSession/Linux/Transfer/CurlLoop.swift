@@ -34,6 +34,7 @@ final class CurlLoop: @unchecked Sendable {
     private let isAlive = Mutex(true)
     private let multi: UnsafeMutableRawPointer
     private let gathering = Gathering()
+    private let completions: CompletionBatch
     let counter = TurnCounter()
     private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
@@ -52,9 +53,10 @@ final class CurlLoop: @unchecked Sendable {
     /// The limit of idle connections to all servers together.
     private static let idleConnections = 256
 
-    init?(connectionsPerHost: Int) {
+    init?(connectionsPerHost: Int, completions: CompletionBatch) {
         guard let multi = curl_multi_init() else { return nil }
         self.multi = multi
+        self.completions = completions
         // libcurl's default is four idle connections for each running transfer, which is too few when few transfers
         // run.
         pintle_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.idleConnections)
@@ -87,6 +89,7 @@ final class CurlLoop: @unchecked Sendable {
         while true {
             ExitGuard.pass(self)
             counter.beginTurn()
+            completions.beginTurn()
             obey()
             for transfer in gathering.removeYielding() { transfer.release([]) }
             curl_multi_perform(multi, &running)
@@ -96,6 +99,7 @@ final class CurlLoop: @unchecked Sendable {
             collect()
             endOverdue()
             lookAgain()
+            completions.endTurn()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             let mayWait = inbox.withLock { inbox in
                 inbox.isWaiting = inbox.commands.isEmpty && !gathering.hasYielding
@@ -261,7 +265,7 @@ final class CurlLoop: @unchecked Sendable {
                 start(transfer)
                 startNext(for: transfer)
             } else {
-                // Reported first, because closing a connection takes longer.
+                // Reported first, because closing a connection takes longer. An async call goes on after the turn.
                 transfer.end(result)
                 remove(transfer)
                 if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }

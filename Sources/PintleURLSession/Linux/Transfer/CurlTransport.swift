@@ -28,9 +28,10 @@ final class CurlTransport: Sendable {
     /// The counter of the loop, for tests.
     let counter: TurnCounter
 
-    init(_ generation: PolicyGeneration, options: Options) throws(SessionRefusal) {
+    /// - Parameter completions: The batch for the completions of async calls.
+    init(_ generation: PolicyGeneration, options: Options, completions: CompletionBatch) throws(SessionRefusal) {
         if let refusal = CurlLibrary.refusal { throw refusal }
-        guard let loop = CurlLoop(connectionsPerHost: options.connectionsPerHost) else {
+        guard let loop = CurlLoop(connectionsPerHost: options.connectionsPerHost, completions: completions) else {
             throw SessionRefusal(.unsuitableLibrary, "libcurl has no memory for connections")
         }
         self.generation = generation

@@ -20,6 +20,7 @@ extension Transfer {
         case .status(let version, let status) where handleState.isHeadNew:
             // The fields of an interim response (100, 103) are dropped.
             handleState.head = ResponseHead(status: status, version: version, receipt: handleState.head.receipt)
+            handleState.head.fields.reserveCapacity(16)
         case .field(let name, let value):
             handleState.head.fields.append((name, value))
             isInField = true
@@ -161,7 +162,7 @@ extension Transfer {
     ///
     /// A smaller CURLOPT_BUFFERSIZE would limit decoding more tightly, but libcurl forbids a change while a transfer
     /// runs, and versions before 8.7 refuse it. A transfer can be paused between two reads, but not within one. So it
-    /// may exceed its share of a turn by the decoded content of one read, which has at most 64 KiB.
+    /// may exceed its share of a turn by the decoded content of one read, which has at most 16 KiB.
     func watchDecoder() {
         guard let handle else { return }
         handleState.isCoded = true

@@ -36,7 +36,7 @@ extension Transfer {
         set(CURLOPT_HTTP_VERSION, request.url.scheme == .https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         // Every encoding that this libcurl can decode: gzip, deflate, br, zstd.
         pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")
-        set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? 64 * 1024 : Self.clearPieceSize)
+        set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.recordSize : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, request.fields.pointer)
         // These fields are for the server. A proxy that opens a tunnel gets none of them.
@@ -91,6 +91,9 @@ extension Transfer {
                     + String(cString: curl_easy_strerror(code)), hint: "install a libcurl built on OpenSSL"))
     }
 
+    /// The number of bytes that libcurl reads at once over TLS: a record (RFC 8446 section 5.1). OpenSSL returns at most
+    /// one record for each read, so a larger buffer would only take memory.
+    static let recordSize = 16 << 10
     /// The number of bytes that libcurl reads at once without TLS. It reads up to a hundred times in a turn, so the
     /// limit of a turn is the same as with TLS; see ``ReadLimits``.
     static let clearPieceSize = 2_560

@@ -23,7 +23,7 @@ struct TransferRequest: Sendable {
     let url: CurlURL
     var method = "GET"
     /// The header fields, in the form of CURLOPT_HTTPHEADER. Their names and values hold no line breaks.
-    var fields = StringList([])
+    var fields = StringList.empty
     var body: Body?
     /// A Boolean value that indicates whether the request announces content. Methods that expect content announce even
     /// an empty one (RFC 9110 section 8.6).

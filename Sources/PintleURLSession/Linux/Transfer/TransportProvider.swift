@@ -12,6 +12,8 @@ final class TransportProvider: Sendable {
     private let observer: (any TrustFailureObserver)?
     private let validator: PathValidator
     private let options: CurlTransport.Options
+    /// The batch that runs the completions of async calls.
+    let completions = CompletionBatch()
     /// The transport for the newest policy that a task has asked for, with its generation; `nil` before the first task.
     private let newest = Mutex<(generation: UInt64, transport: Transport)?>(nil)
 
@@ -49,7 +51,7 @@ final class TransportProvider: Sendable {
     private func makeTransport(_ snapshot: PolicySnapshot, of source: any PolicySource) -> Transport {
         do throws(SessionRefusal) {
             let generation = PolicyGeneration(snapshot, of: source, validator: validator, observer: observer)
-            return .success(try CurlTransport(generation, options: options))
+            return .success(try CurlTransport(generation, options: options, completions: completions))
         } catch {
             return .failure(error)
         }

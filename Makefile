@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model reference install clean
+.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model nio reference install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -155,6 +155,9 @@ tsan: ## Run the tests of the session and the decision under the thread sanitize
 examples: ## Build and run a separate package that uses this one
 	@Scripts/setup.sh build
 	@Scripts/examples.sh
+
+nio: build ## Build PintleNIO with SwiftNIO, test and attack it; skipped where SwiftNIO cannot be fetched
+	@Scripts/nio.sh
 
 reference: build ## Write the documentation page of each command from the tool
 	@rm -f Sources/PintleTools/PintleTools.docc/Command*.md

@@ -36,7 +36,15 @@ var targets: [Target] = [
         "PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", and: usesStandIns ? ["os"] : [],
         settings: apple),
 ]
-products += [isApple ? "PintleApple" : "PintleOpenSSL", "PintleURLSession", "PintleTestKit"]
+products += [isApple ? "PintleApple" : "PintleOpenSSL", "PintleURLSession", "PintleTestKit", "PintleNIO"]
+// SwiftNIO is fetched only if the trait NIO is on, here or in a package that depends on this one.
+targets.append(
+    module(
+        "PintleNIO", on: "Pintle", isApple ? "PintleApple" : "PintleOpenSSL", "PintleReports",
+        and: [
+            nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nio("NIOSSL", in: "swift-nio-ssl"),
+        ],
+        settings: apple))
 if isLinux {
     targets += [
         system("COpenSSL", "libcrypto", "libssl-dev"), system("CCurl", "libcurl", "libcurl4-openssl-dev"),
@@ -55,6 +63,12 @@ let package = Package(
     name: "pintle",
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: products.map { .library(name: $0, targets: [$0]) } + (isApple ? [] : tools),
+    traits: [.trait(name: "NIO", description: "Builds PintleNIO, and fetches swift-nio and swift-nio-ssl for it.")],
+    dependencies: [
+        // The first version of NIOSSL whose callback also takes the validated path.
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.34.0"),
+    ],
     targets: targets,
     swiftLanguageModes: [.v6]
 )
@@ -85,7 +99,9 @@ func linuxTargets() -> [Target] {
             "PintleUpdates", "COpenSSL", "CCurl", exclude: ["Apple"]),
         module(
             "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports",
-            "PintleStorage", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat"),
+            "PintleStorage", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
+            // Becomes part of the program: there is no file to ship beside it.
+            resources: [.embedInCode("Families/authorities.json")]),
         .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"], swiftSettings: settings()),
         // Each program kills itself halfway: in a change, in an adoption, while it stores or sends reports.
         victim("StorageVictim", on: "Pintle", "PintleStorage"),
@@ -191,12 +207,18 @@ func resourceTests() -> Target {
 
 func module(
     _ name: String, on dependencies: Target.Dependency..., and more: [Target.Dependency] = [], in folder: String? = nil,
-    exclude: [String] = [], features: Features = .all, settings own: [SwiftSetting] = [], links library: String? = nil
+    exclude: [String] = [], resources: [Resource] = [], features: Features = .all, settings own: [SwiftSetting] = [],
+    links library: String? = nil
 ) -> Target {
     .target(
         name: name, dependencies: dependencies + more, path: folder.map { "\($0)/\(name)" }, exclude: exclude,
-        packageAccess: features != .none, swiftSettings: settings(features) + own,
+        resources: resources, packageAccess: features != .none, swiftSettings: settings(features) + own,
         linkerSettings: library.map { [.linkedLibrary($0)] })
+}
+
+/// Returns a product of SwiftNIO, for targets that need it only if the trait is on.
+func nio(_ name: String, in package: String = "swift-nio") -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["NIO"]))
 }
 
 func tests(

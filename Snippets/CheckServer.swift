@@ -2,7 +2,6 @@
 
 // The adapter for OpenSSL exists on Linux only.
 #if canImport(PintleOpenSSL)
-// snippet.connect
 import Pintle
 import PintleOpenSSL
 
@@ -12,6 +11,7 @@ let policy = try PinningPolicy {
         pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
         backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
 }
+// snippet.connect
 let server = ServerEndpoint(host: try ServerName("example.com"))
 switch try TLSClient().connect(to: HandshakeTarget(server), checking: policy) {
 case .trusted(let connection, _): try connection.write(Array("HEAD / HTTP/1.0\r\n\r\n".utf8))

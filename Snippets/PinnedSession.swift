@@ -6,7 +6,6 @@ import PintleURLSession
 // On Linux, `make test-apple` has a stand-in for URLSession in a module of this name.
 import Security
 #elseif canImport(PintleURLSession) && canImport(FoundationNetworking)
-// snippet.session
 import Foundation
 import PintleURLSession
 
@@ -16,6 +15,7 @@ let policy = try PinningPolicy {
         pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
         backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
 }
+// snippet.session
 let session = URLSession.pinned(to: policy)
 do {
     guard let url = URL(string: "https://example.com/") else { throw URLError(.badURL) }

@@ -39,6 +39,64 @@ struct EvaluatorTests {
         #expect(other.decision.reason == "invalid-path")
     }
 
+    /// A source whose snapshot is another one each time that it is read.
+    private final class Changing: PolicySource {
+        let reads = Locked(UInt64(0))
+        let policies: [PinningPolicy]
+
+        init(_ policies: [PinningPolicy]) {
+            self.policies = policies
+        }
+
+        var current: PolicySnapshot {
+            let number = reads.withLock { reads in
+                reads += 1
+                return reads
+            }
+            return PolicySnapshot(policy: policies[Int(number - 1) % policies.count], generation: number)
+        }
+    }
+
+    @Test("An evaluator made from a source reads it once for each verdict, whose receipt has that generation")
+    func source() throws {
+        let (own, other) = (chain.keyPin(0), TestChain.spare())
+        let source = Changing(
+            try [own, other].map { pin in
+                try PinningPolicy(hosts: [PinnedHost("a.example", pins: [pin], backup: .noneAccepted)])
+            })
+        let path = chain.path
+        let failures = Locked<[String]>([])
+        let evaluator = ServerTrustEvaluator(source: source) { _ in .valid(path) }
+            .onFailure { failure in failures.withLock { $0.append("\(failure.generation) \(failure.reason)") } }
+        let server = ServerEndpoint(host: try ServerName("a.example"))
+        let evaluations = (0..<4).map { _ in
+            evaluator.evaluate(server, presented: chain.presented, at: DecisionFixture.now)
+        }
+        #expect(
+            evaluations.map(\.decision.reason) == ["pin-matched", "pin-mismatch", "pin-matched", "pin-mismatch"])
+        #expect(evaluations.map(\.receipt?.generation) == [1, nil, 3, nil])
+        #expect(failures.withLock { $0 } == ["2 pin-mismatch", "4 pin-mismatch"])
+        #expect(source.reads.withLock { $0 } == 4)
+    }
+
+    @Test("prepare passes the policy in force to the validation")
+    func preparation() throws {
+        let source = Changing([
+            try PinningPolicy(hosts: []),
+            try PinningPolicy(hosts: [PinnedHost("a.example", pins: [chain.keyPin(0)], backup: .noneAccepted)]),
+        ])
+        let prepared = Locked<[Int]>([])
+        let path = chain.path
+        let evaluator = ServerTrustEvaluator(source: source) { _ in
+            .valid(path)
+        } prepare: { policy in
+            prepared.withLock { $0.append(policy.hosts.count) }
+        }
+        evaluator.prepare()
+        evaluator.prepare()
+        #expect(prepared.withLock { $0 } == [0, 1])
+    }
+
     @Test("The evaluator takes approvals into account for hosts without a rule, if the policy asks the user")
     func approvals() throws {
         let server = ServerEndpoint(host: try ServerName("a.example"))

@@ -2,6 +2,12 @@ import Testing
 
 @testable import Pintle
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 @Suite("Server endpoints")
 struct ServerEndpointTests {
     @Test(
@@ -61,6 +67,58 @@ struct ServerEndpointTests {
         ])
     func ambiguousURLs(_ text: String) {
         #expect(ServerEndpoint(httpsURL: text) == nil)
+    }
+
+    @Test(
+        "A URL of https or wss gives an endpoint",
+        arguments: [
+            ("https://Example.com/a", "example.com:443"), ("wss://example.com:8443/", "example.com:8443"),
+            ("HTTPS://example.com", "example.com:443"), ("https://example.com.:443/", "example.com:443"),
+            ("https://[2001:DB8::1]/", "[2001:db8::1]:443"), ("https://192.0.2.1:1", "192.0.2.1:1"),
+            ("https://xn--bcher-kva.example/", "xn--bcher-kva.example:443"),
+            ("https://example.com:65535/@b", "example.com:65535"),
+        ])
+    func url(_ text: String, _ description: String) throws {
+        #expect(try ServerEndpoint(url: try #require(URL(string: text))).description == description)
+    }
+
+    @Test(
+        "A URL that names no server is refused with the reason",
+        arguments: [
+            ("http://example.com/", "scheme"), ("ftp://example.com/", "scheme"), ("file:///etc/passwd", "scheme"),
+            ("mailto:a@example.com", "scheme"), ("//example.com/", "scheme"), ("example.com", "scheme"),
+            ("https://user@example.com/", "user-info"), ("https://user:secret@example.com/", "user-info"),
+            ("https://example.com%5C@evil.example/", "user-info"), ("https:///a", "host"),
+            ("https://127.1/", "host"), ("https://0x7f.1/", "host"), ("https://%65xample.com/", "host"),
+            ("https://example..com/", "host"), ("https://[fe80::1%25eth0]/", "host"),
+            ("https://example.com:0/", "port"), ("https://example.com:65536/", "port"),
+        ])
+    func refused(_ text: String, _ code: String) throws {
+        let url = try #require(URL(string: text))
+        let error = #expect(throws: ServerURLError.self) { try ServerEndpoint(url: url) }
+        #expect(error?.code == code, "\(url.absoluteString)")
+        #expect(error.map { !"\($0)".contains("secret") && !$0.hint.isEmpty } == true)
+    }
+
+    @Test(
+        "No error shows user-info, path or query, which may be secret",
+        arguments: [
+            "http://user:secret@example.com/", "https://user:secret@example.com/", "ftp:user:secret@example.com",
+            "mailto:secret@example.com", "http://example.com/secret", "https://example.com:0/secret?secret",
+            "https://user:secret@example.com/" + String(repeating: "a", count: 8192),
+            "https://user@secret@example.com/", "https://127.1/#secret", "secret", "user:secret",
+        ])
+    func secrets(_ text: String) throws {
+        let url = try #require(URL(string: text))
+        let error = #expect(throws: ServerURLError.self) { try ServerEndpoint(url: url) }
+        #expect(error.map { "\($0) \($0.text) \($0.errorDescription ?? "")".contains("secret") } == (text == "secret"))
+    }
+
+    @Test("A URL relative to a base is resolved first")
+    func relative() throws {
+        let base = try #require(URL(string: "https://example.com:8443/a/"))
+        let url = try #require(URL(string: "b?c", relativeTo: base))
+        #expect(try ServerEndpoint(url: url).description == "example.com:8443")
     }
 
     @Test("A URL longer than 8,192 bytes gives no endpoint")

@@ -49,7 +49,9 @@ extension PinningPolicy {
         }
         let rule = rule(for: endpoint)
         func conclude(_ decision: TrustDecision, _ path: ValidatedPath? = nil) -> TrustEvaluation {
-            TrustEvaluation(endpoint: endpoint, decision: decision, rule: rule, presented: chain, path: path)
+            TrustEvaluation(
+                endpoint: endpoint, decision: decision, rule: rule, presented: chain, path: path,
+                origin: TrustEvaluation.Origin(policy: self, instant: instant))
         }
         if rule == nil, unpinnedHosts == .reject { return conclude(.rejected(.hostNotAllowed(endpoint))) }
         if rule == nil, unpinnedHosts == .askUser {

@@ -29,8 +29,8 @@ public struct PolicySnapshot: Sendable {
     }
 }
 
-/// A provider of the policy in force. Sessions, delegates and web views ask it before each decision. A
-/// ``ServerTrustEvaluator`` has a fixed policy: create one from ``current`` for each handshake.
+/// A provider of the policy in force. Sessions, delegates, web views and evaluators ask it before each
+/// decision.
 ///
 /// A source sends no change notifications. The session reads `current` when it decides, about each connection and about
 /// each request on a kept-alive connection.
@@ -43,6 +43,11 @@ public protocol PolicySource: Sendable {
     /// return at once and must not block on other threads. If nothing has changed, it may make at most one system call.
     /// After it has returned a generation, it must never return an older one.
     var current: PolicySnapshot { get }
+}
+
+extension PolicySnapshot: PolicySource {
+    /// This snapshot.
+    public var current: PolicySnapshot { self }
 }
 
 extension PinningPolicy: PolicySource {

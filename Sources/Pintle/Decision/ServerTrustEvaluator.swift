@@ -14,18 +14,42 @@ public import Foundation
 ///     let evaluation = evaluator.evaluate(server, presented: chain, at: Date())
 ///     guard evaluation.decision.isTrusted else { return close(evaluation.decision.reason) }
 ///
+/// An evaluator made from a ``PolicySource`` decides by the policy that is in force at each verdict. Call ``prepare()``
+/// before the first connection, so that its verdict takes no longer than later ones.
+///
 /// The evaluator caches neither verdicts nor chains. On Apple's systems do not call it on the main queue, because the
 /// system may use the network. Call it in each handshake, and turn off TLS session resumption in the library: a resumed
 /// session does not call it. The type is safe to use from any thread.
 public struct ServerTrustEvaluator: Sendable {
-    /// The policy that decides. To change it, create another evaluator.
-    public let policy: PinningPolicy
-    package let approvals: @Sendable () -> TrustApprovals
+    /// The source of the policy that decides.
+    private let source: any PolicySource
     private let validate: @Sendable (PathRequest) -> PathOutcome
-    package let newestKnownTime: Date?
+    /// The policy of an evaluator for one policy.
+    private var fixedPolicy: PinningPolicy?
+    private let prepareValidation: @Sendable (PinningPolicy) -> Void
     private var failureHandler: (@Sendable (TrustFailure) -> Void)?
 
-    /// Creates an evaluator.
+    /// The policy that is in force now.
+    public var policy: PinningPolicy { fixedPolicy ?? source.current.policy }
+
+    /// Creates an evaluator that follows the changes of a policy.
+    ///
+    /// - Parameters:
+    ///   - source: the source of the policy, the users' approvals and the newest known time. Each verdict reads
+    ///     ``PolicySource/current`` once.
+    ///   - validate: builds and checks the path, as ``PathRequest`` describes.
+    ///   - prepare: does ahead of time what the first validation would do, such as reading the system's roots.
+    public init(
+        source: some PolicySource, validate: @escaping @Sendable (PathRequest) -> PathOutcome,
+        prepare: @escaping @Sendable (PinningPolicy) -> Void = { _ in }
+    ) {
+        self.source = source
+        self.validate = validate
+        prepareValidation = prepare
+    }
+
+    /// Creates an evaluator for one policy. The generation in its receipts is always 1, also after the approvals have
+    /// changed: give it a source if a pool follows them.
     ///
     /// - Parameters:
     ///   - policy: the policy that decides.
@@ -33,14 +57,16 @@ public struct ServerTrustEvaluator: Sendable {
     ///     Approvals count only if the policy asks the user, and only for hosts without a rule.
     ///   - newestKnownTime: the release date, or the date of the last update: ``PolicySnapshot/newestKnownTime``.
     ///   - validate: builds and checks the path, as ``PathRequest`` describes.
+    ///   - prepare: does ahead of time what the first validation would do, such as reading the system's roots.
     public init(
         policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
-        newestKnownTime: Date? = nil, validate: @escaping @Sendable (PathRequest) -> PathOutcome
+        newestKnownTime: Date? = nil, validate: @escaping @Sendable (PathRequest) -> PathOutcome,
+        prepare: @escaping @Sendable (PinningPolicy) -> Void = { _ in }
     ) {
-        self.policy = policy
-        self.approvals = approvals
-        self.newestKnownTime = newestKnownTime
-        self.validate = validate
+        self.init(
+            source: FixedPolicy(policy: policy, approvals: approvals, newestKnownTime: newestKnownTime),
+            validate: validate, prepare: prepare)
+        fixedPolicy = policy
     }
 
     /// Decides whether the caller may trust a server, as
@@ -53,14 +79,33 @@ public struct ServerTrustEvaluator: Sendable {
     public func evaluate(
         _ server: ServerEndpoint, presented: [[UInt8]], at instant: Date
     ) -> TrustEvaluation {
-        let evaluation = policy.evaluate(
-            server, presented: presented, approvals: approvals(), at: instant, newestKnownTime: newestKnownTime,
-            validate: validate)
-        if let failureHandler, let failure = TrustFailure(evaluation, by: policy, at: instant) {
+        let (evaluation, snapshot) = evaluate(server, presented: presented, at: instant, validate: validate)
+        if let failureHandler,
+            let failure = TrustFailure(
+                evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
+        {
             failureHandler(failure)
         }
         return evaluation
     }
+
+    /// Decides by the policy in force, with another validation.
+    package func evaluate(
+        _ server: ServerEndpoint, presented: [[UInt8]], at instant: Date, validate: (PathRequest) -> PathOutcome
+    ) -> (TrustEvaluation, by: PolicySnapshot) {
+        let snapshot = source.current
+        var evaluation = snapshot.policy.evaluate(
+            server, presented: presented, approvals: snapshot.approvals, at: instant,
+            newestKnownTime: snapshot.newestKnownTime, validate: validate)
+        evaluation.origin?.generation = snapshot.generation
+        return (evaluation, snapshot)
+    }
+
+    /// Does ahead of time what the first verdict under the policy in force would do. On Linux that is reading the
+    /// system's roots, which takes tens of milliseconds; the system's own validation needs no preparation.
+    ///
+    /// It may be called on any thread, and again after a policy change. If the roots cannot be read, the verdicts say so.
+    public func prepare() { prepareValidation(policy) }
 
     /// Returns a copy of this evaluator that also calls a handler for each verdict that ``TrustFailure`` describes.
     ///
@@ -68,7 +113,22 @@ public struct ServerTrustEvaluator: Sendable {
     ///   the failure on and return at once. `PintleReports` provides such a handler with `onFailure(notify:)`.
     public func onFailure(_ handler: @escaping @Sendable (TrustFailure) -> Void) -> ServerTrustEvaluator {
         var evaluator = self
-        evaluator.failureHandler = handler
+        let earlier = failureHandler
+        evaluator.failureHandler = { failure in
+            earlier?(failure)
+            handler(failure)
+        }
         return evaluator
+    }
+}
+
+/// The source of an evaluator for one policy. Its generation never changes, although the approvals may.
+private struct FixedPolicy: PolicySource {
+    let policy: PinningPolicy
+    let approvals: @Sendable () -> TrustApprovals
+    let newestKnownTime: Date?
+
+    var current: PolicySnapshot {
+        PolicySnapshot(policy: policy, approvals: approvals(), generation: 1, newestKnownTime: newestKnownTime)
     }
 }

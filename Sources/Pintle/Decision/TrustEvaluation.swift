@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// A verdict together with the data that led to it.
 public struct TrustEvaluation: Sendable {
     /// The host and port that the caller asked for.
@@ -10,6 +16,22 @@ public struct TrustEvaluation: Sendable {
     public let presented: PresentedChain?
     /// The validated path; `nil` if none was found or validation did not run.
     public let path: ValidatedPath?
+    /// The policy and the time of a verdict on a chain; `nil` if there was no chain.
+    var origin: Origin?
+
+    struct Origin: Sendable {
+        let policy: PinningPolicy
+        let instant: Date
+        var generation: UInt64 = 1
+    }
+}
+
+extension TrustEvaluation {
+    /// The receipt of the connection; `nil` if the server was refused. It is made at each call: keep it with the
+    /// connection. An evaluator made from a source gives it the source's generation; otherwise the generation is 1.
+    public var receipt: TrustReceipt? {
+        origin.flatMap { TrustReceipt(self, by: $0.policy, generation: $0.generation, at: $0.instant) }
+    }
 }
 
 extension TrustEvaluation {

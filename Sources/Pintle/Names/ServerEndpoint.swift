@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A server's host and port.
 public struct ServerEndpoint: Sendable, Hashable {
     /// The host: a DNS name or an IP address.
@@ -20,19 +26,56 @@ extension ServerEndpoint: CustomStringConvertible {
 }
 
 extension ServerEndpoint {
-    /// Creates the endpoint of an `https` URL, or `nil` for any other URL.
+    /// Creates the endpoint of an `https` or `wss` URL, with port 443 if the URL has none.
     ///
-    /// This is not a full URL parser. It accepts only the plain form `https://HOST[:PORT][/...]` and refuses everything
-    /// on which URL parsers disagree: user-info, backslashes, blanks, control characters and non-ASCII characters.
+    ///     let server = try ServerEndpoint(url: URL(string: "https://api.example.com/v1")!)
+    ///
+    /// This is not a full URL parser (RFC 3986). It accepts only the plain form `https://HOST[:PORT][/...]` and refuses
+    /// everything on which URL parsers disagree: user-info, backslashes, blanks, control characters and non-ASCII
+    /// characters. A URL that is relative to a base is resolved first.
+    ///
+    /// - Throws: the reason, which names the place and the remedy.
+    public init(url: URL) throws(ServerURLError) {
+        try self.init(url: url.absoluteString, schemes: ["https", "wss"])
+    }
+
+    /// Creates the endpoint of an `https` URL as ``init(url:)`` does, or `nil` for any other text.
     package init?(httpsURL url: some StringProtocol) {
-        guard url.utf8.count <= 8192, url.prefix(8).lowercased() == "https://" else { return nil }
-        let rest = url.dropFirst(8)
-        guard rest.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) else { return nil }
-        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard !authority.contains("@") else { return nil }
+        do throws(ServerURLError) { try self.init(url: url, schemes: ["https"]) } catch { return nil }
+    }
+
+    private init(url: some StringProtocol, schemes: [String]) throws(ServerURLError) {
+        let scheme = url.prefix { $0 != ":" && $0 != "/" && $0 != "?" && $0 != "#" && $0 != "@" }
+        let rest = url.dropFirst(scheme.count)
+        let authority = rest.hasPrefix("://") ? rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" } : ""
+        func error(_ reason: ServerURLError.Reason) -> ServerURLError {
+            var text = String(scheme.prefix(16))
+            // Without what stands before @, which may be a password.
+            let server = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+            if rest.hasPrefix("://") { text += "://\(server.prefix(256))" } else if !rest.isEmpty { text += ":…" }
+            return ServerURLError(reason: reason, text: text)
+        }
+        guard url.utf8.count <= 8192 else { throw error(.tooLong) }
+        guard schemes.contains(scheme.lowercased()), rest.hasPrefix("://") else { throw error(.scheme) }
+        guard !authority.contains("@") else { throw error(.userInfo) }
+        guard rest.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) else { throw error(.character) }
         // Without brackets, the last group of an IPv6 address would be taken for a port.
-        guard authority.hasPrefix("[") || authority.filter({ $0 == ":" }).count <= 1 else { return nil }
-        self.init(authority)
+        let isBareAddress = !authority.hasPrefix("[") && authority.count(where: { $0 == ":" }) > 1
+        if !isBareAddress, let endpoint = ServerEndpoint(authority) {
+            self = endpoint
+            return
+        }
+        let colon = isBareAddress ? nil : authority.lastIndex(of: ":")
+        let host = authority.lastIndex(of: "]").map { authority[...$0] } ?? authority[..<(colon ?? authority.endIndex)]
+        do throws(ServerNameError) {
+            _ = try ServerName(host)
+        } catch let failure {
+            throw error(.host(failure))
+        }
+        if isBareAddress {
+            throw error(.host(ServerNameError(.malformedAddress, in: String(host))))
+        }
+        throw error(.port)
     }
 
     /// Parses `HOST[:PORT]`, by default with port 443. An IPv6 address with a port must be in brackets.

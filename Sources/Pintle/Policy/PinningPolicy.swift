@@ -69,6 +69,12 @@ public struct PinningPolicy: Sendable {
 
     /// The rules, in the order given.
     public var hosts: Hosts { Hosts(storage: storage) }
+
+    /// The roots that decisions may need. Rules with the same terms share theirs.
+    package var anchors: some Sequence<TrustAnchors> {
+        [unpinnedHosts == .reject ? nil : TrustAnchors.system].lazy.compactMap(\.self)
+            + storage.terms.lazy.map(\.terms.anchors)
+    }
 }
 
 /// A result builder that collects the rules of a policy written in Swift.

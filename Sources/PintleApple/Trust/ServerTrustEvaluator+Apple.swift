@@ -3,6 +3,14 @@ import Pintle
 import Security
 
 extension ServerTrustEvaluator {
+    /// Creates an evaluator that follows the changes of a policy. The system validates the paths.
+    ///
+    /// - Parameter source: The source of the policy, the user's approvals and the newest known time. Each verdict reads
+    ///   its `current` once.
+    public init(source: some PolicySource) {
+        self.init(source: source) { Self.validate($0) }
+    }
+
     /// Creates an evaluator that applies a policy to paths that the system has validated.
     ///
     /// - Parameters:
@@ -14,18 +22,19 @@ extension ServerTrustEvaluator {
         policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
         newestKnownTime: Date? = nil
     ) {
-        self.init(policy: policy, approvals: approvals, newestKnownTime: newestKnownTime) { request in
-            guard let trust = SecTrust.presenting(request.chain.certificates.map(\.der)) else {
-                return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the system cannot read it"))
-            }
-            return SystemValidation(trust).outcome(of: request)
+        self.init(policy: policy, approvals: approvals, newestKnownTime: newestKnownTime) { Self.validate($0) }
+    }
+
+    private static func validate(_ request: PathRequest) -> PathOutcome {
+        guard let trust = SecTrust.presenting(request.chain.certificates.map(\.der)) else {
+            return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the system cannot read it"))
         }
+        return SystemValidation(trust).outcome(of: request)
     }
 
     /// Creates an evaluator for the policy and the approvals of a snapshot.
     public init(_ snapshot: PolicySnapshot) {
-        self.init(
-            policy: snapshot.policy, approvals: { snapshot.approvals }, newestKnownTime: snapshot.newestKnownTime)
+        self.init(source: snapshot)
     }
 
     /// Decides about the server behind a trust object.
@@ -57,9 +66,7 @@ extension ServerTrustEvaluator {
         }
         var isPrivate = false
         let validation = SystemValidation(trust)
-        let evaluation = policy.evaluate(
-            server, presented: trust.certificates, approvals: approvals(), at: instant, newestKnownTime: newestKnownTime
-        ) { request in
+        let (evaluation, _) = evaluate(server, presented: trust.certificates, at: instant) { request in
             let outcome = validation.outcome(of: request)
             // A later outcome replaces an earlier one only if it is valid: then its path is the trusted one.
             if case .valid = outcome { isPrivate = !request.anchors.certificates.isEmpty }

@@ -31,6 +31,16 @@ public final class PathValidator: Sendable {
         self.budget = budget
     }
 
+    /// Reads the roots that decisions by a policy need, and the public suffix list, so that the first validation takes
+    /// no longer than later ones. The system's roots take tens of milliseconds.
+    ///
+    /// Later calls do nothing that is already done. Roots that cannot be read make validations fail, as they do without
+    /// this call.
+    public func prepare(for policy: PinningPolicy) {
+        _ = PublicSuffixList.contains("com")
+        system.prepare(policy.anchors)
+    }
+
     /// Returns a path that satisfies the request. If there is none, returns any valid path, or else the failure.
     public func validate(_ request: PathRequest) -> PathOutcome {
         guard let leaf = X509Reference(der: request.chain.leaf.der) else {

@@ -7,6 +7,20 @@ public import Foundation
 #endif
 
 extension ServerTrustEvaluator {
+    /// Creates an evaluator that follows the changes of a policy. OpenSSL, with this package's search and checks,
+    /// validates the paths.
+    ///
+    ///     let evaluator = ServerTrustEvaluator(source: store)
+    ///     evaluator.prepare()
+    ///
+    /// - Parameters:
+    ///   - source: the source of the policy, the users' approvals and the newest known time. Each verdict reads its
+    ///     `current` once.
+    ///   - validator: validates the paths. It caches parsed certificates, so several evaluators may share one.
+    public init(source: some PolicySource, validator: PathValidator = PathValidator()) {
+        self.init(source: source, validate: validator.validate, prepare: validator.prepare(for:))
+    }
+
     /// Creates an evaluator that decides by a policy. OpenSSL, with this package's search and checks, validates the
     /// paths.
     ///
@@ -20,7 +34,29 @@ extension ServerTrustEvaluator {
         newestKnownTime: Date? = nil, validator: PathValidator = PathValidator()
     ) {
         self.init(
-            policy: policy, approvals: approvals, newestKnownTime: newestKnownTime, validate: validator.validate)
+            policy: policy, approvals: approvals, newestKnownTime: newestKnownTime, validate: validator.validate,
+            prepare: validator.prepare(for:))
+    }
+}
+
+extension ServerTrustEvaluator {
+    /// Decides as `evaluate(_:presented:at:)` does, on another thread.
+    ///
+    /// The caller's thread does not wait, so that an event loop or an actor goes on. At most four verdicts run at the
+    /// same time in a process; the others wait. Cancelling the task changes nothing: the call still returns the verdict.
+    ///
+    /// - Parameters:
+    ///   - server: the host and port that the caller wants to connect to, never a name from a certificate or SNI.
+    ///   - presented: the certificates that the server sent, in DER, the leaf first.
+    ///   - instant: the current time.
+    public func evaluation(
+        of server: ServerEndpoint, presented: [[UInt8]], at instant: Date
+    ) async -> TrustEvaluation {
+        await withCheckedContinuation { continuation in
+            VerdictThreads.run {
+                continuation.resume(returning: evaluate(server, presented: presented, at: instant))
+            }
+        }
     }
 }
 

@@ -60,6 +60,18 @@ public final class SystemAnchors: Sendable {
         return try found.get()
     }
 
+    /// The number of stores that are ready, for tests.
+    var readyStores: Int { stores.withLock { $0.byIdentity.count + ($0.system == nil ? 0 : 1) } }
+
+    /// Makes the stores for these anchors, as far as they are remembered.
+    func prepare(_ anchors: some Sequence<TrustAnchors>) {
+        var seen: Set<ObjectIdentifier> = []
+        for anchors in anchors where seen.insert(ObjectIdentifier(anchors.identity)).inserted {
+            guard seen.count <= Self.rememberedStores else { return }
+            _ = try? store(for: anchors)
+        }
+    }
+
     private func make(_ anchors: TrustAnchors) -> Result<AnchorStore, PathFailure> {
         var references: [X509Reference] = []
         for anchor in anchors.certificates + (anchors.includesSystem ? replacement ?? [] : []) {

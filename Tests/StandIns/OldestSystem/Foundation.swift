@@ -7,7 +7,14 @@ public struct Date: Sendable, Hashable, Comparable {
     public init(timeIntervalSince1970 seconds: Double) { timeIntervalSince1970 = seconds }
     public init(timeIntervalSinceReferenceDate seconds: Double) { timeIntervalSince1970 = seconds }
     public func timeIntervalSince(_ other: Date) -> Double { 0 }
+    public static let distantPast = Date()
+    public static let distantFuture = Date()
+    public static func + (left: Date, right: Double) -> Date { left }
     public static func < (left: Date, right: Date) -> Bool { left.timeIntervalSince1970 < right.timeIntervalSince1970 }
+}
+
+public struct URL: Sendable, Hashable {
+    public var absoluteString: String { "" }
 }
 
 public protocol LocalizedError: Error {

@@ -84,13 +84,15 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
         session.deliver {
             switch self.delivery {
             case .data(let handler): handler(error == nil ? data : nil, error == nil ? response : nil, error)
-            case .file(let handler):
-                handler(error == nil ? Self.file(data) : nil, error == nil ? response : nil, error)
+            case .file(let handler) where error == nil: Self.withFile(data) { handler($0, response, nil) }
+            case .file(let handler): handler(nil, nil, error)
             case .delegate:
                 if error == nil, let task = self as? URLSessionDownloadTask,
                     let delegate = self.session.delegate as? any URLSessionDownloadDelegate
                 {
-                    delegate.urlSession(self.session, downloadTask: task, didFinishDownloadingTo: Self.file(data))
+                    Self.withFile(data) {
+                        delegate.urlSession(self.session, downloadTask: task, didFinishDownloadingTo: $0)
+                    }
                 }
                 self.session.taskDelegate?.urlSession(self.session, task: self, didCompleteWithError: error)
             }
@@ -98,10 +100,12 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
         }
     }
 
-    private static func file(_ data: Data) -> URL {
+    /// Calls `body` with a file that holds `data`, then removes the file, as Foundation does unless it was moved.
+    private static func withFile(_ data: Data, _ body: (URL) -> Void) {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("standin-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
         try? data.write(to: file)
-        return file
+        body(file)
     }
 }
 

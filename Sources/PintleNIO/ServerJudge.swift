@@ -1,0 +1,79 @@
+#if NIO
+internal import NIOSSL
+internal import Pintle
+
+#if PINTLE_APPLE
+internal import PintleApple
+#else
+internal import PintleOpenSSL
+#endif
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Asks the policy about servers. Safe to use from any thread.
+struct ServerJudge: Sendable {
+    private let source: any PolicySource
+    private let evaluator: ServerTrustEvaluator
+    private let failureHandler: (@Sendable (TrustFailure) -> Void)?
+
+    init(_ source: some PolicySource) {
+        self.source = source
+        evaluator = ServerTrustEvaluator(source: source)
+        failureHandler = nil
+    }
+
+    private init(_ judge: ServerJudge, _ failureHandler: @escaping @Sendable (TrustFailure) -> Void) {
+        source = judge.source
+        evaluator = judge.evaluator.onFailure(failureHandler)
+        let earlier = judge.failureHandler
+        self.failureHandler = { failure in
+            earlier?(failure)
+            failureHandler(failure)
+        }
+    }
+
+    func onFailure(_ handler: @escaping @Sendable (TrustFailure) -> Void) -> ServerJudge {
+        ServerJudge(self, handler)
+    }
+
+    /// Reads the roots that the policy needs. Not for event loops.
+    func prepare() { evaluator.prepare() }
+
+    /// Returns the verdict on the certificates that a server presents. Not for event loops: it may read files.
+    func judge(_ server: ServerEndpoint, _ certificates: [NIOSSLCertificate]) -> ServerVerdict {
+        guard let presented = try? certificates.map({ try $0.toDERBytes() }) else {
+            let failure = PathFailure(.malformedCertificate, text: "a certificate that BoringSSL cannot encode")
+            return .refused(refuse(server, failure))
+        }
+        let evaluation = evaluator.evaluate(server, presented: presented, at: Date())
+        if case .rejected(let rejection) = evaluation.decision { return .refused(rejection) }
+        guard let receipt = evaluation.receipt else {
+            return .refused(refuse(server, PathFailure(.other, text: "a verdict without a path")))
+        }
+        return .accepted(receipt)
+    }
+
+    /// Refuses a server whose certificates never reached the policy, and reports that.
+    func refuse(_ server: ServerEndpoint, _ failure: PathFailure) -> TrustRejection {
+        let snapshot = source.current
+        let evaluation = TrustEvaluation(of: server, unreadable: failure)
+        if let failureHandler,
+            let failure = TrustFailure(
+                evaluation, by: snapshot.policy, generation: snapshot.generation, at: Date())
+        {
+            failureHandler(failure)
+        }
+        return .invalidPath(failure)
+    }
+
+    /// Returns the reason why a connection may carry no further request; `nil` if it may.
+    func reason(against receipt: TrustReceipt, at instant: Date) -> TrustSuperseded.Reason? {
+        if source.current.generation != receipt.generation { return .policyChanged }
+        return receipt.validFrom <= instant && instant < receipt.validUntil ? nil : .receiptEnded
+    }
+}
+#endif

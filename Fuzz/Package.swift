@@ -4,8 +4,9 @@ import PackageDescription
 // Each folder of Sources is an executable for one parser of foreign bytes. Fuzz/run.sh builds them with coverage in
 // every module, links libFuzzer's main, and enables @testable, because the entry points are internal.
 let entries = [
-    "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Fields",
-    "ForeignCode", "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Messages", "Names", "PEM", "Path", "Payload",
+    "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Families",
+    "Fields", "ForeignCode", "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Messages", "Names", "PEM", "Path",
+    "Payload",
     "Pins", "Plan", "Policy", "Proxies", "Redirects", "Spool",
 ]
 

@@ -29,8 +29,7 @@ seed JSON escapes '{"\u0041\ud83d\ude00\n": "é"}'
 seed Dates utc '2027-11-20T00:00:00Z'
 seed Dates offset '2028-02-29t23:59:59.123456789+01:00'
 seed Base64 standard '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
-seed Base64 url 'u_-_'
-seed Base64 hex 'A2:2A:f0 bd 3e'
+seed Base64 url 'u_-_' && seed Base64 hex 'A2:2A:f0 bd 3e'
 
 hash=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFA=
 seed Pins printed "sha256/$hash"
@@ -43,7 +42,8 @@ seed Arguments pin $'--as\npolicy\n--json\nexample.com:443\n-v\n--\n-file'
 seed Arguments check $'https://[2001:db8::1]:8443/path\n--policy=p.json\n--connect-to\n127.0.0.1:1\n--at\n2027-01-01T00:00:00Z'
 seed Names host 'API.xn--bcher-kva.example.'
 seed Approvals store '{"version":1,"generation":7,"approvals":[{"host":"a.b","port":443,"certificate":"'"$(printf 'ab%.0s' {1..32})"'","accepts":["self-signed"],"approvedAt":"2026-11-20T10:00:00Z","expiresAt":"2027-11-20T10:00:00Z","note":"x"},{"host":"::1","port":1,"spki":"'$hash'","accepts":[],"approvedAt":"2026-11-20T10:00:00Z","revokedAt":"2026-11-21T10:00:00Z"}]}'
-mkdir -p Plan && cp "$here"/../Examples/plans/*.json Plan/
+mkdir -p Plan Families && cp "$here"/../Examples/plans/*.json Plan/ && cp "$here"/../Sources/PintleTools/Families/*.json Families/
+seed Families small '{"version": 1, "date": "2027-01-01", "families": [{"id": "a", "name": "A", "aliases": ["b"], "lifetimes": [{"days": 90}], "rotation": {"sources": [{"url": "u", "read": "2027-01-01", "sentence": "s"}]}, "roots": [{"name": "r", "pin": "'"$hash"'", "notAfter": "2030-01-01", "from": "f"}, {"name": "q", "missing": "m"}]}], "edges": [{"id": "e", "name": "E", "families": ["a"]}]}'
 seed Names ipv4 '192.0.2.1:8443' && seed Names ipv6 'https://[2001:db8::192.0.2.1]:443/path?query#fragment'
 
 "$here/mint-certificates.sh" && "$here/mint-updates.sh" && "$here/mint-messages.sh" && . "$here/mint-foreign.sh"

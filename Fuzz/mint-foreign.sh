@@ -27,4 +27,10 @@ seed ForeignJSON envoy '{"clusters": [{"load_assignment": {"endpoints": [{"lb_en
 "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", "sni": "a.test", "common_tls_context":
 {"validation_context": {"trusted_ca": {"filename": "/etc/ssl/cert.pem"}, "verify_certificate_spki": ["'$pin'"]}}}}}]}'
 seed Audit results '{"host":"a.example","port":443,"connectTo":"127.0.0.1:8443","at":"2026-11-20T00:00:00Z","decision":"rejected","reason":"pin-mismatch","certificateEnds":"2027-02-18T00:00:00Z","pinsEnd":"2028-01-01T00:00:00Z","backup":"unused","problems":[{"id":"live-mismatch","severity":"error","message":"<b>"}]}'$'\n{"host":"b","port":1,"at":"2026-11-20T00:00:00Z","error":{"code":"not-tls"}}\n{"ho'
+certificate() { # position, digit of the fingerprint, pin
+    echo "{\"position\":\"$1\",\"subject\":\"CN=<b>\",\"issuer\":\"CN=i\",\"spkiPin\":\"sha256/$3\",\"certificateSHA256\":\"$(printf "${2}a%.0s" {1..32})\",\"notBefore\":\"2026-11-01T00:00:00Z\",\"notAfter\":\"2027-01-01T00:00:00Z\",\"onPath\":true}"
+}
+seed Audit history "$(for day in 1 2; do
+    echo "{\"host\":\"a.example\",\"port\":443,\"at\":\"2026-11-2${day}T00:00:00Z\",\"decision\":\"trusted\",\"reason\":\"pin-matched\",\"rule\":\"a.example\",\"matchedPin\":\"sha256/$pin\",\"certificates\":[$(certificate leaf $day "$pin"),$(certificate root 3 "$pin")]}"
+done)"$'\n'
 seed Audit hosts $'# list\na.example:8443 127.0.0.1\r\n  https://[2001:db8::1]/x  # c\nb c d\n'

@@ -23,6 +23,8 @@ for purpose in "$@"; do
         command readelf binutils
         command xmllint libxml2-utils
         command aapt2 aapt
+        command pebble pebble
+        command acme-tiny acme-tiny
         [ .build/venv/ready -nt Scripts/venv.sh ] || python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
         ;;
     docs) command jq jq ;;
@@ -33,6 +35,7 @@ for purpose in "$@"; do
         ;;
     bench)
         command valgrind valgrind
+        command /usr/bin/time time
         library libcrypto libssl-dev
         ;;
     model)

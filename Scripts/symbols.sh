@@ -15,7 +15,9 @@ if [ "${1:-}" = apple ]; then
 else
     build=(swift build)
     # Products whose names begin with an underscore are not for users.
-    modules=$(swift package dump-package | jq -r '.products[] | select(.type.library) | .name | select(startswith("_") | not)')
+    # PintleNIO needs packages that are not fetched here.
+    modules=$(swift package dump-package |
+        jq -r '.products[] | select(.type.library) | .name | select((startswith("_") or . == "PintleNIO") | not)')
     maps=$(find Sources -path 'Sources/C*/module.modulemap')
     # These two depend on all the others.
     top=(PintleURLSession PintleTestKit)

@@ -47,6 +47,12 @@ struct PlanExampleTests {
             ], advice: ["reach", "use-known-key", "switch-later", "no-update", "make-backup"],
             sentence: "from 2027-03-01 until 2027-09-01, 12.4 % of users (versions 2.1, 2.2) cannot connect to "
                 + "api.example.com"),
+        Story(
+            name: "renewals", lockOuts: ["3.0 6 % from 2027-03-03T00:00:00Z pin-mismatch"],
+            advice: ["reach", "use-known-key", "no-later-switch", "publish-update", "make-backup"],
+            sentence:
+                "from 2027-03-03, 6 % of users (version 3.0) cannot connect to api.example.com if its certificate "
+                + "comes from \"root B\""),
     ]
 
     private func outcome(_ name: String, _ arguments: String...) throws -> PlanOutcome {

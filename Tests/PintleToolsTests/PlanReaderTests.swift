@@ -139,6 +139,7 @@ struct PlanReaderTests {
             + [PlanKeys.Switch.allCases.map(\.rawValue), PlanKeys.App.allCases.map(\.rawValue)]
             + [PlanKeys.Share.allCases.map(\.rawValue), PlanKeys.Update.allCases.map(\.rawValue)]
             + [PlanKeys.Reach.allCases.map(\.rawValue), PlanKeys.Trust.allCases.map(\.rawValue)]
+            + [PlanKeys.Renewal.allCases.map(\.rawValue), PlanKeys.RenewalKeys.allCases.map(\.rawValue)]
         for key in keys.joined() { #expect(article.contains("`\(key)`"), "\(key)") }
         for kind in PlanAdvice.Kind.allCases { #expect(article.contains("\n| `\(kind.rawValue)` |"), "\(kind)") }
     }

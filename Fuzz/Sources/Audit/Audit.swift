@@ -4,12 +4,13 @@ import FoundationEssentials
 @testable import PintleTools
 
 /// The inputs of `pintle audit`: results and lists of hosts. Whatever a result contains, its row of the page has only
-/// the page's own elements. Every line of a list is a server, which parses to itself when printed, or an error with its
+/// the page's own elements, and so has its lane in a history, whose observations are in order. Every line of a list is a server, which parses to itself when printed, or an error with its
 /// place.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
     results(input)
+    history(input)
     hosts(input)
     return 0
 }
@@ -42,6 +43,35 @@ private func results(_ input: [UInt8]) {
     guard !isReadable || reader.wholeBytes + reader.tornBytes == input.count else { fatalError("bytes are missing") }
     let svg = timeline.svg
     guard !svg.contains("<script"), svg.hasSuffix("</svg>") else { fatalError("markup in \(svg)") }
+}
+
+private func history(_ input: [UInt8]) {
+    var reader = AuditReader("results", ByteSource(input), readsPaths: true)
+    let limits = HistoryLimits(servers: 20, results: 200, certificates: 40, texts: 30)
+    var history = HistoryReader(limits: limits)
+    do {
+        while let record = try reader.next() { try history.add(record, file: "results", line: reader.line) }
+    } catch {
+        guard error.line != nil else { fatalError("an error without a place: \(error.text)") }
+    }
+    guard let report = HistoryReport(history, policy: nil) else { return }
+    guard report.entries.count <= limits.servers else { fatalError("more servers than the limit") }
+    for entry in report.entries {
+        let instants = entry.history.observations.map(\.instant)
+        guard instants == instants.sorted() else { fatalError("observations out of order") }
+        guard entry.changes.count < max(1, instants.count), entry.history.renewals.count <= entry.leafCertificates,
+            entry.leafKeys <= entry.leafCertificates
+        else { fatalError("changes that no two observations show") }
+    }
+    let names = ["svg", "defs", "pattern", "rect", "line", "circle", "text", "g", "title"]
+    let svg = HistoryLanes(report.entries, span: report.span, number: 0).svg
+    for element in svg.split(separator: "<") {
+        let name = element.drop { $0 == "/" }.prefix { $0.isLetter }
+        guard names.contains(String(name)) else { fatalError("markup in \(svg)") }
+    }
+    var document: [UInt8] = []
+    report.writeDocument { document += $0 }
+    guard (try? JSONDocument(document)) != nil else { fatalError("no JSON") }
 }
 
 private func hosts(_ input: [UInt8]) {

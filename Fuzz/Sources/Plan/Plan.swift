@@ -19,7 +19,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let isPlaced = error.all.allSatisfy { problem in
             problem.file == "plan" && problem.line.map { 1...lines ~= $0 } == true && (problem.column ?? 0) >= 1
         }
-        guard isPlaced, error.all.count <= PlanLimits.problems, error.exitCode == .unusable else {
+        guard isPlaced, error.all.count <= ValueLimits.problems, error.exitCode == .unusable else {
             fatalError("a problem without a place: \(error)")
         }
         return 0
@@ -36,7 +36,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
         guard report.isLockedOut == !report.lockOuts.isEmpty else { fatalError("locked out, or not?") }
         let page = PlanPage(report, file: "plan", writtenAt: now).html
-        guard page.split(separator: "<script").count == 1, page.split(separator: "<svg").count == plan.servers.count + 1
+        guard page.split(separator: "<script").count == 1, page.split(separator: "<svg").count == report.views.count + 1
         else { fatalError("foreign markup") }
     } catch {
         fatalError("a plan that was read cannot be played: \(error)")

@@ -10,6 +10,7 @@ struct PolicyInspection {
     /// - Throws: the problem that keeps a file from being read as a policy, if it is not one at all.
     func show() throws(ToolError) {
         var lint = PolicyLint(at: invocation.now)
+        lint.families = try FamilyFile.builtIn().families
         lint.resolvingFile = { path in try input.anchorFile(path) }
         lint.isPublicSuffix = PublicSuffixList.contains
         let authorities = PublicAuthorities(environment: invocation.environment)

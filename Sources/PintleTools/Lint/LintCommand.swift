@@ -29,7 +29,8 @@ extension Command {
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
         ownOptions: [
-            .live, .against, .expiresWithin, .github, .connectTo, .anchors, .connectTimeout, .handshakeTimeout,
+            .live, .against, .from, .families, .expiresWithin, .github, .connectTo, .anchors, .connectTimeout,
+            .handshakeTimeout,
         ],
         environment: LiveEnvironment.variables,
         exitCodes: [
@@ -55,10 +56,13 @@ extension Command {
                     "A list of `id`, `severity` (`error`, `warning`), `path`, `line`, `column`, `message`, `help`, `server`"
                 ),
                 ("errors, warnings", "The numbers of both"),
-                ("servers", "The servers that were asked: `host`, `port`, `decision`, `reason`"),
+                (
+                    "servers",
+                    "`host`, `port`, `decision`, `reason`; `fragility` (`id`, `until`, `because`) if pins will not match for long"
+                ),
             ]),
         ],
-        articles: [.policyProblems, .policyFile, .continuousIntegration],
+        articles: [.policyProblems, .policyFile, .publicAuthorities, .continuousIntegration],
         run: { invocation throws(ToolError) in try LintCommand(invocation).run() }
     )
 }
@@ -72,6 +76,9 @@ extension OptionSpecification {
     fileprivate static let against = OptionSpecification(
         name: "against", value: .text("HOST"), mayRepeat: true,
         help: "Hold the policy against this server: a host, host:port or an https URL; may be repeated")
+    fileprivate static let from = OptionSpecification(
+        name: "from", value: .file("FILE"), mayRepeat: true,
+        help: "Results of earlier audits, which show whether keys outlive a renewal; with `--live` or `--against`")
     fileprivate static let github = OptionSpecification(
         name: "github", help: "Write annotations for GitHub's runners")
 }
@@ -92,9 +99,16 @@ struct LintCommand {
         lint.isPublicSuffix = PublicSuffixList.contains
         let authorities = PublicAuthorities(environment: invocation.environment)
         lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
+        let families = try FamilyFile.read(invocation)
+        lint.families = families.families
         let report = lint.report(on: input.file.bytes)
         var entries = report.findings.map { LintEntry($0) }
-        let servers = try look(report.policy, input.file, authorities, &entries)
+        let servers = try look(report.policy, input.file, authorities, families.families, &entries)
+        if families.families.isOld(at: invocation.now),
+            report.policy?.hosts.contains(where: families.families.isUsed) == true
+        {
+            invocation.console.warn(families.age)
+        }
         // A policy with errors has no rules, but its file still names hosts.
         let rules = report.policy?.hosts.map(\.description) ?? RulePlaces(input.file.bytes).hosts
         let text = LintReportText(
@@ -113,7 +127,8 @@ struct LintCommand {
 
     /// Asks the servers of the command line and inserts their problems among the entries, in the file's order.
     private func look(
-        _ policy: PinningPolicy?, _ file: InputFile, _ authorities: PublicAuthorities, _ entries: inout [LintEntry]
+        _ policy: PinningPolicy?, _ file: InputFile, _ authorities: PublicAuthorities, _ families: AuthorityFamilies,
+        _ entries: inout [LintEntry]
     ) throws(ToolError) -> [LiveLint.Server] {
         if invocation.writesJSON, invocation.arguments.has(.github) {
             throw .usage("--json and --github are two formats of one report: choose one", of: .lint)
@@ -123,12 +138,20 @@ struct LintCommand {
         if invocation.arguments.has(.live) {
             endpoints += policy?.hosts.map { ServerEndpoint(host: $0.host, port: $0.port ?? 443) } ?? []
         }
-        guard !endpoints.isEmpty || invocation.arguments.has(.live) else { return [] }
+        guard !endpoints.isEmpty || invocation.arguments.has(.live) else {
+            guard !invocation.arguments.has(.from) else {
+                throw .usage("--from is about servers: add --live or --against HOST", of: .lint)
+            }
+            return []
+        }
         guard let policy else {
             invocation.console.warn("the policy has errors, so no server was asked")
             return []
         }
-        let live = LiveLint(policy, of: file.bytes, authorities: authorities, now: invocation.now)
+        let live = LiveLint(
+            policy, of: file.bytes, authorities: authorities, families: families,
+            histories: try KeyHistory.read(invocation.arguments.values(of: .from), warning: invocation.console.warn),
+            now: invocation.now)
         let validator = try invocation.validator()
         var seen: Set<ServerEndpoint> = []
         var servers: [LiveLint.Server] = []

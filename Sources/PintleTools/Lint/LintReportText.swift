@@ -16,6 +16,11 @@ struct LintReportText {
 
     func print(to console: Console) {
         let name = SafeText.escape(file.name)
+        for server in servers {
+            guard let fragility = server.fragility, !fragility.isProblem, fragility.until != nil else { continue }
+            console.print("\(name): note: \(server.endpoint): \(SafeText.escape(fragility.message))")
+            console.print("      help: " + SafeText.escape(fragility.remedy))
+        }
         guard !entries.isEmpty else {
             console.print(console.palette.good("ok") + "   \(name)   \(scope), no problems")
             return
@@ -122,6 +127,7 @@ struct LintReportText {
                         json.member("port", Int(server.endpoint.port))
                         json.member("decision", server.decision.map { $0.isTrusted ? "trusted" : "rejected" })
                         json.member("reason", server.decision?.reason)
+                        server.fragility?.write(to: &json)
                     }
                 }
             }

@@ -7,12 +7,21 @@ struct LiveLint {
     private let policy: PinningPolicy
     private let places: RulePlaces
     private let authorities: PublicAuthorities
+    private let judge: FragilityJudge
     private let now: Date
 
-    /// - Parameter json: the policy's file, for places; empty without a file.
-    init(_ policy: PinningPolicy, of json: [UInt8], authorities: PublicAuthorities, now: Date) {
+    /// - Parameters:
+    ///   - json: the policy's file, for places; empty without a file.
+    ///   - histories: the results of earlier audits.
+    init(
+        _ policy: PinningPolicy, of json: [UInt8], authorities: PublicAuthorities, families: AuthorityFamilies,
+        histories: [HistoryServer: KeyHistory] = [:], now: Date
+    ) {
         self.policy = policy
         self.authorities = authorities
+        judge = FragilityJudge(
+            families: families, isPublicRoot: { authorities.name(pinnedBy: Pin(.publicKey($0))) != nil },
+            history: { KeyHistory.of($0, in: histories) })
         self.now = now
         places = RulePlaces(json)
     }
@@ -22,6 +31,8 @@ struct LiveLint {
         let endpoint: ServerEndpoint
         /// The decision; `nil` if there is none.
         let decision: TrustDecision?
+        /// The reason why its pins will not match for long; `nil` if there is none.
+        var fragility: Fragility?
     }
 
     /// Connects once; nothing is sent but the handshake.
@@ -44,11 +55,40 @@ struct LiveLint {
             return (Server(endpoint: endpoint, decision: nil), [entry])
         }
         findings.connection?.close()
-        return (Server(endpoint: endpoint, decision: findings.decision), entries(on: findings))
+        let fragility = fragility(of: findings)
+        let server = Server(endpoint: endpoint, decision: findings.decision, fragility: fragility)
+        return (server, entries(on: findings, fragility))
     }
 
     /// Returns the problems of a server that was asked.
-    func entries(on findings: CheckFindings) -> [LintEntry] { verdict(findings) + circumstances(findings) }
+    func entries(on findings: CheckFindings, _ fragility: Fragility?) -> [LintEntry] {
+        verdict(findings) + future(findings, fragility) + circumstances(findings)
+    }
+
+    /// Returns the reason why the pins that match a server will not match for long; `nil` if there is none.
+    ///
+    /// - Parameter connectTo: the place that was connected to, if it is another.
+    func fragility(of findings: CheckFindings, connectTo: ServerEndpoint? = nil) -> Fragility? {
+        guard case .trusted(.pinMatched) = findings.decision, let host = findings.host else { return nil }
+        let path = findings.positions.onPath
+        let keys = path.compactMap(\.certificate?.publicKeyPin)
+        guard let leaf = path.first?.certificate, keys.count == path.count else { return nil }
+        return judge.judge(
+            host,
+            on: FragilityJudge.Path(
+                server: HistoryServer(endpoint: findings.endpoint, connectTo: connectTo), keys: keys,
+                fingerprint: leaf.fingerprint, validity: leaf.validity, now: findings.instant))
+    }
+
+    /// Returns the problem of a pin that is known to end. Problems of the file are listed without a server.
+    private func future(_ findings: CheckFindings, _ fragility: Fragility?) -> [LintEntry] {
+        guard let fragility, fragility.isProblem else { return [] }
+        return [
+            entry(
+                .warning, .fragilePin, findings.endpoint, rule: findings.rule?.index, list: "pins",
+                "\(fragility.message) (\(findings.endpoint))", help: fragility.remedy)
+        ]
+    }
 
     // MARK: The verdict
 
@@ -119,14 +159,27 @@ struct LiveLint {
         let path = findings.positions.onPath
         var entries: [LintEntry] = []
         let inUse = host.pins.filter { pin in path.indices.contains { path[$0].isMatched(by: pin, depth: $0) } }
+        let families = Set(
+            path.compactMap { $0.certificate.flatMap { judge.families.family(ofRoot: $0.publicKeyPin)?.id } })
+        // A rule with a family: the authority has several roots, and a path has one of them.
+        let durable = families.intersection(
+            host.pins.compactMap { pin in pin.position == .leaf ? nil : judge.families.family(of: pin)?.id })
+        func isRootOfFamily(_ pin: Pin) -> Bool {
+            guard pin.position != .leaf, case .publicKey(let key) = pin.subject else { return false }
+            return judge.families.family(ofRoot: key).map { durable.contains($0.id) } ?? false
+        }
         if inUse.isEmpty {
+            let matched = host.backupPins.filter { pin in
+                path.indices.contains { path[$0].isMatched(by: pin, depth: $0) }
+            }
+            if matched.allSatisfy(isRootOfFamily) { return sharedAuthorityEntries(findings, host, path, rule) }
             entries.append(
                 entry(
                     .warning, .onBackup, findings.endpoint, rule: rule, list: "backupPins",
                     "\(findings.endpoint) has moved to a backup pin: there is no backup any more",
                     help: "make a new key, keep it offline, add its pin: pintle pin backup.key"))
         } else {
-            for (index, pin) in host.pins.enumerated() where !inUse.contains(pin) {
+            for (index, pin) in host.pins.enumerated() where !inUse.contains(pin) && !isRootOfFamily(pin) {
                 entries.append(
                     entry(
                         .warning, .unmatchedPin, findings.endpoint, rule: rule, list: "pins", pin: index,
@@ -134,7 +187,7 @@ struct LiveLint {
                         help: "if no other server has that key, it is a backup or unused: move or remove it")
                 )
             }
-            for backup in findings.backupsInUse {
+            for backup in findings.backupsInUse where !isRootOfFamily(backup.pin) {
                 let index = host.backupPins.firstIndex(of: backup.pin)
                 entries.append(
                     entry(
@@ -143,14 +196,19 @@ struct LiveLint {
                         help: "a backup is another key, kept offline: pintle pin backup.key"))
             }
         }
-        if let shared = sharedAuthority(host, path) {
-            entries.append(
-                entry(
-                    .warning, .sharedAuthority, findings.endpoint, rule: rule, list: "pins",
-                    "only keys under \(shared) match at \(findings.endpoint), which signs for everyone who asks",
-                    help: "pin a key of your own beside them"))
-        }
-        return entries
+        return entries + sharedAuthorityEntries(findings, host, path, rule)
+    }
+
+    private func sharedAuthorityEntries(
+        _ findings: CheckFindings, _ host: PinnedHost, _ path: [PathPositions.Place], _ rule: Int
+    ) -> [LintEntry] {
+        guard let shared = sharedAuthority(host, path) else { return [] }
+        return [
+            entry(
+                .warning, .sharedAuthority, findings.endpoint, rule: rule, list: "pins",
+                "only keys under \(shared) match at \(findings.endpoint), which signs for everyone who asks",
+                help: "pin a key of your own beside them")
+        ]
     }
 
     /// Returns the public root, if only authorities under it are pinned.
@@ -211,7 +269,7 @@ struct LiveLint {
 
 extension PathPositions.Place {
     /// Returns whether the pin is of this certificate or its key, and may match here.
-    fileprivate func isMatched(by pin: Pin, depth: Int) -> Bool {
+    func isMatched(by pin: Pin, depth: Int) -> Bool {
         switch (pin.position, depth) {
         case (.leaf, 1...), (.ca, 0): return false
         default: break
@@ -235,4 +293,5 @@ enum LiveProblem: String, CaseIterable {
     case unmatchedPin = "live-unmatched-pin"
     case sharedAuthority = "live-shared-authority"
     case certificateEnds = "live-certificate-ends"
+    case fragilePin = "fragile-pin"
 }

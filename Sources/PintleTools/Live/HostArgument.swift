@@ -5,7 +5,8 @@ internal import PintleOpenSSL
 /// A server on the command line: `host`, `host:port` or an https URL.
 enum HostArgument {
     static func endpoint(_ text: String, defaultPort: UInt16 = 443) throws(ToolError) -> ServerEndpoint {
-        if text.contains("://") { return try endpoint(url: text) }
+        // A search for one byte is much faster than one for a string, and lists have millions of hosts.
+        if text.utf8.contains(UInt8(ascii: "/")), text.contains("://") { return try endpoint(url: text) }
         if let endpoint = ServerEndpoint(text, defaultPort: defaultPort) { return endpoint }
         throw problem(ofAuthority: text)
     }

@@ -33,13 +33,13 @@ struct PathPositions {
             }
             return
         }
-        let sent = Set(presented)
+        // Compared one by one: a chain has few certificates, and hashing all their bytes takes longer.
         let onPath = path.certificates.enumerated().map { depth, der in
             let position = PinEntry.position(depth, of: path.certificates.count, isRoot: true)
-            return Place(position, der, isSent: sent.contains(der), isOnPath: true)
+            return Place(position, der, isSent: presented.contains(der), isOnPath: true)
         }
-        var known = Set(path.certificates)
-        let extras = presented.filter { known.insert($0).inserted }
+        var extras: [[UInt8]] = []
+        for der in presented where !path.certificates.contains(der) && !extras.contains(der) { extras.append(der) }
         places = onPath + extras.map { Place("extra", $0, isSent: true, isOnPath: false) }
     }
 

@@ -16,6 +16,12 @@ extension Command {
             Example(
                 line: "pintle pin example.com backup.key --as policy > policy.json",
                 purpose: "a policy with the server's key and the backup"),
+            Example(
+                line: "pintle pin example.com --durable",
+                purpose: "every root from which the next certificate may come"),
+            Example(
+                line: "pintle pin --authority cloudflare --host example.com --as policy",
+                purpose: "the same for all authorities of a CDN; asks no server"),
             Example(line: "pintle pin - < bundle.pem --json", purpose: "every certificate of a bundle, for a script"),
         ],
         overview: [
@@ -28,15 +34,24 @@ extension Command {
             A source is a file if a file of that name exists or the name has a slash; otherwise it is a host. If a \
             source cannot be read, every error is printed and no pins are.
             """,
+            """
+            With `--durable` and `--authority` the pins are the roots of an authority family: all roots from which the \
+            authority issues. The families come from a dated file in the tool, with the certificate or page that each \
+            hash was taken from; `--families` replaces it by a newer one.
+            """,
         ],
         arguments: [
             Argument(
-                name: "SOURCE", help: "A host, host:port, https URL, file, or `-` for standard input", mayRepeat: true)
+                name: "SOURCE", help: "A host, host:port, https URL, file, or `-` for standard input", isOptional: true,
+                mayRepeat: true)
         ],
-        ownOptions: [.form, .host, .connectTo, .anchors, .connectTimeout, .handshakeTimeout],
+        ownOptions: [
+            .form, .host, .durable, .authority, .families, .connectTo, .anchors, .connectTimeout, .handshakeTimeout,
+        ],
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "pins were printed, also of a server that is not trusted"),
+            (.rejected, "with `--durable`, the authority of a server is in no family"),
             (.unusable, "a source cannot be read"), (.unreachable, "a server showed no certificate"),
         ],
         sections: [
@@ -52,6 +67,15 @@ extension Command {
                     ("isCA", "True for the certificate of an authority"),
                 ]),
             ReferenceSection(
+                "JSON of families",
+                .paragraph(
+                    """
+                    With `--durable` or `--authority`: `families` (`date`, `file`, `isOld`), `rules` and `unknown`. A \
+                    rule has `source`, `name`, `families` (`id`, `name`, `roots`, `sources`), `sources` and `advice`; a \
+                    root has `name`, `spkiPin`, `notAfter`, `from`, `note`, `onPath`, `isNew`, or `missing` in place of a hash. \
+                    An `unknown` server has `source`, `root`, `spkiPin`, `notAfter`.
+                    """)),
+            ReferenceSection(
                 "Positions",
                 .table(
                     "Position", "Meaning",
@@ -62,18 +86,18 @@ extension Command {
                         ("`key`, `csr`", "A bare key, or a certificate request"),
                     ])),
         ],
-        articles: [.choosingPins, .exports],
+        articles: [.choosingPins, .publicAuthorities, .exports],
         run: { invocation throws(ToolError) in try PinCommand(invocation).run() }
     )
 }
 
 extension OptionSpecification {
-    fileprivate static let form = OptionSpecification(
+    static let form = OptionSpecification(
         name: "as", value: .choice("FORM", Snippet.allCases.map(\.rawValue)),
         help:
             "Print something to paste instead: a policy, Swift, or a format of `pintle export`. Servers and certificates "
             + "give pins; keys and requests give backup pins")
-    fileprivate static let host = OptionSpecification(
+    static let host = OptionSpecification(
         name: "host", value: .text("HOST"), help: "The host for `--as`, if no server or certificate names one")
 }
 
@@ -86,6 +110,15 @@ struct PinCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
+        if invocation.arguments.has(.durable) || invocation.arguments.has(.authority) {
+            return try DurableCommand(invocation).run()
+        }
+        guard !invocation.arguments.has(.families) else {
+            throw .usage("--families belongs to --durable or --authority", of: .pin)
+        }
+        guard !invocation.arguments.positionals.isEmpty else {
+            throw .usage("SOURCE is missing", of: .pin, code: "missing-argument")
+        }
         var listings: [PinListing] = []
         var errors: [ToolError] = []
         let sources = invocation.arguments.positionals

@@ -19,16 +19,18 @@ enum Snippet: String, CaseIterable {
     private func plan(_ rules: [SnippetRule]) throws(ToolError) -> ExportPlan? {
         guard self != .curl, let format = ForeignFormat(rawValue: rawValue) else { return nil }
         do throws(PolicyError) {
-            // Servers and certificates give the keys of leaves, and ATS needs to know that.
-            let position: PinPosition = self == .ats ? .leaf : .any
+            // ATS needs to know that keys without a position are those of leaves.
+            let isATS = self == .ats
+            func placed(_ pins: [Pin]) -> [Pin] {
+                pins.map { isATS && $0.position == .any ? Pin($0.subject, at: .leaf) : $0 }
+            }
             var hosts: [PinnedHost] = []
             for rule in rules {
                 let port = rule.endpoint.port == 443 ? nil : rule.endpoint.port
                 hosts.append(
                     try PinnedHost(
                         rule.endpoint.host.description, port: port,
-                        pins: rule.pins.map { Pin(.publicKey($0), at: position) },
-                        backupPins: rule.backupPins.map { Pin(.publicKey($0), at: position) },
+                        pins: placed(rule.pins), backupPins: placed(rule.backupPins),
                         backup: rule.backupPins.isEmpty ? .noneAccepted : .required))
             }
             return ExportPlan(try PinningPolicy(hosts: hosts), to: format)
@@ -65,8 +67,8 @@ enum Snippet: String, CaseIterable {
                     json.object { json in
                         json.member("host", rule.endpoint.host.description)
                         if rule.endpoint.port != 443 { json.member("port", Int(rule.endpoint.port)) }
-                        json.member("pins", rule.pins.map(\.description))
-                        json.member("backupPins", rule.backupPins.map(\.description))
+                        json.array("pins") { json in for pin in rule.pins { pin.write(to: &json) } }
+                        json.array("backupPins") { json in for pin in rule.backupPins { pin.write(to: &json) } }
                     }
                 }
             }
@@ -80,14 +82,21 @@ enum Snippet: String, CaseIterable {
             let port = rule.endpoint.port == 443 ? "" : ", port: \(rule.endpoint.port)"
             lines.append("    try PinnedHost(")
             lines.append("        \"\(rule.endpoint.host)\"\(port),")
-            lines.append("        pins: [\(swiftList(rule.pins))],")
-            lines.append("        backupPins: [\(swiftList(rule.backupPins))])")
+            let isPlain = (rule.pins + rule.backupPins).allSatisfy { $0.position == .any }
+            lines.append("        pins: \(swiftList(rule.pins, isPlain: isPlain)),")
+            lines.append("        backupPins: \(swiftList(rule.backupPins, isPlain: isPlain)))")
         }
         return (lines + ["}"]).joined(separator: "\n")
     }
 
-    private static func swiftList(_ pins: [PublicKeyPin]) -> String {
-        pins.map { "\"\($0)\"" }.joined(separator: ", ")
+    /// - Parameter isPlain: `true` if no pin of the rule has a position; such pins are strings.
+    private static func swiftList(_ pins: [Pin], isPlain: Bool) -> String {
+        if isPlain { return "[" + pins.map { "\"\($0)\"" }.joined(separator: ", ") + "]" }
+        guard !pins.isEmpty else { return "[]" }
+        let lines = pins.map { pin in
+            "            try .publicKey(\"\(pin)\"\(pin.position == .any ? "" : ", at: .\(pin.position.rawValue)"))"
+        }
+        return "[\n" + lines.joined(separator: ",\n") + "\n        ]"
     }
 
     private static func curl(_ rule: SnippetRule) -> String {
@@ -102,15 +111,17 @@ enum Snippet: String, CaseIterable {
 /// The rule for one host that a snippet is made of.
 struct SnippetRule {
     let endpoint: ServerEndpoint
-    var pins: [PublicKeyPin] = []
-    var backupPins: [PublicKeyPin] = []
+    /// Public-key pins, as are the backup pins.
+    var pins: [Pin] = []
+    var backupPins: [Pin] = []
 
     /// Returns the rules: servers and certificates give the pin of their leaf, keys and requests give backup pins.
     ///
     /// - Parameter host: the host of the command line, which replaces the certificates' own names.
     static func rules(for listings: [PinListing], host: String?) throws(ToolError) -> [SnippetRule] {
         var rules: [SnippetRule] = []
-        func add(_ pin: PublicKeyPin?, to endpoint: ServerEndpoint) {
+        func add(_ key: PublicKeyPin?, to endpoint: ServerEndpoint) {
+            let pin = key.map { Pin(.publicKey($0)) }
             guard let index = rules.firstIndex(where: { $0.endpoint == endpoint }) else {
                 rules.append(SnippetRule(endpoint: endpoint, pins: pin.map { [$0] } ?? []))
                 return
@@ -130,13 +141,16 @@ struct SnippetRule {
         guard !rules.isEmpty else {
             throw .usage("there are only backup keys; add the server or its certificate", of: .pin)
         }
-        let backups = files.flatMap(\.entries).compactMap(\.backupPin)
-        for index in rules.indices {
-            for pin in backups where !rules[index].backupPins.contains(pin) && !rules[index].pins.contains(pin) {
-                rules[index].backupPins.append(pin)
-            }
-        }
+        for index in rules.indices { rules[index].addBackups(of: files) }
         return rules
+    }
+
+    /// Adds the keys and requests of files as backup pins.
+    mutating func addBackups(of files: [PinListing]) {
+        for key in files.flatMap(\.entries).compactMap(\.backupPin) {
+            let pin = Pin(.publicKey(key))
+            if !backupPins.contains(pin), !pins.contains(pin) { backupPins.append(pin) }
+        }
     }
 
     /// Returns the index of the rule for certificates from files: that of the only server, or of the host that was named.

@@ -40,8 +40,8 @@ struct LockOut {
 
 extension LockOut {
     /// Returns `true` if both have the same cause, at any time and for any versions.
-    func isAlike(_ other: LockOut) -> Bool {
-        server == other.server && certificate == other.certificate && reason == other.reason
+    func isAlike(_ other: LockOut, atServer server: Int? = nil) -> Bool {
+        self.server == server ?? other.server && certificate == other.certificate && reason == other.reason
             && pathFailure == other.pathFailure && update == other.update && issuerKey == other.issuerKey
     }
 }
@@ -59,4 +59,10 @@ struct Exposure {
     let share: UserShare
     /// The share at the end of the plan, or when the certificate ends.
     let lastShare: UserShare
+
+    /// Returns `true` if both expose the same users to the same key at the same time, through any certificate.
+    func isAlike(_ other: Exposure) -> Bool {
+        key == other.key && from == other.from && until == other.until && apps == other.apps && share == other.share
+            && lastShare == other.lastShare
+    }
 }

@@ -18,7 +18,9 @@ extension PlanAdviser {
         let authorities = Set(plan.certificates.flatMap { $0.keys.dropFirst() })
         let served = authorities.union(certificate.keys)
         let known = plan.keys.indices.filter { key in
-            guard !served.contains(key), plan.keys[key].compromised.map({ $0 > certificate.notAfter }) ?? true else {
+            guard !served.contains(key), !plan.keys[key].isMadeLater,
+                plan.keys[key].compromised.map({ $0 > certificate.notAfter }) ?? true
+            else {
                 return false
             }
             return apps.allSatisfy { pins(key, ofServer: lockOut.server, inApp: $0) }
@@ -28,7 +30,9 @@ extension PlanAdviser {
         let names = helping.map { "\"\(plan.keys[$0].name)\"" }.joined(separator: " or ")
         return PlanAdvice(
             kind: .useKnownKey, server: lockOut.server,
-            text: "or get \"\(certificate.name)\" for the key \(names), which "
+            text: (certificate.renewal == nil
+                ? "or get \"\(certificate.name)\" for the key \(names), which "
+                : "or renew for the key \(names) every time, which ")
                 + "\(versions(apps)) \(apps.count == 1 ? "pins" : "pin") already",
             by: lockOut.from, pin: plan.keys[first].pin, apps: apps)
     }
@@ -138,8 +142,29 @@ extension PlanAdviser {
 /// Advice for versions of the app that do not pin a key, above all the release that adds the pin.
 extension PlanAdviser {
     func mismatch(_ lockOut: LockOut) -> [PlanAdvice] {
+        if needsLaterKey(lockOut) { return [reusedKey(lockOut), laterSwitch(lockOut)].compactMap(\.self) }
         if let update = lockOut.update { return [keptPin(lockOut, update)] }
         return releases(lockOut) + [knownKey(lockOut), laterSwitch(lockOut)].compactMap(\.self) + updates(lockOut)
+    }
+
+    /// Returns `true` if the rule of these versions requires a pin of the leaf, whose key is made at each renewal.
+    private func needsLaterKey(_ lockOut: LockOut) -> Bool {
+        guard let leaf = plan.certificates[lockOut.certificate].keys.first, plan.keys[leaf].isMadeLater,
+            let app = lockOut.victims.first?.app
+        else { return false }
+        let policy = plan.policies[lockOut.update.map { plan.updates[$0].policy } ?? plan.apps[app].policy]
+        return policy.rule(for: plan.servers[lockOut.server].endpoint)
+            .map { policy.hosts[$0.index].requires == .leafAndCA } ?? false
+    }
+
+    private func reusedKey(_ lockOut: LockOut) -> PlanAdvice {
+        let apps = lockOut.victims.map(\.app)
+        return PlanAdvice(
+            kind: .reuseKey, server: lockOut.server,
+            text: "keep one key at all renewals of \(server(lockOut.server)), and pin it: \(versions(apps)) "
+                + "\(apps.count == 1 ? "requires" : "require") a pin of the leaf, and no policy can name a key before it "
+                + "is made",
+            by: lockOut.from, apps: apps)
     }
 
     /// Returns advice to keep a pin in an update that removed it too early, or never had it.
@@ -216,7 +241,8 @@ extension PlanAdviser {
             policy, about: plan.servers[lockOut.server].endpoint, serving: lockOut.certificate, at: lockOut.from)
     }
 
-    /// Returns the key on the path that connecting versions pin; the leaf's key if no version connects.
+    /// Returns the key on the path that connecting versions pin. If no version connects, this is the leaf's key, or the
+    /// root's if each renewal makes another key for the leaf.
     func missingKey(_ lockOut: LockOut) -> Int {
         let keys = plan.certificates[lockOut.certificate].keys
         for policy in simulation.policies {
@@ -225,6 +251,7 @@ extension PlanAdviser {
             else { continue }
             return keys[match.depth]
         }
-        return keys.first ?? 0
+        guard let leaf = keys.first else { return 0 }
+        return plan.keys[leaf].isMadeLater ? keys.last ?? leaf : leaf
     }
 }

@@ -20,16 +20,21 @@ struct PlanAdviser {
         var advice: [PlanAdvice] = []
         for lockOut in lockOuts.prefix(Self.maximumLockOuts) {
             for item in self.advice(for: lockOut)
-            where !advice.contains(where: { $0.server == item.server && $0.text == item.text }) {
+            where !advice.contains(where: { isAlike($0, item) }) {
                 advice.append(item)
             }
         }
         // Two certificates may be for the same stolen key.
-        for item in exposures.map(withdrawal)
-        where !advice.contains(where: { $0.server == item.server && $0.text == item.text }) {
+        for item in exposures.map(withdrawal) + spentBackups()
+        where !advice.contains(where: { isAlike($0, item) }) {
             advice.append(item)
         }
-        return advice + spentBackups()
+        return advice
+    }
+
+    /// Returns `true` if both say the same about one server, which may be in the plan for several authorities.
+    private func isAlike(_ item: PlanAdvice, _ other: PlanAdvice) -> Bool {
+        item.text == other.text && plan.servers[item.server].endpoint == plan.servers[other.server].endpoint
     }
 
     private func advice(for lockOut: LockOut) -> [PlanAdvice] {
@@ -103,8 +108,7 @@ struct PlanAdviser {
                     + "\(server(exposure.server)) out; then have the certificates for it revoked",
                 by: exposure.from)
         }
-        // Withdraw the pin the day after, because the machines of one server switch one after the other.
-        let safe = last.until.startOfDay.addingDays(1)
+        let safe = Self.withdrawalDay(after: last.until)
         let day =
             safe <= exposure.from
             ? "at once"
@@ -115,6 +119,10 @@ struct PlanAdviser {
                 + "the certificates for it revoked",
             by: max(exposure.from, safe))
     }
+
+    /// Returns the first day on which the pin of a key can go that is served until an instant: the day after, because the
+    /// machines of one server switch one after the other.
+    static func withdrawalDay(after last: Date) -> Date { last.startOfDay.addingDays(1) }
 
     /// Returns the instant at which all servers that share a rule with this one have switched away from a key; `nil` if
     /// one never does.
@@ -154,7 +162,8 @@ struct PlanAdviser {
                 PlanAdvice(
                     kind: .makeBackup, server: server,
                     text: "make a new backup key for \(self.server(server)) and put its pin into the next release: "
-                        + "\(versions([app])) lives on its backup pin from \(PlanTime.text(start)) on",
+                        + "\(versions([app])) lives on its backup pin from \(PlanTime.text(start)) on"
+                        + plan.condition(ofCertificate: phase.certificate),
                     by: start, apps: [app]))
         }
         return advice
@@ -179,6 +188,7 @@ struct PlanAdvice {
         case laterExpiry = "later-expiry"
         case addRule = "add-rule"
         case changeIssuer = "change-issuer"
+        case reuseKey = "reuse-key"
         case withdrawPin = "withdraw-pin"
         case makeBackup = "make-backup"
     }

@@ -64,7 +64,8 @@ extension Command {
                 .paragraph(
                     """
                     A lockout has `from`, `until` (absent: the plan's end), `host`, `port`, `app`, `share` at its beginning, \
-                    `reason`, `pathFailure`, `certificate`, `missingKey`, `missingPin` and `message`.
+                    `reason`, `pathFailure`, `certificate`, `missingKey`, `missingPin` and `message`. `authority` is there if \
+                    the server loses these users only under that one of several authorities.
                     """),
                 .paragraph(
                     """

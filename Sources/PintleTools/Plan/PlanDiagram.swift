@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Pintle
 
 /// An SVG drawing of one server: its certificates, the users of each version, and the users who cannot connect. It has
-/// its own labels and takes its colours from the page.
+/// its own labels and takes its colours from the page. A renewal pattern is one box with a mark for each renewal.
 struct PlanDiagram {
     private let report: PlanReport
-    private let server: Int
+    private let view: PlanView
     private var lines: [String] = []
     private var y = 0.0
 
@@ -14,9 +14,14 @@ struct PlanDiagram {
     private static let width = 960.0
     private static let rowHeight = 46.0
 
-    init(_ report: PlanReport, server: Int) {
-        (self.report, self.server) = (report, server)
+    /// The smallest distance of two marks of renewals.
+    private static let markDistance = 5.0
+
+    init(_ report: PlanReport, _ view: PlanView) {
+        (self.report, self.view) = (report, view)
     }
+
+    private var server: Int { view.server }
 
     private var plan: RotationPlan { report.plan }
     private var simulation: PlanSimulation { report.simulation }
@@ -25,7 +30,7 @@ struct PlanDiagram {
         var drawing = self
         drawing.draw()
         let height = Self.number(drawing.y)
-        let title = HTMLText.escape("\(plan.servers[server].name): its certificates, and the users who can connect")
+        let title = HTMLText.escape("\(view.name): its certificates, and the users who can connect")
         return """
             <svg viewBox="0 0 \(Self.number(Self.width)) \(height)" role="img" aria-label="\(title)">
             <defs><pattern id="stripes\(server)" width="6" height="6" patternUnits="userSpaceOnUse" \
@@ -65,29 +70,61 @@ struct PlanDiagram {
 
     // MARK: Rows
 
-    /// Draws the certificates, each as a box from switch to switch.
+    /// Draws the certificates, each as a box from switch to switch. Switches between copies of one certificate are left
+    /// out.
     private mutating func drawServed() {
         label("serves", at: y + 18)
-        let switches = plan.servers[server].switches
+        var switches: [RotationPlan.Server.Switch] = []
+        for change in plan.servers[server].switches where switches.last?.certificate != change.certificate {
+            switches.append(change)
+        }
         for (index, change) in switches.enumerated() {
             let next = switches.indices.contains(index + 1) ? switches[index + 1].from : plan.until
             let (from, end) = (max(change.from, simulation.now), min(next, plan.until))
             guard end > from else { continue }
-            let (start, stop) = (x(from), x(end))
-            let certificate = plan.certificates[change.certificate]
-            let name = HTMLText.escape(certificate.name)
-            let keys = certificate.keys.map { plan.keys[$0].name }.joined(separator: ", ")
-            let dates = "from \(PlanTime.text(change.from)), valid until \(PlanTime.text(certificate.notAfter))"
-            lines.append(
-                "<g><title>\(name): \(dates); keys \(HTMLText.escape(keys))</title>"
-                    + "<rect x=\"\(Self.number(start))\" y=\"\(Self.number(y + 3))\" "
-                    + "width=\"\(Self.number(stop - start))\" height=\"22\" rx=\"3\" class=\"served\"/>"
-                    // The box shows as much of the name as fits; the title has the whole name.
-                    + Self.text(
-                        TextLayout.shortened(certificate.name, to: max(2, Int((stop - start) / 8)), ellipsis: "…"),
-                        x: start + 6, y: y + 18, "name") + "</g>")
+            drawBox(change, from: from, until: end)
         }
         y += 34
+    }
+
+    private mutating func drawBox(_ change: RotationPlan.Server.Switch, from: Date, until end: Date) {
+        let (start, stop) = (x(from), x(end))
+        let certificate = plan.certificates[change.certificate]
+        let name = view.name(of: certificate)
+        let keys = certificate.keys.map { plan.keys[$0].name }
+        let title =
+            certificate.renewal.map { renewal in
+                "\(name): from \(PlanTime.text(change.from)), every \(ValidityText.counted(renewal.every, "day")), valid "
+                    + "for \(ValidityText.counted(renewal.lifetime, "day")); \(keys.prefix(1).joined())"
+            }
+            ?? "\(name): from \(PlanTime.text(change.from)), valid until \(PlanTime.text(certificate.notAfter)); keys "
+            + keys.joined(separator: ", ")
+        lines.append(
+            "<g><title>\(HTMLText.escape(title))</title>"
+                + "<rect x=\"\(Self.number(start))\" y=\"\(Self.number(y + 3))\" "
+                + "width=\"\(Self.number(stop - start))\" height=\"22\" rx=\"3\" class=\"served\"/>"
+                // The box shows as much of the name as fits; the title has the whole name.
+                + Self.text(
+                    TextLayout.shortened(name, to: max(2, Int((stop - start) / 8)), ellipsis: "…"),
+                    x: start + 6, y: y + 18, "name") + "</g>")
+        if let renewal = certificate.renewal { drawMarks(of: renewal, from: change.from, until: end) }
+    }
+
+    /// Draws a mark at the foot of the box for each renewal, or for every second or third if they are too close.
+    private mutating func drawMarks(of renewal: RotationPlan.Renewal, from start: Date, until end: Date) {
+        var step = renewal.every
+        // Points before the plan's start are drawn at it, so the distance is measured from there.
+        while x(simulation.now.addingDays(step)) - Self.left < Self.markDistance, step < PlanLimits.days {
+            step += renewal.every
+        }
+        // A pattern may have begun years before the plan.
+        let past = max(0, Int(simulation.now.timeIntervalSince(start) / 86_400)) / step * step
+        for day in stride(from: past + step, through: past + PlanLimits.days, by: step) {
+            let place = x(start.addingDays(day))
+            guard start.addingDays(day) < end else { break }
+            guard start.addingDays(day) > simulation.now else { continue }
+            lines.append(Self.line(place, y + 21, place, y + 25, "mark"))
+        }
     }
 
     private mutating func drawRow(
@@ -102,7 +139,7 @@ struct PlanDiagram {
         lines.append(Self.line(Self.left, base, Self.right, base, "base"))
         let shown = users.isEmpty ? out : users
         if let peak = shown.max(by: { $0.share < $1.share }) {
-            let start = min(x(peak.at), Self.right - 60)
+            let start = min(x(peak.at), Self.right - 76)
             let height = Self.height(peak.share)
             let place = height > Self.rowHeight / 2 ? base - 5 : base - height - 4
             lines.append(Self.text(peak.share.description, x: start + 4, y: place, "value"))
@@ -134,8 +171,11 @@ struct PlanDiagram {
 
     /// Draws a line at each day on which a lock-out begins, with the day below it.
     private mutating func drawBeginnings(_ top: Double, _ bottom: Double) {
-        for lockOut in report.lockOuts where lockOut.server == server {
+        var labels: Set<String> = []
+        for lockOut in report.lockOuts where shows(lockOut) {
             let place = x(lockOut.from)
+            // Several authorities may lock the same users out on one day.
+            guard labels.insert("\(PlanTime.text(lockOut.from)) \(lockOut.share)").inserted else { continue }
             lines.append(Self.line(place, top, place, bottom + 4, "from"))
             let isLate = place > Self.right - 150
             lines.append(
@@ -143,6 +183,13 @@ struct PlanDiagram {
                     "\(PlanTime.text(lockOut.from)): \(lockOut.share)", x: place, y: bottom + 16,
                     isLate ? "from-day end" : "from-day"))
         }
+    }
+
+    /// Returns `true` for a lock-out of this view. Those by certificates of the plan's list belong to all views of a server.
+    private func shows(_ lockOut: LockOut) -> Bool {
+        view.servers.contains(lockOut.server)
+            || plan.certificates[lockOut.certificate].renewal == nil
+                && plan.servers[lockOut.server].endpoint == plan.servers[server].endpoint
     }
 
     private func x(_ instant: Date) -> Double {

@@ -15,13 +15,13 @@ struct PlanPage {
         let page = ReportPage(
             kind: "Rotation plan", result: result, verdict: verdict,
             facts: ["\(report.span), played through from <code>\(HTMLText.escape(file))</code>"], style: Self.style)
-        let servers = report.plan.servers.indices.map { server in
+        let servers = report.views.map { view in
             """
             <section>
-            <h2>\(HTMLText.escape(report.plan.servers[server].name))</h2>
-            <figure>\(PlanDiagram(report, server: server).svg)</figure>
+            <h2>\(HTMLText.escape(view.name))</h2>
+            <figure>\(PlanDiagram(report, view).svg)</figure>
             <p><small>The height of an area is a share of all users; a full row is 100 %. Striped: these users cannot \
-            connect.</small></p>
+            connect.\(view.authorities.isEmpty ? "" : " Each mark on the first row is a renewal.")</small></p>
             </section>
 
             """
@@ -54,6 +54,7 @@ struct PlanPage {
     /// The CSS rules of the diagrams.
     private static let style = """
         .served { fill: var(--served); stroke: var(--rule) } .users { fill: var(--users) }
+        .mark { stroke: var(--faint) }
         .out { fill: var(--out) } .stripe { stroke: var(--stripe); stroke-width: 3 } .outline { stroke: var(--out) }
         .from { stroke: var(--out); stroke-width: 1.5; stroke-dasharray: 4 3 }
         .from-day { fill: var(--bad); font-weight: 600 }

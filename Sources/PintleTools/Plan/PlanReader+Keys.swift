@@ -57,7 +57,9 @@ extension PlanReader {
         return (certificates, names)
     }
 
-    mutating func servers(_ value: JSONValue, _ certificates: [String]) -> [RotationPlan.Server] {
+    mutating func servers(
+        _ value: JSONValue, _ certificates: [String], _ keys: [String], until: Date?
+    ) -> [RotationPlan.Server] {
         var servers: [RotationPlan.Server] = []
         var known: Set<ServerEndpoint> = []
         for (index, element) in list(value, "servers", limit: PlanLimits.servers).enumerated() where !isFull {
@@ -66,17 +68,27 @@ extension PlanReader {
             let hostValue = required(.host, of: members, in: element, path, example: "\"api.example.com\"")
             let host = hostValue.flatMap { self.host($0, "\(path).host") }
             let port = members[.port].map { integer($0, in: 1...65_535, id: "invalid-port", "\(path).port") } ?? 443
-            let switches = required(
-                .serves, of: members, in: element, path, example: "[{\"from\": \"2027-03-01\", \"certificate\": ...}]"
-            ).map { self.switches($0, certificates, "\(path).serves") }
-            guard let hostValue, let host, let port = port.flatMap({ UInt16(exactly: $0) }), let switches else {
-                continue
+            let serves =
+                members[.renews] != nil
+                ? members[.serves]
+                : required(
+                    .serves, of: members, in: element, path,
+                    example: "[{\"from\": \"2027-03-01\", \"certificate\": ...}], or \"renews\": {...}")
+            let switches = serves.map { self.switches($0, certificates, "\(path).serves") } ?? []
+            let patterns = members[.renews].map { value in
+                self.renewals(
+                    value, Context(certificates: certificates, keys: keys, after: switches.last?.from, until: until),
+                    "\(path).renews")
             }
+            cases += max(1, patterns?.count ?? 1)
+            guard let hostValue, let host, let port = port.flatMap({ UInt16(exactly: $0) }) else { continue }
             let endpoint = ServerEndpoint(host: host, port: port)
             if !known.insert(endpoint).inserted {
                 report("duplicate-server", hostValue, "\(endpoint) is there twice", help: "join the two lists")
             }
-            servers.append(RotationPlan.Server(endpoint: endpoint, switches: switches))
+            for pattern in patterns?.map({ [$0] }) ?? [[]] {
+                servers.append(RotationPlan.Server(endpoint: endpoint, switches: switches + pattern))
+            }
         }
         return servers
     }
@@ -100,7 +112,7 @@ extension PlanReader {
         return switches
     }
 
-    private mutating func path(_ value: JSONValue, _ keys: [String], _ path: String) -> [Int] {
+    mutating func path(_ value: JSONValue, _ keys: [String], _ path: String) -> [Int] {
         var found: [Int] = []
         for (index, element) in list(value, path, limit: PlanLimits.keysOfPath).enumerated() where !isFull {
             guard let key = reference(element, to: keys, "\(path)[\(index)]", called: "key") else { continue }
@@ -142,16 +154,6 @@ extension PlanReader {
     ) -> Date? where Key.RawValue == String {
         required(key, of: members, in: object, path, example: "\"2027-03-01\"")
             .flatMap { date($0, "\(path).\(key.rawValue)") }
-    }
-
-    private mutating func pin(_ value: JSONValue, _ path: String) -> PublicKeyPin? {
-        guard let text = string(value, path) else { return nil }
-        do {
-            return try PublicKeyPin(text)
-        } catch {
-            report(error.code, value, "\(path): \(error)", help: error.hint)
-            return nil
-        }
     }
 
     private mutating func fingerprint(_ value: JSONValue, _ path: String) -> CertificatePin? {

@@ -3,14 +3,17 @@ internal import Pintle
 internal import PintleOpenSSL
 
 /// Reads a plan file value by value and goes on after a mistake, so that all mistakes are reported at once.
-struct PlanReader {
+struct PlanReader: ValueReader {
     /// Reads a policy file by its path in the plan.
     private let policyFile: (String) throws(ToolError) -> PinningPolicy
-    /// The mistakes with their offsets in the plan. A mistake in another file also has its own place there.
     var problems: [(offset: Int, error: ToolError)] = []
     private var policies: [PinningPolicy] = []
     /// The policies by path; `nil` for unreadable files, which are reported only once.
     private var filePolicies: [String: Int?] = [:]
+    /// The certificates that stand for renewal patterns. They follow those of the plan's list.
+    var renewals: [RotationPlan.Certificate] = []
+    /// The number of servers, counted once for each authority.
+    var cases = 0
 
     private init(policyFile: @escaping (String) throws(ToolError) -> PinningPolicy) {
         self.policyFile = policyFile
@@ -40,22 +43,6 @@ struct PlanReader {
         return plan
     }
 
-    /// A Boolean value that indicates whether the list of problems is full.
-    var isFull: Bool { problems.count >= PlanLimits.problems }
-
-    private func placed(in document: JSONDocument, file: String) -> [ToolError] {
-        let order = problems.indices.sorted { (problems[$0].offset, $0) < (problems[$1].offset, $1) }
-        let sorted = order.prefix(PlanLimits.problems).map { problems[$0] }
-        let places = document.places(at: sorted.map(\.offset))
-        return zip(sorted, places).map { problem, place in
-            var error = problem.error
-            guard error.file == nil else { return error }
-            error.file = file
-            if error.line == nil { (error.line, error.column) = (place.line, place.column) }
-            return error
-        }
-    }
-
     private mutating func plan(_ root: JSONValue) -> RotationPlan? {
         guard let members = members(of: root, as: PlanKeys.Plan.self, "the plan") else { return nil }
         if let version = required(.version, of: members, in: root, "the plan", example: "1") {
@@ -70,14 +57,15 @@ struct PlanReader {
         let (certificates, names) = certificateList.map { self.certificates($0, keyNames) } ?? ([], [])
         let servers =
             required(.servers, of: members, in: root, "the plan", example: "[{\"host\": ...}]")
-            .map { self.servers($0, names) } ?? []
+            .map { self.servers($0, names, keyNames, until: until) } ?? []
         let apps =
             required(.apps, of: members, in: root, "the plan", example: "[{\"version\": ...}]")
             .map { self.apps($0) } ?? []
         let updates = members[.updates].map { self.updates($0) } ?? []
         guard problems.isEmpty, let until else { return nil }
         return RotationPlan(
-            until: until, keys: keys, certificates: certificates, servers: servers,
+            until: until, keys: keys + (renewals.isEmpty ? [] : [Self.keyMadeLater]),
+            certificates: certificates + renewals, servers: servers,
             apps: apps.sorted { $0.released < $1.released }, updates: updates, policies: policies)
     }
 
@@ -93,7 +81,7 @@ struct PlanReader {
             filePolicies[name] = index
             return index
         } catch {
-            for var error in error.all.prefix(PlanLimits.problems) {
+            for var error in error.all.prefix(ValueLimits.problems) {
                 error.others = []
                 problems.append((value.offset, error))
             }
@@ -126,105 +114,7 @@ struct PlanReader {
     }
 }
 
-/// Reads values of the types that a plan has. Each function reports a mistake and returns `nil`.
 extension PlanReader {
-    mutating func report(_ id: String, _ value: JSONValue, _ message: String, help: String) {
-        problems.append((value.offset, .unusable(id, message, hint: help)))
-    }
-
-    private mutating func reportType(of value: JSONValue, _ path: String, _ wanted: String) {
-        report("wrong-type", value, "\(path) is \(value.kind.description)", help: "write \(wanted)")
-    }
-
-    /// Returns the members of an object by their keys, and reports unknown keys.
-    mutating func members<Key: RawRepresentable & CaseIterable & Hashable>(
-        of value: JSONValue, as keys: Key.Type, _ path: String
-    ) -> [Key: JSONValue]? where Key.RawValue == String {
-        guard let members = value.members else {
-            reportType(of: value, path, "an object: {...}")
-            return nil
-        }
-        var found: [Key: JSONValue] = [:]
-        for member in members where !isFull {
-            let name = member.key.string ?? ""
-            if let key = Key(rawValue: name) {
-                found[key] = member.value
-            } else {
-                report(
-                    "unknown-key", member.key, "unknown key \(quoted(member.key)) in \(path)",
-                    help: Self.help(for: name, in: Key.allCases.map(\.rawValue), called: "known keys"))
-            }
-        }
-        return found
-    }
-
-    mutating func required<Key: RawRepresentable & Hashable>(
-        _ key: Key, of members: [Key: JSONValue], in object: JSONValue, _ path: String, example: String
-    ) -> JSONValue? where Key.RawValue == String {
-        if let value = members[key] { return value }
-        report(
-            "missing-key", object, "\(path) has no \"\(key.rawValue)\"", help: "add \"\(key.rawValue)\": \(example)")
-        return nil
-    }
-
-    /// - Parameter limit: the number of elements. A longer list is reported and not read.
-    mutating func list(_ value: JSONValue, _ path: String, limit: Int, mayBeEmpty: Bool = false) -> [JSONValue] {
-        guard let elements = value.elements else {
-            reportType(of: value, path, "a list: [...]")
-            return []
-        }
-        guard value.count <= limit else {
-            report(
-                "too-many", value, "\(path) has \(value.count) elements; at most \(limit) are read",
-                help: "split the plan, or leave out what has passed")
-            return []
-        }
-        if value.count == 0, !mayBeEmpty { report("empty-list", value, "\(path) is empty", help: "name at least one") }
-        return Array(elements)
-    }
-
-    mutating func string(_ value: JSONValue, _ path: String) -> String? {
-        if let string = value.string { return string }
-        reportType(of: value, path, "a string in double quotes")
-        return nil
-    }
-
-    /// Reads a name that the output and other parts of the plan use. It must be short, visible and on one line.
-    mutating func name(_ value: JSONValue, _ path: String) -> String? {
-        guard let text = string(value, path) else { return nil }
-        let scalars = text.unicodeScalars
-        guard !scalars.isEmpty, scalars.count <= PlanLimits.nameLength, !scalars.contains(where: \.isUnsafeToPrint),
-            scalars.first?.properties.isWhitespace == false, scalars.last?.properties.isWhitespace == false
-        else {
-            report(
-                "invalid-name", value, "\(path) is no name",
-                help: "write 1 to \(PlanLimits.nameLength) visible characters, no blank at the ends")
-            return nil
-        }
-        return text
-    }
-
-    mutating func boolean(_ value: JSONValue, _ path: String) -> Bool? {
-        if let boolean = value.boolean { return boolean }
-        reportType(of: value, path, "true or false, without quotes")
-        return nil
-    }
-
-    /// - Parameter id: the id of the problem if the number is outside `range`.
-    mutating func integer(_ value: JSONValue, in range: ClosedRange<Int64>, id: String, _ path: String) -> Int? {
-        guard value.kind == .integer || value.kind == .number else {
-            reportType(of: value, path, "a number, without quotes")
-            return nil
-        }
-        guard let integer = value.integer, range.contains(integer) else {
-            report(
-                id, value, "\(path) is out of range",
-                help: "write a whole number from \(range.lowerBound) to \(range.upperBound)")
-            return nil
-        }
-        return Int(integer)
-    }
-
     mutating func percent(_ value: JSONValue, _ path: String) -> UserShare? {
         guard value.kind == .integer || value.kind == .number else {
             reportType(of: value, path, "a number, without quotes: 12.4")
@@ -235,54 +125,5 @@ extension PlanReader {
             "invalid-percent", value, "\(path) is no share of users",
             help: "write a number from 0 to 100 with at most three decimals: 12.4")
         return nil
-    }
-
-    mutating func choice<Choice: RawRepresentable & CaseIterable>(_ value: JSONValue, _ path: String) -> Choice?
-    where Choice.RawValue == String {
-        guard let text = string(value, path) else { return nil }
-        if let choice = Choice(rawValue: text) { return choice }
-        report(
-            "unknown-value", value, "\(quoted(value)) is not a value of \(path)",
-            help: Self.help(for: text, in: Choice.allCases.map(\.rawValue), called: "values"))
-        return nil
-    }
-
-    /// Reads a day, which stands for its first second in UTC, or an RFC 3339 instant. Fractions of a second are cut
-    /// off.
-    mutating func date(_ value: JSONValue, _ path: String) -> Date? {
-        guard let text = string(value, path) else { return nil }
-        do throws(RFC3339.ParsingError) {
-            let instant = try RFC3339.date(from: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
-            return Date(wholeSeconds: instant.wholeSeconds)
-        } catch {
-            report(
-                "invalid-date", value, "\(path): \(quoted(value)) is \(error.message)",
-                help: "write a day in UTC, 2027-03-01, or an instant, 2027-03-01T06:00:00Z")
-            return nil
-        }
-    }
-
-    /// Returns the position of the name.
-    mutating func reference(_ value: JSONValue, to names: [String], _ path: String, called kind: String) -> Int? {
-        guard let text = string(value, path) else { return nil }
-        if let index = names.firstIndex(of: text) { return index }
-        report(
-            "unknown-name", value, "\(path): no \(kind) is called \(quoted(value))",
-            help: names.isEmpty
-                ? "describe it in \"\(kind)s\"" : Self.help(for: text, in: names, called: "there are"))
-        return nil
-    }
-
-    /// Returns a string of the file in quotes, shortened and safe to print.
-    func quoted(_ value: JSONValue) -> String {
-        let scalars = (value.string ?? "").unicodeScalars
-        let shown = String(String.UnicodeScalarView(scalars.prefix(64)))
-        return JSONWriter.quoted(scalars.count > 64 ? shown + "…" : shown)
-    }
-
-    private static func help(for text: String, in known: [String], called name: String) -> String {
-        let list = "\(name): " + known.prefix(20).joined(separator: ", ") + (known.count > 20 ? " and more" : "")
-        guard let nearest = NearestSpelling.of(text, in: known) else { return list }
-        return "did you mean \"\(nearest)\"? \(list)"
     }
 }

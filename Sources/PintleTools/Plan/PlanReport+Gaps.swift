@@ -12,9 +12,10 @@ extension PlanReport {
 
     /// The gaps by server: served too late, covered by no rule, expired pins, reported only.
     var gaps: [String] {
-        plan.servers.indices.flatMap { server in
-            [unserved(server)].compactMap(\.self) + unchecked(server)
-        }
+        Self.distinct(
+            plan.servers.indices.flatMap { server in
+                [unserved(server)].compactMap(\.self) + unchecked(server)
+            })
     }
 
     private func unserved(_ server: Int) -> String? {
@@ -72,8 +73,8 @@ extension PlanReport {
     /// Notes about certificates that end with the first second of a day. The author of the plan may have meant the last
     /// second.
     var lastDays: [String] {
-        plan.servers.flatMap { server in
-            zip(server.switches, server.switches.dropFirst()).compactMap { before, after in
+        let days = plan.servers.flatMap { server in
+            zip(server.switches, server.switches.dropFirst()).compactMap { before, after -> String? in
                 let certificate = plan.certificates[before.certificate]
                 let end = certificate.notAfter
                 guard end == end.startOfDay, after.from >= end, after.from <= end.addingDays(1), end >= simulation.now
@@ -84,5 +85,12 @@ extension PlanReport {
                     + "\(PlanTime.text(after.from)): if that day is its last good one, write \"\(day)T23:59:59Z\""
             }
         }
+        return Self.distinct(days)
+    }
+
+    /// Returns each sentence once: the cases of one server share many.
+    private static func distinct(_ sentences: [String]) -> [String] {
+        var seen: Set<String> = []
+        return sentences.filter { seen.insert($0).inserted }
     }
 }

@@ -51,6 +51,9 @@ extension PlanReport {
             json.member("reason", lockOut.reason)
             json.member("pathFailure", lockOut.pathFailure?.rawValue)
             json.member("certificate", plan.certificates[lockOut.certificate].name)
+            if let renewal = plan.certificates[lockOut.certificate].renewal, renewal.hasAlternatives {
+                json.member("authority", renewal.authority)
+            }
             if case .pinMismatch = lockOut.rejection {
                 json.member("missingKey", key.name)
                 json.member("missingPin", key.pin.description)

@@ -50,6 +50,7 @@ struct PlanReport {
             ? "" : ", up to \(lockOut.peak) on \(PlanTime.text(lockOut.peakAt)),"
         return "\(span), \(lockOut.share) of users\(peak) (\(versions(lockOut.victims.map(\.app)))) "
             + "cannot connect to \(plan.servers[lockOut.server].name)"
+            + plan.condition(ofCertificate: lockOut.certificate)
     }
 
     /// Returns the cause: `pin-mismatch: the server shows "summer" with the key "next", which they do not pin`
@@ -61,7 +62,7 @@ struct PlanReport {
             switch (lockOut.rejection, lockOut.pathFailure) {
             case (.pinMismatch, _):
                 "the server shows \(served), and \(source)they pin no key on its path: "
-                    + certificate.keys.map { "\"\(plan.keys[$0].name)\"" }.joined(separator: ", ")
+                    + certificate.keys.map(plan.quotedName).joined(separator: ", ")
             case (_, .expired): "the server still shows \(served), which ended \(PlanTime.text(certificate.notAfter))"
             case (_, .notYetValid):
                 "the server shows \(served), which is not valid before \(PlanTime.text(certificate.notBefore))"

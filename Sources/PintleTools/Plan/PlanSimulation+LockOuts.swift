@@ -8,7 +8,19 @@ extension PlanSimulation {
         for server in plan.servers.indices {
             for app in plan.apps.indices { collect(&found, server: server, app: app) }
         }
-        return found.map(measured).sorted { ($0.from, $0.server) < ($1.from, $1.server) }
+        // The cases of a server share the certificates of its list, and therefore their lock-outs.
+        var distinct: [LockOut] = []
+        for lockOut in found
+        where !distinct.contains(where: { other in
+            other.from == lockOut.from && isSame(other.server, lockOut.server)
+                && lockOut.isAlike(other, atServer: lockOut.server)
+        }) { distinct.append(lockOut) }
+        return distinct.map(measured).sorted { ($0.from, $0.server) < ($1.from, $1.server) }
+    }
+
+    /// Returns `true` if both are cases of one server.
+    private func isSame(_ server: Int, _ other: Int) -> Bool {
+        plan.servers[server].endpoint == plan.servers[other].endpoint
     }
 
     private func collect(_ found: inout [LockOut], server: Int, app: Int) {
@@ -83,7 +95,10 @@ extension PlanSimulation {
                 }
             }
         }
-        return found
+        // Two authorities may have signed for one key. Where both expose the same users, the first is enough.
+        return found.enumerated().filter { index, exposure in
+            !found[..<index].contains { isSame($0.server, exposure.server) && $0.isAlike(exposure) }
+        }.map(\.element)
     }
 
     private func exposure(of server: Int, key: Int, certificate: Int, from stolen: Date) -> Exposure? {

@@ -4,6 +4,7 @@ internal import Pintle
 /// Servers and versions over the months: the certificate that is served, and each version's share of users.
 struct PlanTable {
     private let report: PlanReport
+    private let views: [PlanView]
     private let ellipsis: String
     private let width: Int
     /// The width of the first column.
@@ -15,13 +16,15 @@ struct PlanTable {
 
     init(_ report: PlanReport, width: Int, ellipsis: String) {
         (self.report, self.ellipsis, self.width) = (report, ellipsis, width)
-        let names = report.plan.servers.map(\.name) + report.plan.apps.map { "  version \($0.version)" }
+        views = report.views
+        let names = views.map(\.name) + report.plan.apps.map { "  version \($0.version)" }
         // Hosts are never shortened; a long one has a line of its own.
         label = min(max(26, width / 4), (names.map { TextLayout.columns(of: SafeText.escape($0)) }.max() ?? 0) + 2)
         // Each column has room for the mark of a switch before the name, and for a blank after it.
-        let certificates = Set(report.plan.servers.flatMap(\.switches).map(\.certificate))
-        let longest = certificates.map { TextLayout.columns(of: SafeText.escape(report.plan.certificates[$0].name)) }
-            .max()
+        let certificates = views.flatMap { view in
+            report.plan.servers[view.server].switches.map { Self.name(of: report.plan.certificates[$0.certificate]) }
+        }
+        let longest = Set(certificates).map { TextLayout.columns(of: SafeText.escape($0)) }.max()
         cell = min(max(10, (longest ?? 0) + 2), max(10, (width - label) / Self.fewestColumns))
     }
 
@@ -32,8 +35,9 @@ struct PlanTable {
             String(RFC3339.string(from: $0).prefix(isMonthly ? 7 : 10).suffix(isMonthly ? 7 : 8))
         }
         var lines = [row("", heads)]
-        for server in report.plan.servers.indices {
-            lines.append(row(report.plan.servers[server].name, columns.indices.map { served(server, $0, columns) }))
+        for view in views {
+            let server = view.server
+            lines.append(row(view.name, columns.indices.map { served(view, $0, columns) }))
             for app in report.plan.apps.indices {
                 let cells = columns.indices.map { share(app, server, $0, columns) }
                 if cells.contains(where: { !$0.isEmpty }) {
@@ -70,17 +74,22 @@ struct PlanTable {
         return instants.indices.filter { instants[$0] >= from && instants[$0] < end }
     }
 
-    private func served(_ server: Int, _ column: Int, _ columns: [Date]) -> String {
+    private func served(_ view: PlanView, _ column: Int, _ columns: [Date]) -> String {
         func certificate(at instant: Date) -> Int? {
-            report.plan.servers[server].switches.last { $0.from <= instant }?.certificate
+            report.plan.servers[view.server].switches.last { $0.from <= instant }?.certificate
         }
         let first = certificate(at: columns[column])
         let last = instants(column, columns).last.flatMap { certificate(at: report.simulation.instants[$0]) }
         guard let shown = last ?? first else { return "-" }
-        let name = SafeText.escape(report.plan.certificates[shown].name)
+        let name = SafeText.escape(Self.name(of: report.plan.certificates[shown]))
         // The mark says that the server switches in the course of the column.
         let text = first == shown ? name : ">" + name
         return TextLayout.shortened(text, to: cell - 1, ellipsis: ellipsis)
+    }
+
+    /// Returns the name of a certificate for a narrow column. The authorities of renewals are in the first column.
+    private static func name(of certificate: RotationPlan.Certificate) -> String {
+        certificate.renewal == nil ? certificate.name : "renewal"
     }
 
     private func share(_ app: Int, _ server: Int, _ column: Int, _ columns: [Date]) -> String {

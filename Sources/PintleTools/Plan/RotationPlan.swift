@@ -9,6 +9,9 @@ struct RotationPlan: Sendable {
         let pin: PublicKeyPin
         /// The instant at which a thief got the key; `nil` if it is not stolen.
         var compromised: Date?
+        /// A Boolean value that indicates whether each renewal makes such a key. No policy can name a key before it
+        /// exists, so no pin matches it, and ``pin`` is never printed.
+        var isMadeLater = false
     }
 
     struct Certificate: Sendable {
@@ -21,8 +24,26 @@ struct RotationPlan: Sendable {
         var fingerprint: CertificatePin?
         /// A Boolean value that indicates whether the path ends in a root that systems trust.
         var isPublic = true
+        /// The pattern, if this stands for all certificates of one; `nil` for a certificate of the plan's list.
+        var renewal: Renewal?
     }
 
+    /// A renewal pattern under one of its authorities.
+    ///
+    /// One certificate stands for all of them: a policy decides equally about each. It is valid from the first to the
+    /// end of the last.
+    struct Renewal: Sendable {
+        /// The days from one renewal to the next.
+        let every: Int
+        /// The days for which each certificate is valid.
+        let lifetime: Int
+        /// The names of the keys above the leaf: `root A`
+        let authority: String
+        /// A Boolean value that indicates whether the certificates can come from other authorities as well.
+        let hasAlternatives: Bool
+    }
+
+    /// A server. One whose certificates can come from several authorities is in the plan once for each of them.
     struct Server: Sendable {
         struct Switch: Sendable {
             let from: Date
@@ -80,6 +101,17 @@ struct RotationPlan: Sendable {
     let updates: [Update]
     /// The policies. A policy file occurs once, however often the plan names it.
     let policies: [PinningPolicy]
+
+    /// Returns the name of a key for sentences: `"root A"`, or `a new key`
+    func quotedName(ofKey key: Int) -> String { keys[key].isMadeLater ? "a new key" : "\"\(keys[key].name)\"" }
+
+    /// Returns ` if its certificate comes from "root B"`; empty if only one authority is possible.
+    func condition(ofCertificate certificate: Int?) -> String {
+        guard let certificate, let renewal = certificates[certificate].renewal, renewal.hasAlternatives else {
+            return ""
+        }
+        return " if its certificate comes from \"\(renewal.authority)\""
+    }
 }
 
 /// The limits of a plan. They bound the work, because the simulation judges every server under every policy at every
@@ -92,14 +124,15 @@ enum PlanLimits {
     static let keysOfPath = 16
     static let servers = 8
     static let switches = 32
+    static let authorities = 8
+    /// The servers, counted once for each authority that their renewals can come from.
+    static let cases = 16
     static let apps = 32
     static let points = 64
     static let updates = 8
     static let reach = 8
-    static let nameLength = 64
     /// The days from now to the plan's end at most: ten years.
     static let days = 3_653
-    static let problems = 100
 }
 
 /// The keys of a plan file, object by object.
@@ -107,7 +140,9 @@ enum PlanKeys {
     enum Plan: String, CaseIterable { case version, until, keys, certificates, servers, apps, updates }
     enum Key: String, CaseIterable { case name, pin, compromised }
     enum Certificate: String, CaseIterable { case name, keys, notBefore, notAfter, fingerprint, trust }
-    enum Server: String, CaseIterable { case host, port, serves }
+    enum Server: String, CaseIterable { case host, port, serves, renews }
+    enum Renewal: String, CaseIterable { case from, every, lifetime, keys, key, authorities, trust }
+    enum RenewalKeys: String, CaseIterable { case new, same }
     enum Switch: String, CaseIterable { case from, certificate }
     enum App: String, CaseIterable { case version, released, policy, fetchesUpdates, share }
     enum Share: String, CaseIterable { case at, percent }

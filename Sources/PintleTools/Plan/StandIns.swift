@@ -24,7 +24,7 @@ struct StandIns {
                 try CertificateAuthority.root(name: "Authority \(index)", key: keys[index]).certificate.der
             }
             (self.plan, self.keys) = (plan, keys)
-            for (key, standIn) in zip(plan.keys, keys) {
+            for (key, standIn) in zip(plan.keys, keys) where !key.isMadeLater {
                 guard let pin = try? PublicKeyPin(subjectPublicKeyInfo: standIn.spkiDER) else { continue }
                 subjects[.publicKey(key.pin)] = .publicKey(pin)
             }

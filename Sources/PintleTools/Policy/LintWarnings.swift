@@ -33,6 +33,7 @@ struct LintWarnings {
             lookAtEnforcement(of: host, index)
             lookAtAnchors(of: host, index)
             lookAtPathTerms(of: host, index)
+            if let families = lint.families { lookAtFamilies(of: host, index, families) }
             guard !nameless.contains(index) else { continue }
             lookAtBreadth(of: host, index)
             lookAtOverlap(of: host, index, parents)

@@ -15,6 +15,8 @@ struct PolicyLint {
     var isPublicSuffix: (String) -> Bool = { _ in false }
     /// Returns the name of the public authority whose key or certificate this is: one that signs for everyone.
     var sharedAuthority: (Pin) -> String? = { _ in nil }
+    /// The families of public authorities.
+    var families: AuthorityFamilies?
 
     init(at now: Date) {
         self.now = now

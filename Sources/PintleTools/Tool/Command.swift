@@ -73,7 +73,7 @@ enum ExitCode: Int32 {
 extension Command {
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .pin, .check, .trust, .lint, .audit, .inspect, .plan, .export, .import, .evaluate, .keygen, .sign, .verify,
-        .rehearse, .demo,
+        .pin, .check, .trust, .lint, .audit, .inspect, .plan, .renew, .export, .import, .evaluate, .keygen, .sign,
+        .verify, .rehearse, .demo,
     ]
 }

@@ -6,10 +6,10 @@ struct GuardedFiles {
     private let command: Command
     private var reserved: [(path: String, file: FileIdentity?)]
 
-    /// - Parameter inputs: the paths on the command line; `-` is not a file.
+    /// - Parameter inputs: the paths on the command line; `-` is standard input, which may be a file.
     init(_ inputs: [String], of command: Command) {
         self.command = command
-        reserved = inputs.filter { $0 != "-" }.map { ($0, FileIdentity($0)) }
+        reserved = inputs.map { $0 == "-" ? ("standard input", .standardInput) : ($0, FileIdentity($0)) }
     }
 
     /// - Parameters:
@@ -31,6 +31,18 @@ struct FileIdentity: Equatable {
     private let device: UInt
     private let inode: UInt
     private let name: String?
+
+    /// The file that standard input was redirected from, if it is one.
+    static var standardInput: FileIdentity? {
+        var status = stat()
+        guard fstat(STDIN_FILENO, &status) == 0 else { return nil }
+        return FileIdentity(status)
+    }
+
+    private init?(_ status: stat) {
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        (device, inode, name) = (UInt(status.st_dev), UInt(status.st_ino), nil)
+    }
 
     /// Returns `nil` for anything but a regular file, and if the folder does not exist.
     init?(_ path: String) {

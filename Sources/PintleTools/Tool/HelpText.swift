@@ -6,7 +6,6 @@ enum HelpText {
     static var overview: String {
         var lines = [
             "pintle \(CommandLineTool.version): is this TLS server the one that is meant?",
-            "",
             "  pintle pin example.com                                  the pins of a live server",
             "  pintle check https://example.com --policy policy.json   decide, and explain the verdict",
             "",

@@ -58,6 +58,8 @@ extension Article {
         module: "PintleTools", name: "PlanningRotations", title: "Planning a rotation")
     static let policyFile = Article(module: "Pintle", name: "PolicyFile", title: "The policy file")
     static let policyProblems = Article(module: "Pintle", name: "PolicyProblems", title: "Problems of a policy")
+    static let publicAuthorities = Article(
+        module: "PintleTools", name: "PublicAuthorities", title: "Behind a CDN or a public authority")
     static let rehearsing = Article(module: "PintleTools", name: "Rehearsing", title: "Rehearsing attacks")
     static let reports = Article(module: "PintleReports", name: "Reports", title: "Failure reports")
     static let signedUpdates = Article(module: "PintleUpdates", name: "SignedUpdates", title: "Signed updates")
@@ -68,6 +70,6 @@ extension Article {
     /// Every article that a page may name.
     static let all: [Article] = [
         android, choosingPins, continuousIntegration, decisions, exports, planningRotations, policyFile, policyProblems,
-        rehearsing, reports, signedUpdates, testingOnADevice, userDecisions,
+        publicAuthorities, rehearsing, reports, signedUpdates, testingOnADevice, userDecisions,
     ]
 }

@@ -46,7 +46,7 @@ enum ShellWord {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"):
                 true
-            default: "-_./:@%+=,[]".utf8.contains(byte)
+            default: "-_./:@%+=,".utf8.contains(byte)
             }
         }
         guard !isPlain || word.isEmpty else { return word }

@@ -1,0 +1,137 @@
+internal import Pintle
+internal import PintleOpenSSL
+
+/// `pintle pin HOST --durable` and `pintle pin --authority NAME`
+struct DurableCommand {
+    private let invocation: Invocation
+    private var arguments: ParsedArguments { invocation.arguments }
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let file = try FamilyFile.read(invocation)
+        var servers: [ServerEndpoint] = []
+        var keys: [PinListing] = []
+        for source in arguments.positionals {
+            guard PinCommand.isFile(source) else {
+                let endpoint = try HostArgument.endpoint(source)
+                if !servers.contains(endpoint) { servers.append(endpoint) }
+                continue
+            }
+            var input = try invocation.file(source)
+            let listing = PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: &input)))
+            guard listing.entries.allSatisfy({ $0.item.certificate == nil }) else {
+                throw .usage("\(source) holds a certificate; beside --durable only keys and requests", of: .pin)
+            }
+            keys.append(listing)
+        }
+        guard keys.isEmpty || arguments.has(.form) else {
+            throw .usage("keys and requests become backup pins of a rule: add --as", of: .pin)
+        }
+        var rules: [DurableRule] = []
+        var foreign: [ForeignRoot] = []
+        if let word = arguments.value(of: .authority) {
+            guard !arguments.has(.durable), servers.isEmpty else {
+                throw .usage(
+                    "--authority asks no server: leave --durable and the servers out; --host names one", of: .pin)
+            }
+            let others: [OptionSpecification] = [.connectTo, .anchors, .connectTimeout, .handshakeTimeout]
+            if let other = others.first(where: arguments.has) {
+                throw .usage("--authority asks no server: leave --\(other.name) out", of: .pin)
+            }
+            let selection = try file.selection(named: word, of: .pin)
+            let endpoint = try arguments.value(of: .host).map { text throws(ToolError) in
+                try HostArgument.endpoint(text)
+            }
+            rules.append(
+                DurableRule(
+                    endpoint: endpoint, id: selection.id, name: selection.name, families: selection.families,
+                    sources: selection.sources, advice: selection.advice, seen: [],
+                    isNamed: true))
+        } else {
+            guard !servers.isEmpty, arguments.value(of: .host) == nil else {
+                throw .usage("--durable asks the servers themselves: name them, without --host", of: .pin)
+            }
+            try ask(servers, file, &rules, &foreign)
+        }
+        try answer(rules, foreign, keys, file)
+        return foreign.isEmpty ? .fine : .rejected
+    }
+
+    /// Looks for the family of each server's validated path.
+    private func ask(
+        _ servers: [ServerEndpoint], _ file: FamilyFile, _ rules: inout [DurableRule], _ foreign: inout [ForeignRoot]
+    ) throws(ToolError) {
+        let live = try LivePins(invocation)
+        var errors: [ToolError] = []
+        for endpoint in servers {
+            do throws(ToolError) {
+                let listing = try live.listing(of: endpoint, source: "\(endpoint)")
+                if let failure = listing.server?.failure {
+                    throw .unusable(
+                        "invalid-path",
+                        "\(endpoint): the path is not valid here (\(failure.code.rawValue)), so its authority is not known",
+                        hint: "look at it: pintle pin \(endpoint)")
+                }
+                let path = listing.entries.filter { $0.isOnPath == true }.compactMap(\.item.certificate)
+                let keys = path.map(\.publicKeyPin)
+                if let family = file.families.family(ofPath: keys) {
+                    let seen = keys.dropFirst().filter { file.families.family(ofRoot: $0)?.id == family.id }
+                    rules.append(
+                        DurableRule(
+                            endpoint: endpoint, id: family.id, name: family.name, families: [family], sources: [],
+                            advice: family.advice,
+                            seen: seen))
+                } else if let root = path.last {
+                    foreign.append(ForeignRoot(endpoint: endpoint, root: root))
+                }
+            } catch {
+                errors.append(error)
+            }
+        }
+        if let error = ToolError.joining(errors) { throw error }
+    }
+
+    private func answer(
+        _ rules: [DurableRule], _ foreign: [ForeignRoot], _ keys: [PinListing], _ file: FamilyFile
+    ) throws(ToolError) {
+        let report = DurableReport(file: file, console: invocation.console, now: invocation.now)
+        guard let form = arguments.value(of: .form).flatMap(Snippet.init) else {
+            if invocation.writesJSON {
+                invocation.console.print(report.document(rules, foreign))
+            } else {
+                report.print(rules, foreign)
+            }
+            return
+        }
+        guard form != .curl else {
+            throw .usage("curl compares only the server's own key, so it cannot pin an authority", of: .pin)
+        }
+        guard form != .ats || keys.isEmpty else {
+            throw .usage(
+                "App Transport Security would demand a backup key and a root at once: leave the keys out", of: .pin)
+        }
+        var snippets: [SnippetRule] = []
+        for rule in rules {
+            guard let endpoint = rule.endpoint else {
+                throw .usage("a rule needs a host: --host HOST", of: .pin, code: "missing-host")
+            }
+            snippets.append(rule.snippet(for: endpoint, files: keys))
+        }
+        if foreign.isEmpty {
+            invocation.console.print(try form.text(of: snippets))
+            for advice in form.advice(on: snippets) { invocation.console.warn(advice) }
+        }
+        report.warn(rules, foreign)
+    }
+}
+
+extension OptionSpecification {
+    static let durable = OptionSpecification(
+        name: "durable", help: "Pin every root of the server's authority, not what it shows today")
+    static let authority = OptionSpecification(
+        name: "authority", value: .text("NAME"),
+        help: "The roots of an authority, or of all authorities of a CDN; asks no server")
+}

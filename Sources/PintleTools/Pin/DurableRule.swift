@@ -1,0 +1,45 @@
+internal import Pintle
+
+/// A rule that stays right when a server's authority issues from another of its roots.
+struct DurableRule {
+    /// The server; `nil` if only an authority was named.
+    let endpoint: ServerEndpoint?
+    /// The id of the authority, or of the edge that gets certificates from several.
+    let id: String
+    let name: String
+    let families: [AuthorityFamily]
+    /// The sentences that connect an edge with its families.
+    let sources: [AuthorityFamily.Quotation]
+    /// The sentences in which the authority or the edge advises against pins.
+    let advice: [AuthorityFamily.Quotation]
+    /// The roots of the families on the server's validated path; empty if no server was asked.
+    let seen: [PublicKeyPin]
+    /// A Boolean value that indicates whether the user named the authority. Otherwise the server showed it.
+    var isNamed = false
+
+    /// Returns the pins of all roots, those that were seen first.
+    var pins: [PublicKeyPin] {
+        let all = families.flatMap(\.pins)
+        return all.filter(seen.contains) + all.filter { !seen.contains($0) }
+    }
+
+    /// Returns the rule to paste. A policy demands a backup beside the pins in use, so one root is the pin in use (the
+    /// one that was seen) and the others are backups. Which of the two a root is has no effect on the decision.
+    ///
+    /// - Parameter files: keys and requests, which become backup pins.
+    func snippet(for endpoint: ServerEndpoint, files: [PinListing]) -> SnippetRule {
+        let pins = pins.map { Pin(.publicKey($0), at: .ca) }
+        let inUse = max(1, seen.count)
+        var rule = SnippetRule(
+            endpoint: endpoint, pins: Array(pins.prefix(inUse)), backupPins: Array(pins.dropFirst(inUse)))
+        rule.addBackups(of: files)
+        return rule
+    }
+}
+
+/// A server whose authority is in no family.
+struct ForeignRoot {
+    let endpoint: ServerEndpoint
+    /// The end of the validated path.
+    let root: Certificate
+}

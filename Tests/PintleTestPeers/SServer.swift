@@ -21,15 +21,24 @@ package final class SServer {
             identity, ["-servername", name, "-cert2", certificate, "-key2", key], in: files)
     }
 
-    package init(
+    package convenience init(
         _ identity: Identity, host: String = "127.0.0.1", _ options: [String] = [], in files: TemporaryDirectory? = nil
+    ) throws {
+        try self.init(
+            certificate: identity.certificate.pem, issuers: identity.issuers.dropLast().map(\.pem).joined(),
+            key: identity.key.pem, host: host, options, in: files)
+    }
+
+    /// Starts a server with PEM texts.
+    package init(
+        certificate: String, issuers: String, key: String, host: String = "127.0.0.1", _ options: [String] = [],
+        in files: TemporaryDirectory? = nil
     ) throws {
         self.files = try files ?? TemporaryDirectory()
         let files = self.files
-        let leaf = try files.write(identity.certificate.pem, to: "leaf.pem")
-        let above = identity.issuers.dropLast().map(\.pem).joined()
-        let chain = above.isEmpty ? [] : ["-cert_chain", try files.write(above, to: "chain.pem")]
-        let key = try files.write(identity.key.pem, to: "key.pem")
+        let leaf = try files.write(certificate, to: "leaf.pem")
+        let chain = issuers.isEmpty ? [] : ["-cert_chain", try files.write(issuers, to: "chain.pem")]
+        let key = try files.write(key, to: "key.pem")
         let output = files.path(of: "output")
         process = try ChildProcess(
             ["openssl", "s_server", "-accept", "\(host):0", "-cert", leaf, "-key", key, "-www"] + chain + options,

@@ -24,6 +24,10 @@ extension Command {
             Example(
                 line: "pintle audit --from 1.ndjson --from 2.ndjson --html report.html",
                 purpose: "one report of several parts; no server is asked"),
+            Example(
+                line:
+                    "pintle audit policy.json --history --from monday.ndjson --from friday.ndjson --html history.html",
+                purpose: "how the keys changed from audit to audit, and which pins died; no server is asked"),
             Example(line: "pintle audit example.com example.net --json", purpose: "no policy, only the path; NDJSON"),
         ],
         overview: [
@@ -51,21 +55,25 @@ extension Command {
                 mayRepeat: true)
         ],
         ownOptions: [
-            .policy, .hosts, .results, .resume, .html, .from, .shard, .parallel, .isStrict, .timeLimit, .connectTo,
-            .anchors, .connectTimeout, .handshakeTimeout,
+            .policy, .hosts, .results, .resume, .html, .from, .history, .shard, .parallel, .isStrict, .timeLimit,
+            .connectTo,
+            .anchors, .families, .connectTimeout, .handshakeTimeout,
         ],
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "every server is trusted"),
-            (.rejected, "a server is rejected; with `--strict`, also a warning or a rule that no server meets"),
+            (
+                .rejected,
+                "a server is rejected; with `--strict`, also a warning or a rule that no server meets; with `--history`, a pin died"
+            ),
             (
                 .unusable,
                 "the command line or an input cannot be used, or a server was not asked, or there is no server"
             ),
             (.unreachable, "the only problem is that servers were not reached"),
         ],
-        sections: [.servers, .ending, .results, .auditJSON],
-        articles: [.continuousIntegration, .decisions],
+        sections: [.servers, .ending, .results, .auditJSON, .history],
+        articles: [.continuousIntegration, .publicAuthorities, .decisions],
         run: { invocation throws(ToolError) in try AuditCommand(invocation).run() }
     )
 }
@@ -140,7 +148,7 @@ extension ReferenceSection {
                 "`position`, `subject`, `issuer`, `spkiPin`, `certificateSHA256`, `notBefore`, `notAfter`, `sent`, `onPath`; at most 16"
             ),
             ("moreCertificates, moreProblems", "The number of certificates and problems that were left out"),
-            ("problems", "As `pintle lint` has them, at most 32"),
+            ("problems, fragility", "As `pintle lint` has them; at most 32 problems"),
             ("tlsVersion, address, alert", "As `pintle check` has them"),
             ("error", "Instead of a decision: `code`, `message`, `hint`"),
             ("policy", "The SHA-256 of the policy file in hex"),
@@ -163,6 +171,8 @@ extension OptionSpecification {
     fileprivate static let from = OptionSpecification(
         name: "from", value: .file("FILE"), mayRepeat: true,
         help: "Ask no server, but report on these results; may be repeated")
+    fileprivate static let history = OptionSpecification(
+        name: "history", help: "Report how keys and pins changed over the results of `--from`")
     fileprivate static let shard = OptionSpecification(
         name: "shard", value: .text("I/N"), help: "Ask only the hosts of part I of N")
     fileprivate static let parallel = OptionSpecification(
@@ -185,13 +195,9 @@ struct AuditCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
+        if arguments.has(.history) { return try history() }
         guard arguments.has(.from) else { return try AuditRun(invocation, try request()).run() }
-        let others = Command.audit.ownOptions.filter {
-            ![OptionSpecification.from, .html, .isStrict].map(\.name).contains($0.name)
-        }
-        if let other = others.first(where: arguments.has) {
-            throw .usage("--from asks no server: leave --\(other.name) out", of: .audit)
-        }
+        try refuse(allBut: [.from, .html, .isStrict])
         guard arguments.positionals.isEmpty else {
             throw .usage("--from asks no server: leave \"\(arguments.positionals[0])\" out", of: .audit)
         }
@@ -214,6 +220,35 @@ struct AuditCommand {
             for line in text.summary(tally) { console.print(line) }
         }
         return tally.exitCode(isStrict: arguments.has(.isStrict))
+    }
+
+    private func history() throws(ToolError) -> ExitCode {
+        guard arguments.has(.from) else {
+            throw .usage("--history needs --from FILE: results of several audits", of: .audit)
+        }
+        try refuse(allBut: [.from, .history, .html, .policy])
+        if let host = arguments.positionals.first(where: { !PinCommand.isFile($0) }) {
+            throw .usage("--history asks no server: leave \"\(host)\" out, or name a policy file", of: .audit)
+        }
+        let policies = arguments.positionals + arguments.values(of: .policy)
+        guard policies.count <= 1 else {
+            throw .usage("\(policies[0]) and \(policies[1]) cannot both judge", of: .audit)
+        }
+        let files = arguments.values(of: .from)
+        try guardFiles(read: files + policies)
+        let input = try policies.first.map { path throws(ToolError) in try PolicyInput(path, invocation) }
+        let policy = try input.map { input throws(ToolError) in (name: input.file.name, policy: try input.policy()) }
+        return try HistoryCommand(
+            invocation: invocation, files: files, policy: policy, page: arguments.value(of: .html)
+        ).run()
+    }
+
+    /// Refuses every other option of this command beside `--from`.
+    private func refuse(allBut allowed: [OptionSpecification]) throws(ToolError) {
+        let others = Command.audit.ownOptions.filter { !allowed.map(\.name).contains($0.name) }
+        if let other = others.first(where: arguments.has) {
+            throw .usage("--from asks no server: leave --\(other.name) out", of: .audit)
+        }
     }
 
     /// Prints the servers that decide the exit code, at most 100 so that the list stays readable.

@@ -11,6 +11,11 @@ internal import PintleOpenSSL
 /// decision.
 struct AuditRecordWriter {
     let basis: AuditBasis
+    private let authorities = AuthorityJSON()
+
+    init(basis: AuditBasis) {
+        self.basis = basis
+    }
 
     /// These limits bound the length of a line, whatever the server sends.
     private static let mostCertificates = 16
@@ -18,7 +23,8 @@ struct AuditRecordWriter {
     private static let mostProblems = 32
 
     func line(
-        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ findings: CheckFindings, _ entries: [LintEntry]
+        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ findings: CheckFindings, _ entries: [LintEntry],
+        _ fragility: Fragility?
     )
         -> [UInt8]
     {
@@ -35,11 +41,12 @@ struct AuditRecordWriter {
                 json.member("certificateEndsAt", end.position)
             }
             json.array("certificates") { json in
-                for place in findings.positions.places.prefix(Self.mostCertificates) { Self.write(place, to: &json) }
+                for place in findings.positions.places.prefix(Self.mostCertificates) { write(place, to: &json) }
             }
             let more = findings.positions.places.count - Self.mostCertificates
             json.member("moreCertificates", more > 0 ? more : nil)
             Self.write(entries, to: &json)
+            fragility?.write(to: &json)
             json.member("tlsVersion", findings.connection?.protocolVersion.description)
             json.member("address", findings.connection?.peerAddress)
             json.member("alert", findings.alert)
@@ -94,13 +101,25 @@ struct AuditRecordWriter {
         json.member("moreProblems", entries.count > mostProblems ? entries.count - mostProblems : nil)
     }
 
-    private static func write(_ place: PathPositions.Place, to json: inout JSONWriter) {
+    private func write(_ place: PathPositions.Place, to json: inout JSONWriter) {
+        let fingerprint = CertificatePin(certificate: place.der)
+        guard place.certificate?.isCA ?? false else { return Self.write(place, fingerprint, to: &json) }
+        let key = AuthorityJSON.Key(
+            certificate: fingerprint, position: place.position, isSent: place.isSent, isOnPath: place.isOnPath)
+        if let known = authorities[key] { return json.value(verbatim: known[...]) }
+        var writer = JSONWriter(.compact)
+        Self.write(place, fingerprint, to: &writer)
+        authorities.add(writer.bytes, for: key)
+        json.value(verbatim: writer.bytes[...])
+    }
+
+    private static func write(_ place: PathPositions.Place, _ fingerprint: CertificatePin, to json: inout JSONWriter) {
         json.object { json in
             json.member("position", place.position)
             json.member("subject", (place.certificate?.subject.description).map(shortened))
             json.member("issuer", (place.certificate?.issuer.description).map(shortened))
             json.member("spkiPin", place.certificate?.publicKeyPin.description)
-            json.member("certificateSHA256", CertificatePin(certificate: place.der).description)
+            json.member("certificateSHA256", fingerprint.description)
             json.member("notBefore", place.certificate.map { RFC3339.string(from: $0.validity.notBefore) })
             json.member("notAfter", place.certificate.map { RFC3339.string(from: $0.validity.notAfter) })
             json.member("sent", place.isSent)
@@ -157,16 +176,4 @@ struct AuditBasis: Equatable {
         if record.anchors != anchors { return ("other-anchors", "\(record.endpoint) was decided by other anchors") }
         return nil
     }
-}
-
-/// The state of a rule's backup pins at a server.
-enum AuditBackup: String {
-    /// The rule has no backup pin.
-    case absent = "none"
-    /// The server shows no backup key.
-    case unused
-    /// The server shows a backup's key or certificate beside one of the pins.
-    case inUse = "in-use"
-    /// The server has moved to a backup key.
-    case matched
 }

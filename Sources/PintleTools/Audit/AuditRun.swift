@@ -39,10 +39,11 @@ final class AuditRun {
         }
         let before = tally.servers
         warnOfUnmetRules()
-        var rest = request.targets.remaining(after: known)
-        var left = 0
-        while rest.next() != nil { left += 1 }
+        var left = request.targets.count
         if !known.isEmpty {
+            var rest = request.targets.remaining(after: known)
+            left = 0
+            while rest.next() != nil { left += 1 }
             let others = known.count - before
             console.printMessage(
                 "\(ValidityText.counted(before, "result")) from before; \(ValidityText.counted(left, "server")) left to ask"
@@ -109,7 +110,8 @@ final class AuditRun {
             policy: policy, hasPolicyFile: request.policyFile != nil,
             lint: LiveLint(
                 policy, of: request.policyFile?.bytes ?? [],
-                authorities: PublicAuthorities(environment: invocation.environment), now: invocation.now),
+                authorities: PublicAuthorities(environment: invocation.environment),
+                families: try FamilyFile.read(invocation).families, now: invocation.now),
             writer: AuditRecordWriter(basis: basis),
             validator: anchors.map { PathValidator(system: SystemAnchors(replacedBy: $0)) } ?? PathValidator(),
             proxies: proxies,

@@ -97,9 +97,10 @@ struct AuditSurvey {
             return writer.line(
                 target, at: instant, milliseconds: milliseconds, rule: policy.rule(for: target.endpoint), error)
         }
-        var entries = lint.entries(on: findings)
+        let fragility = lint.fragility(of: findings, connectTo: target.connectTo)
+        var entries = lint.entries(on: findings, fragility)
         if !hasPolicyFile { entries.removeAll { $0.problem.id == LiveProblem.noRule.rawValue } }
-        let line = writer.line(target, at: instant, milliseconds: milliseconds, findings, entries)
+        let line = writer.line(target, at: instant, milliseconds: milliseconds, findings, entries, fragility)
         findings.connection?.close()
         return line
     }

@@ -6,6 +6,7 @@ internal import Pintle
 struct AuditReader {
     private let name: String
     private let source: ByteSource
+    private let readsPaths: Bool
     private var buffer: [UInt8] = []
     private var start = 0
     /// The line of the last result, counted from 1.
@@ -16,9 +17,11 @@ struct AuditReader {
     /// bytes are not a result.
     private(set) var tornBytes = 0
 
-    init(_ name: String, _ source: ByteSource) {
+    /// - Parameter readsPaths: `true` to read the certificates of the validated paths too.
+    init(_ name: String, _ source: ByteSource, readsPaths: Bool = false) {
         self.name = name
         self.source = source
+        self.readsPaths = readsPaths
     }
 
     /// - Throws: an error with its place if a line is not a result, or if the bytes after the last line break are not
@@ -27,7 +30,7 @@ struct AuditReader {
         while let text = try nextLine() {
             if text.isEmpty { continue }
             do {
-                return try AuditRecord(text)
+                return try AuditRecord(text, readsPath: readsPaths)
             } catch {
                 throw unreadable("this is no result of an audit: \(error.message)")
             }
@@ -81,7 +84,8 @@ struct AuditReader {
 
     /// Reads every result of a file with its line. Returns `true` if the last line was cut off.
     static func forEach(
-        in path: String, _ body: (AuditRecord, _ line: Int) throws(ToolError) -> Void
+        in path: String, readsPaths: Bool = false,
+        _ body: (AuditRecord, _ line: Int) throws(ToolError) -> Void
     ) throws(ToolError) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -89,7 +93,7 @@ struct AuditReader {
             throw .unusable("unreadable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path)
         }
         defer { close(descriptor) }
-        var reader = AuditReader(path, ByteSource(descriptor: descriptor))
+        var reader = AuditReader(path, ByteSource(descriptor: descriptor), readsPaths: readsPaths)
         while let record = try reader.next() { try body(record, reader.line) }
         return reader.tornBytes > 0
     }

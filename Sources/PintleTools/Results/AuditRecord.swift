@@ -35,6 +35,8 @@ struct AuditRecord {
     let policy: String?
     /// The SHA-256 of the anchors of `--anchors`, in hex; `nil` for the system's.
     let anchors: String?
+    /// The validated path, the leaf first. Empty if there is none, or if the record was read without its certificates.
+    let path: [AuditCertificate]
 
     var key: AuditKey { AuditKey(endpoint, connectTo) }
 
@@ -50,8 +52,10 @@ struct AuditRecord {
         let message: String
     }
 
-    /// - Parameter line: the line without its line break. Unknown members are ignored.
-    init(_ line: [UInt8]) throws(Unreadable) {
+    /// - Parameters:
+    ///   - line: the line without its line break. Unknown members are ignored.
+    ///   - readsPath: `true` to read the certificates of the validated path too.
+    init(_ line: [UInt8], readsPath: Bool = false) throws(Unreadable) {
         let root: JSONValue
         do {
             root = try JSONDocument(line, limits: .init(maximumBytes: Self.maximumLineLength, allowsAnyNumber: true))
@@ -95,6 +99,7 @@ struct AuditRecord {
         pinsEnd = try Self.date(root, "pinsEnd")
         policy = root["policy"]?.string
         anchors = root["anchors"]?.string
+        path = readsPath ? try AuditCertificate.path(root["certificates"]) : []
         problems = (root["problems"]?.elements.map(Array.init) ?? []).compactMap { problem in
             guard let id = problem["id"]?.string else { return nil }
             return Problem(
@@ -102,7 +107,7 @@ struct AuditRecord {
         }
     }
 
-    private static func date(_ root: JSONValue, _ key: StaticString) throws(Unreadable) -> Date? {
+    static func date(_ root: JSONValue, _ key: StaticString) throws(Unreadable) -> Date? {
         guard let value = root[key] else { return nil }
         guard let date = value.string.flatMap({ try? RFC3339.date(from: $0) }) else {
             throw Unreadable(message: "\(key) is no date")

@@ -1,0 +1,130 @@
+internal import FoundationEssentials
+internal import Pintle
+
+extension HistoryReport {
+    /// The changes, gaps and pins of one server in JSON at most, the newest.
+    private static let most = 1_000
+
+    /// `{result, servers, results, from, until, changed, unchanged, died, policy?, policies, anchors, hosts}`
+    ///
+    /// - Parameter output: called with the pieces of the document, one for each server, so that the whole document is never
+    ///   in memory.
+    func writeDocument(to output: ([UInt8]) -> Void) {
+        var json = JSONWriter(.pretty)
+        json.object { json in
+            json.member("result", died > 0 ? "died" : "ok")
+            json.member("servers", entries.count)
+            json.member("results", results)
+            json.member("from", RFC3339.string(from: span.lowerBound))
+            json.member("until", RFC3339.string(from: span.upperBound))
+            json.member("changed", changed.count)
+            json.member("unchanged", unchanged.count)
+            json.member("died", died)
+            json.member("policy", policy)
+            json.member("policies", policies)
+            json.member("anchors", anchors)
+        }
+        // The members of the list go before the end of the object, "\n}".
+        output(Array(json.bytes.dropLast(2)) + Array(",\n  \"hosts\": [".utf8))
+        for (index, entry) in entries.enumerated() {
+            var json = JSONWriter(.compact)
+            Self.write(entry, to: &json)
+            output(Array((index > 0 ? ",\n    " : "\n    ").utf8) + json.bytes)
+        }
+        output(Array("\n  ]\n}\n".utf8))
+    }
+
+    private static func write(_ entry: HistoryEntry, to json: inout JSONWriter) {
+        let history = entry.history
+        json.object { json in
+            json.member("host", entry.server.endpoint.host.description)
+            json.member("port", Int(entry.server.endpoint.port))
+            json.member("connectTo", entry.server.connectTo?.description)
+            json.member("observations", history.observations.count)
+            json.member("proves", history.isConclusive)
+            json.object("counts") { json in
+                json.member("leafKey", entry.leafKeys)
+                json.member("leafCertificate", entry.leafCertificates)
+                json.member("intermediates", entry.intermediates)
+                json.member("root", entry.roots)
+            }
+            json.member("rule", entry.fates.rule)
+            json.member("isServed", history.isConclusive ? entry.fates.isServed : nil)
+            write(entry.fates.pins, to: &json)
+            json.array("changes") { json in
+                for change in entry.changes.suffix(most) { write(change, to: &json) }
+            }
+            let more = entry.changes.count - most
+            json.member("moreChanges", more > 0 ? more : nil)
+            json.array("gaps") { json in
+                for gap in history.gaps.suffix(most) {
+                    json.object { json in
+                        json.member("at", RFC3339.string(from: gap.instant))
+                        json.member("reason", gap.reason)
+                    }
+                }
+            }
+            json.member("moreGaps", history.gaps.count > most ? history.gaps.count - most : nil)
+            writeRenewals(of: history, to: &json)
+        }
+    }
+
+    private static func writeRenewals(of history: KeyHistory, to json: inout JSONWriter) {
+        let renewals = history.renewals
+        json.object("renewals") { json in
+            json.member("count", renewals.count)
+            json.member("keptKey", renewals.count(where: \.keptKey))
+            json.member("lifetimeDays", history.lifetime.map(days))
+            json.member("intervalDays", history.renewalInterval.map(days))
+        }
+    }
+
+    /// Returns whole days, rounded to the nearest: certificates often end a second before a whole day.
+    private static func days(_ seconds: Double) -> Int { Int((min(max(seconds, 0), 1e12) / 86_400).rounded()) }
+
+    private static func write(_ pins: [PinFate], to json: inout JSONWriter) {
+        json.array("pins") { json in
+            for fate in pins.prefix(most) {
+                json.object { json in
+                    json.member("pin", fate.pin.description)
+                    json.member("position", fate.pin.position == .any ? nil : fate.pin.position.rawValue)
+                    json.member("isBackup", fate.isBackup)
+                    json.member("rule", fate.rule)
+                    json.member("state", fate.state.rawValue)
+                    json.member("firstSeen", fate.firstSeen.map(RFC3339.string))
+                    json.member("lastSeen", fate.lastSeen.map(RFC3339.string))
+                    json.member("missingSince", fate.missingSince.map(RFC3339.string))
+                }
+            }
+        }
+    }
+
+    private static func write(_ change: KeyChange, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("notYet", RFC3339.string(from: change.before.instant))
+            json.member("seen", RFC3339.string(from: change.after.instant))
+            json.member("leafKey", change.leafKey)
+            json.member("leafCertificate", change.leafCertificate)
+            json.member("intermediates", change.intermediates)
+            json.member("root", change.root)
+            json.member("isReturn", change.isReturn)
+            json.key("before")
+            write(change.before, to: &json)
+            json.key("after")
+            write(change.after, to: &json)
+        }
+    }
+
+    /// `{leafKey, leafCertificate, notBefore, notAfter, issuer, intermediates, root?}`
+    private static func write(_ observation: KeyObservation, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("leafKey", observation.leafKey.description)
+            json.member("leafCertificate", observation.leafCertificate.description)
+            json.member("notBefore", RFC3339.string(from: observation.notBefore))
+            json.member("notAfter", RFC3339.string(from: observation.notAfter))
+            json.member("issuer", observation.issuer)
+            json.member("intermediates", observation.intermediates.map(\.description))
+            json.member("root", observation.root?.description)
+        }
+    }
+}

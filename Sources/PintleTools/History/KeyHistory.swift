@@ -1,0 +1,111 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// The keys and certificates that a server showed over time, from the results of audits.
+///
+/// It holds what the results saw and concludes nothing from their absence: between two observations a server may have
+/// changed more than once. Read histories with ``read(_:limits:warning:)``.
+struct KeyHistory: Sendable {
+    let server: HistoryServer
+    /// The results with a validated path, the oldest first.
+    let observations: [KeyObservation]
+    /// The results without one, the oldest first.
+    let gaps: [KeyGap]
+
+    /// The parts of a path that a renewal may keep.
+    enum Part: CaseIterable, Sendable {
+        case leafKey, intermediates, root
+    }
+
+    /// A Boolean value that indicates whether the history can prove anything: one observation cannot.
+    var isConclusive: Bool { observations.count > 1 }
+
+    /// The first and the last instant at which the server was asked; `nil` without results.
+    var span: ClosedRange<Date>? {
+        let firsts = [observations.first?.instant, gaps.first?.instant].compactMap(\.self)
+        let lasts = [observations.last?.instant, gaps.last?.instant].compactMap(\.self)
+        guard let first = firsts.min(), let last = lasts.max() else { return nil }
+        return first...last
+    }
+
+    // MARK: Changes
+
+    /// The differences between observations that follow each other, the oldest first.
+    ///
+    /// A root that a result does not name is compared with nothing; the next known root is compared with the last one.
+    var changes: [KeyChange] {
+        var changes: [KeyChange] = []
+        var lastRoot = observations.first?.root
+        var seen = Set(observations.first.map { [$0.leafCertificate] } ?? [])
+        for (before, after) in zip(observations, observations.dropFirst()) {
+            defer { lastRoot = after.root ?? lastRoot }
+            // Observations of one path share it, which is the most frequent case.
+            if before.path === after.path, lastRoot == after.root { continue }
+            let isNew = seen.insert(after.leafCertificate).inserted
+            let isOther = before.leafCertificate != after.leafCertificate
+            let change = KeyChange(
+                before: before, after: after, leafKey: before.leafKey != after.leafKey, leafCertificate: isOther,
+                intermediates: before.intermediates != after.intermediates,
+                root: after.root != nil && lastRoot != nil && after.root != lastRoot, isReturn: isOther && !isNew)
+            if change.isAny { changes.append(change) }
+        }
+        return changes
+    }
+
+    /// The renewals that were seen, the oldest first: each leaf certificate that is new to the history. A server that goes
+    /// back to an earlier certificate does not renew it.
+    var renewals: [KeyRenewal] {
+        changes.filter { $0.leafCertificate && !$0.isReturn }.map {
+            KeyRenewal(before: $0.before, after: $0.after)
+        }
+    }
+
+    /// A Boolean value that indicates whether the server went back to an earlier leaf certificate. A pool of servers with
+    /// several certificates does, and its renewals then tell little.
+    var showsSeveralLeaves: Bool { changes.contains(where: \.isReturn) }
+
+    // MARK: Renewals
+
+    /// Returns whether the server kept a part of its path over its last renewals.
+    ///
+    /// - Parameter count: how many renewals to look at, from the newest; all by default.
+    /// - Returns: `false` if one of them changed the part; `nil` if no renewal was seen, or if a root is not known and no
+    ///   other renewal changed it.
+    func keeps(_ part: Part, overLast count: Int = .max) -> Bool? {
+        let kept = renewals.suffix(max(0, count)).map { $0.keeps(part) }
+        if kept.contains(false) { return false }
+        return kept.isEmpty || kept.contains(nil) ? nil : true
+    }
+
+    /// The lifetime of the newest leaf certificate in seconds, from its notBefore to its notAfter; `nil` without an
+    /// observation.
+    var lifetime: TimeInterval? {
+        observations.last.map { max(0, $0.notAfter.timeIntervalSince($0.notBefore)) }
+    }
+
+    /// The usual time between renewals in seconds: the median of the distances between the beginnings of the certificates.
+    ///
+    /// It is too long if the server renewed more than once between two observations.
+    /// - Returns: `nil` if no renewal to a later certificate was seen.
+    var renewalInterval: TimeInterval? {
+        let intervals = renewals.compactMap(\.interval).sorted()
+        return intervals.isEmpty ? nil : intervals[(intervals.count - 1) / 2]
+    }
+
+    /// The instant at which the next renewal is due by the rhythm seen: ``renewalInterval`` after the beginning of the
+    /// newest certificate. It may have passed; `nil` without a rhythm.
+    var nextRenewal: Date? {
+        guard let interval = renewalInterval, let newest = observations.last else { return nil }
+        return newest.notBefore.addingTimeInterval(interval)
+    }
+}
+
+extension KeyHistory {
+    /// Returns the history of a server. If it was only reached elsewhere, as with `--connect-to`, that history counts,
+    /// unless there are several.
+    static func of(_ server: HistoryServer, in histories: [HistoryServer: KeyHistory]) -> KeyHistory? {
+        if let history = histories[server] { return history }
+        let others = histories.values.filter { $0.server.endpoint == server.endpoint }
+        return others.count == 1 ? others.first : nil
+    }
+}

@@ -1,0 +1,106 @@
+internal import Pintle
+
+/// A pin that may enter the next policy as a backup, although no server shows it yet.
+///
+/// A key on disk is one, and a root of an authority of which the rule pins another root.
+struct RenewCandidate {
+    enum Origin: Hashable {
+        /// A request, a public key or a private key in this file.
+        case file(String)
+        /// A root of this authority.
+        case family(String)
+    }
+
+    /// The index of the rule.
+    let rule: Int
+    let pin: PublicKeyPin
+    let position: PinPosition
+    let origin: Origin
+
+    /// The origin in words: `the key of backup.csr`
+    var source: String {
+        switch origin {
+        case .file(let path): "the key of \(path)"
+        case .family(let name): "\(name) also issues from this root"
+        }
+    }
+
+    /// Reads the keys of the command line. These need no server that shows them, because the user has the
+    /// files.
+    ///
+    /// - Parameter words: each `FILE`, or `HOST=FILE` if the policy has several rules.
+    static func files(
+        _ words: [String], _ policy: PinningPolicy, _ invocation: Invocation
+    ) throws(ToolError) -> [RenewCandidate] {
+        var candidates: [RenewCandidate] = []
+        for word in words {
+            let (rule, path) = try place(of: word, policy)
+            guard !policy.hosts[rule].pins.isEmpty else {
+                throw .usage(
+                    "--key \(word): the rule of \(policy.hosts[rule]) has no pins, so it needs no backup", of: .renew)
+            }
+            for pin in try pins(in: path, invocation)
+            where !candidates.contains(where: { $0.rule == rule && $0.pin == pin }) {
+                let position: PinPosition = policy.hosts[rule].requires == .leafAndCA ? .leaf : .any
+                candidates.append(
+                    RenewCandidate(rule: rule, pin: pin, position: position, origin: .file(path)))
+            }
+        }
+        return candidates
+    }
+
+    /// Returns the roots that complete families: those of each authority of which a rule pins a root.
+    static func roots(_ families: AuthorityFamilies, _ policy: PinningPolicy) -> [RenewCandidate] {
+        var candidates: [RenewCandidate] = []
+        for (rule, host) in policy.hosts.enumerated() where host.anchors.includesSystem {
+            let pins = host.pins + host.backupPins
+            let known = Set(
+                pins.compactMap { pin in
+                    if pin.position != .leaf, case .publicKey(let key) = pin.subject { key } else { nil }
+                })
+            for family in families.families where family.pins.contains(where: known.contains) {
+                for pin in family.pins where !known.contains(pin) {
+                    candidates.append(
+                        RenewCandidate(rule: rule, pin: pin, position: .ca, origin: .family(family.name)))
+                }
+            }
+        }
+        return candidates
+    }
+
+    /// Returns the file that a word of the command line names.
+    static func path(in word: String, _ policy: PinningPolicy) throws(ToolError) -> String {
+        try place(of: word, policy).path
+    }
+
+    private static func place(of word: String, _ policy: PinningPolicy) throws(ToolError) -> (rule: Int, path: String) {
+        if let equals = word.firstIndex(of: "=") {
+            let name = word[..<equals]
+            let path = String(word[word.index(after: equals)...])
+            if let rule = policy.hosts.firstIndex(where: { $0.description == name }) { return (rule, path) }
+        }
+        guard let only = policy.hosts.indices.first, policy.hosts.count == 1 else {
+            let known = policy.hosts.prefix(5).map(\.description).joined(separator: ", ")
+            throw .usage(
+                "--key \(word): the policy has \(policy.hosts.count) rules (\(known)\(policy.hosts.count > 5 ? ", ..." : "")); "
+                    + "write HOST=FILE", of: .renew)
+        }
+        return (only, word)
+    }
+
+    private static func pins(in path: String, _ invocation: Invocation) throws(ToolError) -> [PublicKeyPin] {
+        var file = try invocation.file(path)
+        var pins: [PublicKeyPin] = []
+        for item in try SourceReader.items(in: &file) {
+            switch item {
+            case .request(let request): pins.append(request.publicKeyPin)
+            case .key(let key, _): pins.append(key.pin)
+            case .certificate:
+                throw .unusable(
+                    "not-a-key", "the file has a certificate", file: file.name,
+                    hint: "give the key or the request of a key that you keep; a certificate may be anyone's")
+            }
+        }
+        return pins
+    }
+}

@@ -1,0 +1,145 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// A proposal in words, and as a document.
+struct RenewReport {
+    let proposal: RenewProposal
+    let findings: [RenewFinding]
+    let servers: Int
+    /// The name of the policy, which the words begin with.
+    let file: String
+    /// The file with the proposal; `nil` if none was asked for or nothing changes.
+    let written: String?
+    let now: Date
+
+    private var policy: PinningPolicy { proposal.current }
+
+    /// The command that a person runs who has reviewed the proposal; `nil` if nothing changes.
+    var signLine: String? {
+        guard proposal.isChanged else { return nil }
+        let number = proposal.updateVersion.map(String.init) ?? "N"
+        // A name that begins with a dash would be an option.
+        let name = written.map { ShellWord.quoted($0.hasPrefix("-") ? "./\($0)" : $0) } ?? "NEXT"
+        return "pintle sign --key UPDATE-KEY --version \(number) --expires TIME \(name) -o \(number).json"
+    }
+
+    // MARK: Text
+
+    func print(to console: Console) {
+        let palette = console.palette
+        let word =
+            proposal.isChanged
+            ? palette.good("proposal") : findings.isEmpty ? palette.good("ok") : palette.bad("no proposal")
+        let scope =
+            "\(ValidityText.counted(policy.hosts.count, "rule")), \(ValidityText.counted(servers, "server"))"
+        console.print(
+            "\(word)   \(SafeText.escape(file))   \(scope)\(proposal.isChanged ? "" : ": nothing to change now")")
+        for finding in findings {
+            console.print()
+            entry(palette.bad("finding"), 7, "\(finding.id): \(finding.message)", console)
+            entry("", 0, finding.help, console)
+        }
+        for rule in policy.hosts.indices {
+            let changes = proposal.changes.filter { $0.rule == rule }
+            guard !changes.isEmpty else { continue }
+            console.print()
+            console.print(SafeText.escape(policy.hosts[rule].description))
+            for change in changes { describe(change, console) }
+        }
+        if let version = proposal.updateVersion {
+            console.print()
+            console.print("updateVersion \(policy.updateVersion) -> \(version)")
+        }
+        for note in proposal.notes {
+            console.print()
+            entry("note", 4, note, console)
+        }
+        guard let signLine else { return }
+        console.print()
+        console.print("next: review it; then the holder of the update key runs")
+        console.print("  " + SafeText.escape(signLine))
+    }
+
+    private func describe(_ change: RenewChange, _ console: Console) {
+        let sign =
+            switch change.action {
+            case .add: "+"
+            case .move: ">"
+            case .remove: "-"
+            case .removeLater: " "
+            }
+        console.print("  \(sign) \(change.pin)")
+        for line in TextLayout.wrapped(SafeText.escape(sentence(change)), width: console.width - 6) {
+            console.print("      " + line)
+        }
+    }
+
+    /// `add to backupPins: the key of backup.csr; publish by 2027-01-17, ...`
+    func sentence(_ change: RenewChange) -> String {
+        switch change.action {
+        case .add:
+            let by =
+                change.by.map { by in
+                    let day = by <= now ? "at once" : "by \(PlanTime.day(by))"
+                    return "; publish it \(day), so that apps have it when the server's certificate ends"
+                } ?? ""
+            return "add to \(change.list.rawValue): \(change.because)\(by)"
+        case .move:
+            let (old, new) = change.list == .pins ? (PinList.backupPins, PinList.pins) : (.pins, .backupPins)
+            return "move from \(old.rawValue) to \(new.rawValue): \(change.because)"
+        case .remove: return "remove from \(change.list.rawValue): \(change.because)"
+        case .removeLater:
+            let day = change.from.map(PlanTime.day) ?? "later"
+            return "keep in \(change.list.rawValue), and remove from \(day) on: \(change.because)"
+        }
+    }
+
+    private func entry(_ label: String, _ length: Int, _ text: String, _ console: Console) {
+        let indent = 10
+        let lines = TextLayout.wrapped(SafeText.escape(text), width: console.width - indent)
+        for (number, line) in lines.enumerated() {
+            let lead = number == 0 ? label + String(repeating: " ", count: indent - length) : ""
+            console.print((lead.isEmpty ? String(repeating: " ", count: indent) : lead) + line)
+        }
+    }
+
+    // MARK: JSON
+
+    var document: JSONWriter {
+        var json = JSONWriter(.pretty)
+        json.object { json in
+            json.member("result", proposal.isChanged ? "proposal" : "unchanged")
+            json.array("changes") { json in for change in proposal.changes { write(change, to: &json) } }
+            json.array("findings") { json in
+                for finding in findings {
+                    json.object { json in
+                        json.member("id", finding.id)
+                        json.member("host", finding.endpoint.host.description)
+                        json.member("port", Int(finding.endpoint.port))
+                        json.member("reason", finding.reason)
+                        json.member("message", finding.message)
+                        json.member("help", finding.help)
+                    }
+                }
+            }
+            json.member("updateVersion", proposal.updateVersion)
+            json.member("written", written)
+            json.member("sign", signLine)
+            if !proposal.notes.isEmpty { json.member("notes", proposal.notes) }
+        }
+        return json
+    }
+
+    private func write(_ change: RenewChange, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("action", change.action.rawValue)
+            json.member("rule", policy.hosts[change.rule].description)
+            json.member("list", change.list.rawValue)
+            json.member("pin", change.pin.description)
+            if change.pin.position != .any { json.member("at", change.pin.position.rawValue) }
+            json.member("by", change.by.map { RFC3339.string(from: $0) })
+            json.member("from", change.from.map { RFC3339.string(from: $0) })
+            json.member("message", sentence(change))
+        }
+    }
+}

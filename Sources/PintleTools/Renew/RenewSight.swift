@@ -1,0 +1,109 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleOpenSSL
+
+/// A server that the current policy trusts because a pin matched. Keys of other servers are never kept.
+struct RenewSight {
+    let endpoint: ServerEndpoint
+    /// The index of the rule that decided.
+    let rule: Int
+    /// The validated path from leaf to anchor.
+    let path: [PathPositions.Place]
+    /// The chain as the server sent it.
+    let presented: [[UInt8]]
+    let leaf: Certificate
+
+    /// Returns `nil` unless a pin matched.
+    init?(_ findings: CheckFindings) {
+        guard case .trusted(.pinMatched) = findings.decision, let rule = findings.rule?.index,
+            let leaf = findings.positions.onPath.first?.certificate
+        else { return nil }
+        (endpoint, self.rule, self.leaf) = (findings.endpoint, rule, leaf)
+        path = findings.positions.onPath
+        presented = findings.positions.sent.map(\.der)
+    }
+
+    /// Returns `true` if the pin matches a certificate of the path.
+    func isMatched(by pin: Pin) -> Bool {
+        path.indices.contains { path[$0].isMatched(by: pin, depth: $0) }
+    }
+
+    /// Returns `true` if the pin matches a certificate between leaf and anchor.
+    func isIntermediateMatched(by pin: Pin) -> Bool {
+        path.indices.dropFirst().dropLast().contains { path[$0].isMatched(by: pin, depth: $0) }
+    }
+
+    func isLeafMatched(by pin: Pin) -> Bool { path.first?.isMatched(by: pin, depth: 0) ?? false }
+}
+
+/// A reason why a server gives nothing to the proposal. It names the server and the reason, and no key, so that the key of
+/// an interceptor cannot be copied from it.
+struct RenewFinding {
+    let id: String
+    let endpoint: ServerEndpoint
+    /// The reason of the decision; `nil` if there is none.
+    var reason: String?
+    let message: String
+    let help: String
+
+    var isUnreachable: Bool { id == LiveProblem.unreachable.rawValue }
+}
+
+/// Asks the servers of a policy's rules, each with one handshake, as `pintle lint --live` does.
+struct RenewSurvey {
+    let policy: PinningPolicy
+    let file: String
+    let invocation: Invocation
+
+    /// - Throws: an error if the command line cannot be used. A server that cannot be reached is a finding.
+    func run() throws(ToolError) -> (sights: [RenewSight], findings: [RenewFinding], notes: [String]) {
+        let validator = try invocation.validator()
+        var sights: [RenewSight] = []
+        var findings: [RenewFinding] = []
+        var notes: [String] = []
+        var seen: Set<ServerEndpoint> = []
+        for host in policy.hosts where !host.pins.isEmpty {
+            let endpoint = ServerEndpoint(host: host.host, port: host.port ?? 443)
+            guard seen.insert(endpoint).inserted else {
+                notes.append("\(host): another rule decides about \(endpoint), so no server of this rule was asked")
+                continue
+            }
+            let check = LiveCheck(
+                policy: policy, validator: validator, instant: invocation.now,
+                handshake: try LiveHandshake(endpoint, invocation))
+            do throws(ToolError) {
+                let result = try check.run()
+                result.connection?.close()
+                if let sight = RenewSight(result) {
+                    sights.append(sight)
+                } else {
+                    findings.append(finding(endpoint, result.decision))
+                }
+            } catch {
+                guard error.exitCode == .unreachable else { throw error }
+                findings.append(
+                    RenewFinding(
+                        id: LiveProblem.unreachable.rawValue, endpoint: endpoint, message: error.message,
+                        help: error.hint ?? "check the host and port"))
+            }
+        }
+        return (sights, findings, notes)
+    }
+
+    private func finding(_ endpoint: ServerEndpoint, _ decision: TrustDecision) -> RenewFinding {
+        let help = "find out why first: pintle check \(endpoint) --policy \(ShellWord.quoted(file))"
+        let (id, cause) =
+            switch decision {
+            case .rejected(.pinMismatch), .trusted(.mismatchReportedOnly):
+                (LiveProblem.mismatch.rawValue, "\(endpoint) shows none of the pinned keys")
+            case .rejected(.invalidPath(let failure)):
+                (LiveProblem.invalidPath.rawValue, "the path of \(endpoint) is invalid (\(failure.code.rawValue))")
+            case .rejected(.pinsExpired), .trusted(.pinsExpired):
+                ("pins-expired", "the pins of \(endpoint) have expired")
+            default: (LiveProblem.noRule.rawValue, "no pin decides about \(endpoint)")
+            }
+        return RenewFinding(
+            id: id, endpoint: endpoint, reason: decision.reason,
+            message: "\(cause), so none of its keys is proposed", help: help)
+    }
+}

@@ -13,7 +13,7 @@ struct RehearsalJUnit {
 
     var xml: String {
         let tally = report.tally
-        let all = [report.control] + report.results
+        let all = report.all
         let counts =
             "tests=\"\(all.count)\" failures=\"\(tally.letThrough + tally.lockedOut)\" "
             + "errors=\"\(tally.inconclusive)\" skipped=\"\(all.count(where: { $0.outcome == .notRun }))\""
@@ -28,14 +28,15 @@ struct RehearsalJUnit {
 
     private func testCase(_ result: RehearsalResult) -> [String] {
         let time = Self.seconds(.milliseconds(result.milliseconds ?? 0))
-        let head = "<testcase classname=\"pintle.rehearse\" name=\"\(result.attack.id)\" time=\"\(time)\""
+        let place = result.host.map { ".\(Self.text($0))" } ?? ""
+        let head = "<testcase classname=\"pintle.rehearse\(place)\" name=\"\(result.attack.id)\" time=\"\(time)\""
         let verdict = "must be \(result.attack.expectation.rawValue), was \(result.outcome.word)"
         let message = Self.text([verdict, result.why].compactMap(\.self).joined(separator: ": "))
         let words = RehearsalText.words(result.clientWords, most: 20).joined(separator: "\n")
         let body = XMLText.escape(
             [
                 result.attack.summary, "reference: \(result.attack.reference)",
-                "request bytes: \(result.requestBytes)",
+                "request bytes: \(result.requestBytes)", result.connection.map { "connection: \($0)" },
                 result.clientExit.map { "exit code: \($0)" }, result.alert.map { "alert: \($0)" }, words,
             ].compactMap(\.self).map(Self.clean).joined(separator: "\n")
         ).replacing("&#10;", with: "\n")

@@ -19,27 +19,34 @@ struct RehearsalPage {
         let client = report.client.map { ["Client: <code>\(HTMLText.escape($0))</code>"] } ?? []
         let page = ReportPage(
             kind: "Rehearsal of attacks", result: report.tally.result, verdict: report.exitCode == .fine ? .good : .bad,
-            facts: client + [HTMLText.escape(report.sentence)], isWide: true,
+            facts: client + [HTMLText.escape(report.sentence)] + (report.timing.map { [HTMLText.escape($0.sentence)] } ?? [])
+                + (report.proxy.map { [HTMLText.escape($0.removal)] } ?? []), isWide: true,
             style: "#attacks td:nth-child(3) { white-space: nowrap }\n" + Self.table.style)
         let omissions = AttackCatalogue.omissions.map {
             "<code>\(HTMLText.escape($0.id))</code>: \(HTMLText.escape($0.reason))"
         }
+        let refusals = (report.proxy?.refusals ?? []).map {
+            "<code>\(HTMLText.escape($0.authority))</code>: not a named host; "
+                + "\(ValidityText.counted($0.count, "connection")), answered 403"
+        }
         return page.head + ReportPage.list("What to do", report.advice.map(HTMLText.escape), isOrdered: true)
             + "<h2>Attacks</h2>\n" + Self.table.head
-            + ([report.control] + report.results).map(row).joined(separator: "\n") + "\n" + Self.table.foot
-            + ReportPage.list("Never run", omissions) + page.foot(report.now)
+            + report.all.map(row).joined(separator: "\n") + "\n" + Self.table.foot
+            + ReportPage.list("Never run", omissions + refusals) + page.foot(report.now)
     }
 
     private func row(_ result: RehearsalResult) -> String {
         let words = RehearsalText.words(result.clientWords, most: 3)
         let remarks = [
             result.why, result.alert.map { "alert \($0)" },
+            result.host.flatMap { _ in result.connection.map { "connection \($0)" } },
             result.isAsItMustBe || words.isEmpty ? nil : "the client: " + words.joined(separator: " / "),
         ].compactMap(\.self)
         let isRun = result.outcome != .notRun
         let attack = result.attack
+        let host = result.host.map { "<br><small>\(HTMLText.escape($0))</small>" } ?? ""
         let cells = [
-            ReportTable.cell("<code>\(HTMLText.escape(attack.id))</code>", "whole"),
+            ReportTable.cell("<code>\(HTMLText.escape(attack.id))</code>\(host)", "whole"),
             ReportTable.cell(attack.expectation.rawValue),
             ReportTable.cell(result.outcome.word, result.verdict.rawValue),
             ReportTable.cell(isRun ? "\(result.requestBytes)" : "", "number"),

@@ -6,11 +6,44 @@ internal import PintleTestKit
 struct RehearsalReport {
     /// The client's command line; `nil` with `--serve`, where users bring their own clients.
     let client: String?
-    let control: RehearsalResult
+    /// One for each host.
+    let controls: [RehearsalResult]
     let results: [RehearsalResult]
     let now: Date
     let duration: Duration
     let advice: [String]
+    /// `nil` with `--serve`, where users start their clients.
+    var timing: RehearsalTiming?
+    /// `nil` for a client that connects to the servers.
+    var proxy: Proxy?
+
+    /// The facts of a rehearsal through a proxy.
+    struct Proxy {
+        /// The hosts that the client asked for and that are not named, in the order of their names.
+        let refusals: [AttackProxy.Refusal]
+        /// The common names of the roots that a device may have been made to trust.
+        let roots: [String]
+
+        /// - Parameter refusals: Those of all runs of the client; the same host may be there several times.
+        init(refusals: [AttackProxy.Refusal], roots: [String]) {
+            var counts: [String: Int] = [:]
+            for refusal in refusals { counts[refusal.authority, default: 0] += refusal.count }
+            self.refusals = counts.sorted { $0.key < $1.key }.map { .init(authority: $0.key, count: $0.value) }
+            self.roots = roots
+        }
+
+        /// The line that removes the roots from a device.
+        var removal: String {
+            "remove \(roots.map { "\"\($0)\"" }.joined(separator: " and ")) from every device that trusts them: iOS: "
+                + "Settings > General > VPN & Device Management; Android: Settings > Security > Encryption & credentials > "
+                + "User credentials; they end by themselves 24 hours after this run began"
+        }
+    }
+
+    /// The results in the order of the hosts, each host's right server before its attacks.
+    var all: [RehearsalResult] {
+        controls.flatMap { control in [control] + results.filter { $0.host == control.host } }
+    }
 
     var tally: RehearsalTally { RehearsalTally(results) }
 
@@ -18,9 +51,7 @@ struct RehearsalReport {
 
     /// `31 attacks in 14.2 s: 28 as they must be, 2 LET THROUGH, 1 inconclusive`
     var sentence: String {
-        let tenths = Int((duration / .milliseconds(100)).rounded())
-        let span = "\(tenths / 10).\(tenths % 10) s"
-        return "\(ValidityText.counted(tally.run, "attack")) in \(span): \(tally.sentence)"
+        "\(ValidityText.counted(tally.run, "attack")) in \(RehearsalTiming.seconds(duration)): \(tally.sentence)"
     }
 
     /// Prints the end of the text, or the JSON document, before it writes the requested files. So a file that cannot be
@@ -52,8 +83,12 @@ struct RehearsalReport {
                 console.print((index == 0 ? "  not run: " : "           ") + line)
             }
         }
+        for refusal in proxy?.refusals ?? [] {
+            console.print("  not a named host: \(SafeText.escape(refusal.authority)), \(Self.answer(refusal))")
+        }
         console.print()
         console.print(sentence)
+        if let timing { console.print(console.palette.dim(timing.sentence)) }
         let writesFiles = [OptionSpecification.rehearsalPage, .rehearsalJUnit].contains { invocation.arguments.has($0) }
         if !writesFiles, advice.isEmpty, exitCode == .fine {
             console.print("next: nothing; run it again when the client or its pins change")
@@ -67,7 +102,13 @@ struct RehearsalReport {
         if !files.isEmpty {
             console.print((advice.isEmpty ? "next: " : "      ") + SafeText.escape(files.joined(separator: "   ")))
         }
+        if let proxy { for line in TextLayout.wrapped(proxy.removal, width: console.width) { console.print(line) } }
         return exitCode
+    }
+
+    /// Returns a text such as `2 connections, answered 403`.
+    private static func answer(_ refusal: AttackProxy.Refusal) -> String {
+        "\(ValidityText.counted(refusal.count, "connection")), answered 403"
     }
 
     /// - Returns: the files that were written.
@@ -103,7 +144,15 @@ struct RehearsalReport {
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.array { json in
-            for result in [control] + results { result.write(to: &json) }
+            for result in all { result.write(to: &json) }
+            for refusal in proxy?.refusals ?? [] {
+                json.object { json in
+                    json.member("id", "other-host")
+                    json.member("host", refusal.authority)
+                    json.member("outcome", RehearsalOutcome.notRun.rawValue)
+                    json.member("remark", "not a named host: \(Self.answer(refusal))")
+                }
+            }
             for omission in AttackCatalogue.omissions {
                 json.object { json in
                     json.member("id", omission.id)
@@ -127,6 +176,8 @@ extension RehearsalResult {
             json.member("clientExit", clientExit.map { Int($0) })
             json.member("reference", attack.reference)
             json.member("summary", attack.summary)
+            json.member("host", host)
+            json.member("connection", connection)
             json.member("alert", alert)
             json.member("remark", remark)
             json.member("isAsItMustBe", outcome == .notRun ? nil : isAsItMustBe)

@@ -24,9 +24,13 @@ enum RehearsalOutcome: String {
 /// One attack and its outcome.
 struct RehearsalResult {
     let attack: Attack
+    /// The host of the attack; `nil` for a client that is sent to the only server by `{url}`.
+    var host: String?
     let outcome: RehearsalOutcome
     /// The number of request bytes that reached the attack.
     var requestBytes = 0
+    /// The number of the connection that the outcome stands on, from 1, in the order of the connections to this attack.
+    var connection: Int?
     var milliseconds: Int?
     /// The exit status, or 128 plus the number of the signal that ended the client; `nil` if `pintle` killed it.
     var clientExit: Int32?
@@ -68,8 +72,12 @@ struct RehearsalEvidence {
     var wasOverWhenKilled = false
     /// A Boolean value that indicates whether all connections had ended when they were observed.
     var isQuiet = true
-    /// The limit of `--timeout`, in seconds.
+    /// The time limit of the client, in seconds.
     let timeout: Double
+    /// The time until the client ended, or if it did not end, until it connected, in seconds. Measured at the right server.
+    var startSeconds = 0.0
+    /// A Boolean value that indicates whether a proxy is the only way to the server.
+    var isProxied = false
 
     private var isSuccess: Bool { end == .exited(0) }
 
@@ -84,8 +92,8 @@ struct RehearsalEvidence {
     var doubt: String? {
         if end == .timedOut, observation.connections.isEmpty { return "\(ended) before it connected; \(Self.remedy)" }
         guard observation.wasTried else {
-            return observation.connections.isEmpty
-                ? "the client did not connect" : "the client sent the right server nothing"
+            guard observation.connections.isEmpty else { return "the client sent the right server nothing" }
+            return isProxied ? Self.missedProxy : "the client did not connect"
         }
         if end == .timedOut, !wasOverWhenKilled { return "killed after \(Self.seconds(timeout)); no verdict" }
         return isQuiet ? nil : "a connection was still open"
@@ -93,6 +101,8 @@ struct RehearsalEvidence {
 
     /// A message such as `the client was ended after 5 s`.
     var ended: String { "the client was ended after \(Self.seconds(timeout))" }
+
+    static let missedProxy = "it did not use the proxy"
 
     static let mayHaveRetried = "ended by --timeout; it may have tried again"
 

@@ -93,24 +93,8 @@ final class RehearsalServe {
 
     private func printEvents() {
         let (events, lost) = seen.removeEvents()
-        for event in events { say(line(event)) }
+        for event in events { say(event.line) }
         if lost > 0 { say("  and \(ValidityText.counted(lost, "connection")) more") }
-    }
-
-    /// `  trusted-interceptor           handshake finished, 78 request bytes`
-    private func line(_ event: ServedAttacks.Event) -> String {
-        let head = "  " + TextLayout.padded(event.id, to: 30)
-        let connection = event.connection
-        let bytes = ValidityText.counted(connection.requestByteCount, "request byte")
-        guard let record = connection.record else { return head + "in the clear, \(bytes)" }
-        let place = connection.isAttack ? "" : ", on the way there"
-        if record.clearByteCount > 0 { return head + "in the clear, \(bytes)" }
-        if record.isHandshakeComplete {
-            let alert = record.alertsReceived.last(where: \.isFatal).map { ", then alert \($0)" } ?? ""
-            return head + "handshake finished, \(bytes)\(alert)\(place)"
-        }
-        if let alert = record.alertsReceived.last(where: \.isFatal) { return head + "refused: alert \(alert)" }
-        return head + "no handshake: " + SafeText.escape(record.handshakeFailure ?? "the client hung up")
     }
 
     private func conclude() throws(ToolError) -> ExitCode {
@@ -129,7 +113,7 @@ final class RehearsalServe {
                 hint: "a client that refuses it refuses everything: does it trust the authorities of this run?")
         }
         let report = RehearsalReport(
-            client: nil, control: control, results: results, now: invocation.now,
+            client: nil, controls: [control], results: results, now: invocation.now,
             duration: start.duration(to: .now), advice: RehearsalAdvice(results, client: nil).lines)
         return try report.conclude(text, invocation)
     }
@@ -140,8 +124,7 @@ struct RehearsalIndex: Sendable {
     private let catalogue: AttackCatalogue
     private let servers: [(attack: Attack, url: String)]
     private let seen: ServedAttacks
-    private let anchorsPEM: String
-    private let policy: [UInt8]
+    private let files: RehearsalFiles
     private let pins: [String]
     private let now: Date
 
@@ -151,8 +134,7 @@ struct RehearsalIndex: Sendable {
     ) {
         (self.catalogue, self.servers, self.seen) = (catalogue, servers, seen)
         self.now = now
-        anchorsPEM = kit.anchorsPEM
-        policy = kit.policy.json()
+        files = RehearsalFiles(catalogue, kit)
         pins = ["\(kit.pin)", "\(kit.backup)"]
     }
 
@@ -161,22 +143,8 @@ struct RehearsalIndex: Sendable {
         guard request.method == "GET" || request.method == "HEAD" else {
             return HTTPResponse(status: 405, reason: "Method Not Allowed")
         }
-        return switch path {
-        case "/": Self.file("text/html; charset=utf-8", Array(page.utf8))
-        case "/authorities.pem": Self.file("application/x-pem-file", Array(anchorsPEM.utf8))
-        // Browsers of iOS and Android hand certificates of this type to the system.
-        case "/authority.crt": Self.file("application/x-x509-ca-cert", catalogue.cast.authority.certificate.der)
-        case "/interceptor.crt":
-            Self.file("application/x-x509-ca-cert", catalogue.cast.otherAuthority.certificate.der)
-        case "/policy.json": Self.file("application/json", policy)
-        default: HTTPResponse(status: 404, reason: "Not Found")
-        }
-    }
-
-    private static func file(_ type: String, _ bytes: [UInt8]) -> HTTPResponse {
-        HTTPResponse(
-            status: 200, reason: "OK",
-            fields: [HTTPField("Content-Type", type), HTTPField("Cache-Control", "no-store")], body: bytes)
+        if path == "/" { return RehearsalFiles.file("text/html; charset=utf-8", Array(page.utf8)) }
+        return files.response(to: request) ?? HTTPResponse(status: 404, reason: "Not Found")
     }
 
     private static let table = ReportTable(id: "servers", columns: ["Server", "Must be", "Was"], widthLimit: 30)

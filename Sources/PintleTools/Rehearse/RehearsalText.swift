@@ -5,12 +5,16 @@ internal import PintleTestKit
 final class RehearsalText {
     private let console: Console
     private let showsAll: Bool
+    /// A Boolean value that indicates whether each host has a heading.
+    private let namesHosts: Bool
     private var hasHead = false
     private var hidden = 0
     private var showsProgress = false
+    /// The host of the last row.
+    private var host: String?
 
-    init(console: Console, showsAll: Bool) {
-        (self.console, self.showsAll) = (console, showsAll)
+    init(console: Console, showsAll: Bool, namesHosts: Bool = false) {
+        (self.console, self.showsAll, self.namesHosts) = (console, showsAll, namesHosts)
     }
 
     // MARK: Progress
@@ -32,7 +36,9 @@ final class RehearsalText {
 
     func control(_ result: RehearsalResult) -> [String] {
         let bytes = result.requestBytes > 0 ? "\(result.requestBytes) request bytes" : "no request, exit code 0"
-        return ["control   valid chain, right host: \(console.palette.good("accepted")), \(bytes)", ""]
+        let place = namesHosts ? result.host.map { " at \($0)" } ?? "" : ""
+        guard result.outcome == .accepted else { return ["control\(place)   not run: \(result.remark ?? "")", ""] }
+        return ["control\(place)   valid chain, right host: \(console.palette.good("accepted")), \(bytes)", ""]
     }
 
     /// Returns the lines of a result. A good result has none unless all are shown.
@@ -47,6 +53,10 @@ final class RehearsalText {
             let head = Self.columns("attack", "must be", "was" + Self.blanks(9), "bytes", "ms")
             let why = "  why it matters"
             lines.append(head + (Self.width + why.count <= console.tableWidth ? why : ""))
+        }
+        if namesHosts, let place = result.host, place != host {
+            host = place
+            lines.append("  " + place)
         }
         let word = TextLayout.padded(result.outcome.word, to: 12)
         let palette = console.palette
@@ -71,6 +81,7 @@ final class RehearsalText {
         var facts = [result.attack.summary]
         if result.isAsItMustBe, let remark = result.remark { facts.append(SafeText.escape(remark)) }
         if let alert = result.alert { facts.append("alert \(alert)") }
+        if result.host != nil, let number = result.connection { facts.append("connection \(number)") }
         if result.milliseconds != nil { facts.append(result.clientExit.map { "exit code \($0)" } ?? "killed") }
         var lines = TextLayout.wrapped(facts.joined(separator: "; "), width: console.tableWidth - 4)
         if result.outcome != .accepted, result.outcome != .letThrough, let line = Self.gist(of: result.clientWords) {

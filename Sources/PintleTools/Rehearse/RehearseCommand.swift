@@ -20,6 +20,13 @@ extension Command {
                 purpose: "two of the attacks, with every detail"),
             Example(line: "pintle rehearse --list", purpose: "the attacks, the standard behind each, why it matters"),
             Example(
+                line: "pintle rehearse --proxy --host api.example.com -- ./client --ca {ca} --proxy {proxy}",
+                purpose: "an app with a fixed host name, through a proxy that answers for it"),
+            Example(
+                line: "pintle rehearse --host api.example.com -- curl -m 3 --cacert {ca} "
+                    + "--resolve {host}:{port}:127.0.0.1 {url}",
+                purpose: "a client that finds the name by its own means"),
+            Example(
                 line: "pintle rehearse --serve --listen 192.0.2.7 --html report.html",
                 purpose: "the servers for a phone in the same network, until Ctrl-C"),
         ],
@@ -38,17 +45,24 @@ extension Command {
             is up, it is ended together with all its child processes.
             """,
             """
+            With `--proxy` the client keeps its own URLs. An HTTP and SOCKS5 proxy answers for each `--host` with the servers \
+            of the attacks, and for other hosts with 403; it never forwards. The client finds the proxy in `{proxy}` and \
+            in HTTPS_PROXY, https_proxy and ALL_PROXY. With several hosts, one is attacked while the others have the right \
+            server. The roots live 24 hours and are constrained to these hosts.
+            """,
+            """
             Nothing leaves this machine, unless `--listen` names an address that other machines reach.
             """,
         ],
         arguments: [
             Argument(
-                name: "CLIENT", help: "The client and its arguments, with `{url}` or `{port}` in them",
+                name: "CLIENT", help: "The client and its arguments, with `{url}` or `{port}` in them unless there is a proxy",
                 isOptional: true,
                 mayRepeat: true, followsOptions: true)
         ],
         ownOptions: [
-            .only, .list, .timeout, .rehearsalJUnit, .rehearsalPage, .serve, .listen, .servedHost,
+            .only, .list, .timeout, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy, .rehearsalJUnit, .rehearsalPage,
+            .serve, .listen,
         ],
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
         exitCodes: [
@@ -72,6 +86,8 @@ extension Command {
                     ("clientExit", "The client's exit code, or 128 plus the signal that ended it"),
                     ("reference", "The standard and section"),
                     ("summary", "The behaviour of the server"),
+                    ("host", "The named host; absent without `--host`"),
+                    ("connection", "The number of the connection that the outcome stands on, from 1"),
                     ("alert", "The last fatal alert of the client"),
                     ("remark", "The reason why there is no verdict, or why the attack was not run"),
                     ("isAsItMustBe", "True for the expected outcome, and for an attack that was not run"),
@@ -86,23 +102,33 @@ extension OptionSpecification {
     fileprivate static let only = OptionSpecification(
         name: "only", value: .text("ID,..."), mayRepeat: true, help: "Only these attacks; may be repeated")
     fileprivate static let list = OptionSpecification(name: "list", help: "List the attacks, and run nothing")
-    fileprivate static let timeout = OptionSpecification(
+    static let timeout = OptionSpecification(
         name: "timeout", value: .text("SECONDS"), help: "End the client after this time, at each server",
-        defaultText: "5")
+        defaultText: "5, or more for a client that starts slowly")
+    static let parallelAttacks = OptionSpecification(
+        name: "parallel", value: .text("NUMBER"), help: "Run this many attacks at a time, at most 64", defaultText: "4")
+    static let proxy = OptionSpecification(
+        name: "proxy", help: "Answer for each `--host` as a proxy, so that the client keeps its own URLs")
+    static let rehearsedHost = OptionSpecification(
+        name: "host", value: .text("NAME[:PORT]"), mayRepeat: true,
+        help: "The host in the client's URLs; with `--proxy` several, on port 443 by default",
+        defaultText: "localhost, or the address of `--listen`")
+    static let resolveBy = OptionSpecification(
+        name: "resolve-by", value: .text("MEANS"),
+        help: "With `--host`: `client` if the client finds 127.0.0.1 by its own means, `hosts` to run it with its own "
+            + "/etc/hosts, which needs root or user namespaces",
+        defaultText: "client")
     static let rehearsalJUnit = OptionSpecification(
         name: "junit", value: .file("FILE"), help: "Write the results as JUnit XML, for continuous integration")
     static let rehearsalPage = OptionSpecification(
         name: "html", value: .file("FILE"), help: "Write a page about the results")
-    fileprivate static let serve = OptionSpecification(
+    static let serve = OptionSpecification(
         name: "serve", help: "Keep all servers up for clients elsewhere, such as a phone, until Ctrl-C")
-    fileprivate static let listen = OptionSpecification(
-        name: "listen", value: .text("ADDRESS"),
-        help: "With `--serve`: the address of this machine to listen at, which other machines may reach",
+    static let listen = OptionSpecification(
+        name: "listen", value: .text("ADDRESS[:PORT]"),
+        help: "With `--serve` or `--proxy`: the address of this machine to listen at, which other machines may reach; only a "
+            + "proxy has a port",
         defaultText: "127.0.0.1")
-    fileprivate static let servedHost = OptionSpecification(
-        name: "host", value: .text("NAME"),
-        help: "With `--serve`: the name that clients use, if it leads to that address",
-        defaultText: "localhost, or the address")
 }
 
 /// `pintle rehearse -- CLIENT...`
@@ -125,46 +151,77 @@ struct RehearseCommand {
             return .fine
         }
         try guardFiles()
-        if arguments.has(.serve) { return try serve() }
-        for option in [OptionSpecification.listen, .servedHost] where arguments.has(option) {
-            throw .usage("--\(option.name) goes with --serve", of: .rehearse)
-        }
-        let timeout = try Self.timeout(arguments)
+        let request = try RehearsalRequest(arguments)
+        if arguments.has(.serve) { return try serve(request) }
         guard !arguments.positionals.isEmpty else {
             throw .usage(
                 "CLIENT is missing: pintle rehearse -- CLIENT {url}", of: .rehearse, code: "missing-argument")
         }
-        let client = try ClientCommand(arguments.positionals)
-        let catalogue = try Self.catalogue()
-        let attacks = try chosen(from: catalogue)
+        var client = try ClientCommand(arguments.positionals, isProxied: request.proxied != nil)
+        if request.resolvesByHosts { client = client.withOwnHosts }
+        let (hosts, authorities) = try self.hosts(request)
+        warnOfAddress(request.proxied?.isReachable == true ? request.proxied?.literal : nil)
         return try RehearsalRun(
-            invocation, catalogue: catalogue, attacks: attacks, client: client, timeout: timeout
+            invocation, hosts: hosts, client: client,
+            settings: RehearsalSettings(
+                timeout: request.timeout, parallel: request.parallel, proxied: request.proxied,
+                namesHosts: !request.hosts.isEmpty, roots: authorities.names)
         ).run()
     }
 
-    private func serve() throws(ToolError) -> ExitCode {
-        guard arguments.positionals.isEmpty, !arguments.has(.timeout) else {
-            throw .usage("--serve runs no client: leave it and --timeout out", of: .rehearse)
+    private func serve(_ request: RehearsalRequest) throws(ToolError) -> ExitCode {
+        guard arguments.positionals.isEmpty, request.timeout == nil, !arguments.has(.parallelAttacks) else {
+            throw .usage("--serve runs no client: leave it, --timeout and --parallel out", of: .rehearse)
         }
-        let address = try arguments.value(of: .listen).map { text throws(ToolError) in
-            guard let name = try? ServerName(text), let address = name.ipAddress?.description,
-                name.ipAddress?.isMappedIPv4 == false, !["0.0.0.0", "::", "255.255.255.255"].contains(address)
-            else { throw .usage("--listen takes one address of this machine, such as 192.0.2.7", of: .rehearse) }
-            return address
+        if let proxied = request.proxied {
+            let (hosts, authorities) = try self.hosts(request)
+            warnOfAddress(proxied.isReachable ? proxied.literal : nil)
+            return try ProxiedServe(invocation, hosts: hosts, proxied: proxied, authorities: authorities).run()
         }
+        let address = request.address
         let standard = address.flatMap { $0 == "127.0.0.1" ? nil : $0 } ?? "localhost"
-        let host = try arguments.value(of: .servedHost).map { text throws(ToolError) in
-            guard let name = try? ServerName(text) else {
-                throw .usage("--host takes a name or an address alone, such as app.example.com", of: .rehearse)
-            }
-            return name.description
-        }
         let bound = address ?? "127.0.0.1"
-        let name = host ?? standard
+        let name = request.hosts.first?.host.description ?? standard
         let catalogue = try Self.catalogue(host: name, otherHost: name == bound ? nil : bound)
         return try RehearsalServe(
             invocation, catalogue: catalogue, attacks: try chosen(from: catalogue), address: address
         ).run()
+    }
+
+    /// Returns the hosts with their attacks, and the authorities that all hosts share.
+    private func hosts(_ request: RehearsalRequest) throws(ToolError) -> ([RehearsedHost], AttackAuthorities) {
+        let names = request.hosts.map(\.host.description)
+        do {
+            guard request.proxied != nil else {
+                let authorities = try AttackAuthorities()
+                let other = request.resolvesByHosts ? ClientCommand.otherHost : "127.0.0.1"
+                let catalogue = try AttackCatalogue(
+                    host: names.first ?? "localhost", otherHost: names.first == other ? nil : other,
+                    authorities: authorities)
+                return ([RehearsedHost(catalogue: catalogue, attacks: try chosen(from: catalogue))], authorities)
+            }
+            let authorities = try AttackAuthorities(constrainedTo: names)
+            var hosts: [RehearsedHost] = []
+            for (number, endpoint) in request.hosts.enumerated() {
+                let catalogue = try AttackCatalogue(
+                    host: names[number], otherHost: authorities.unpinnedName(number), authorities: authorities)
+                hosts.append(
+                    RehearsedHost(
+                        catalogue: catalogue, attacks: try chosen(from: catalogue), clientPort: endpoint.port))
+            }
+            return (hosts, authorities)
+        } catch let error as ToolError {
+            throw error
+        } catch {
+            throw .unusable("no-certificates", "the certificates of the attacks cannot be made: \(error)")
+        }
+    }
+
+    private func warnOfAddress(_ address: String?) {
+        guard let address else { return }
+        console.warn(
+            "everyone who reaches \(address) reaches this proxy; a device that trusts its authorities trusts whatever this "
+                + "process signs for the named hosts: install them on devices for tests, and remove them afterwards")
     }
 
     private static func catalogue(
@@ -195,14 +252,6 @@ struct RehearseCommand {
         }
         guard !ids.isEmpty else { throw .usage("--only names no attack", of: .rehearse) }
         return catalogue.attacks.filter { ids.contains($0.id) }
-    }
-
-    private static func timeout(_ arguments: ParsedArguments) throws(ToolError) -> Double {
-        guard let text = arguments.value(of: .timeout) else { return 5 }
-        guard let seconds = Double(text), seconds > 0, seconds <= 3_600 else {
-            throw .usage("--timeout takes seconds, more than 0 and at most 3600", of: .rehearse)
-        }
-        return seconds
     }
 
     private func guardFiles() throws(ToolError) {

@@ -115,3 +115,20 @@ extension AttackConnection {
         return record.hasBegunHandshake ? nil : "a client connected and sent nothing"
     }
 }
+
+extension ServedAttacks.Event {
+    /// `  trusted-interceptor           handshake finished, 78 request bytes`
+    var line: String {
+        let head = "  " + TextLayout.padded(id, to: 30)
+        let bytes = ValidityText.counted(connection.requestByteCount, "request byte")
+        guard let record = connection.record else { return head + "in the clear, \(bytes)" }
+        let place = connection.isAttack ? "" : ", on the way there"
+        if record.clearByteCount > 0 { return head + "in the clear, \(bytes)" }
+        if record.isHandshakeComplete {
+            let alert = record.alertsReceived.last(where: \.isFatal).map { ", then alert \($0)" } ?? ""
+            return head + "handshake finished, \(bytes)\(alert)\(place)"
+        }
+        if let alert = record.alertsReceived.last(where: \.isFatal) { return head + "refused: alert \(alert)" }
+        return head + "no handshake: " + SafeText.escape(record.handshakeFailure ?? "the client hung up")
+    }
+}

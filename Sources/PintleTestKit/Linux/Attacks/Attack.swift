@@ -57,6 +57,16 @@ package struct Attack: Sendable {
         if case .server = staging { false } else { true }
     }
 
+    /// The number of connections to the attack's host that the attack needs, without those to other places.
+    package var connectionCount: Int {
+        if case .challenge = staging { 2 } else { 1 }
+    }
+
+    /// A Boolean value that indicates whether a client without a time-out of its own waits forever.
+    package var mayHang: Bool {
+        if case .server(let configuration) = staging { configuration.stall != nil } else { false }
+    }
+
     /// Starts the servers, each on a free port.
     package func start() throws -> AttackServer { try AttackServer(self) }
 }

@@ -27,7 +27,12 @@ package struct AttackCatalogue: Sendable {
     ///   - otherHost: Another one, for a redirect to a host without pins. `nil` leaves that attack out.
     /// - Throws: ``MintingError`` if OpenSSL cannot make a certificate.
     package init(host: String = "localhost", otherHost: String? = "127.0.0.1") throws {
-        let cast = try AttackCast(host: host, otherHost: otherHost)
+        try self.init(host: host, otherHost: otherHost, authorities: AttackAuthorities())
+    }
+
+    /// Mints the certificates of all attacks on one of several hosts.
+    package init(host: String, otherHost: String?, authorities: AttackAuthorities) throws {
+        let cast = try AttackCast(host: host, otherHost: otherHost, authorities: authorities)
         self.cast = cast
         func staged(_ attack: Attack) -> Attack {
             var attack = attack
@@ -68,15 +73,15 @@ package struct AttackCast: Sendable {
     /// A random name below `.invalid`, which no host has (RFC 2606 section 2).
     let foreignName: String
 
-    init(host: String, otherHost: String?) throws(MintingError) {
+    init(host: String, otherHost: String?, authorities: AttackAuthorities) throws(MintingError) {
         self.host = host
         self.otherHost = otherHost
-        foreignName = "h" + String(UInt64.random(in: 1 << 60 ... .max), radix: 16) + ".invalid"
-        authority = try .root(name: "Rehearsal Root")
-        intermediate = try authority.intermediate(name: "Rehearsal Intermediate")
-        otherAuthority = try .root(name: "Interceptor's Root")
-        genuine = try intermediate.issue(hosts: [host])
-        backup = try PrivateKey()
+        foreignName = authorities.foreignName
+        authority = authorities.authority
+        intermediate = authorities.intermediate
+        otherAuthority = authorities.otherAuthority
+        genuine = try intermediate.issue(hosts: [host], key: authorities.serverKey)
+        backup = authorities.backup
     }
 
     /// The only certificates that the client may trust, in PEM: the roots of ``authority`` and ``otherAuthority``.

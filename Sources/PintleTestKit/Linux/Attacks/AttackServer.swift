@@ -4,6 +4,8 @@ internal import Synchronization
 package final class AttackServer: Sendable {
     /// The attack.
     package let attack: Attack
+    /// The port in the URLs of the client if it comes through a proxy; `nil` for the port of each server.
+    private let clientPort: UInt16?
     private let first: LoopbackTLSServer
     private let elsewhere: Elsewhere
 
@@ -19,13 +21,16 @@ package final class AttackServer: Sendable {
     /// - Parameters:
     ///   - attack: the attack.
     ///   - address: the address to listen at instead of loopback.
+    ///   - clientPort: the HTTPS port in the URLs of a client that comes through a proxy, which needs ``routes``. Plain HTTP
+    ///     has port 80 then. `nil` for a client that connects to the servers itself.
     ///   - observer: gets each ended connection to any of the servers. With an observer the servers keep no records, and
     ///     ``observation()`` is empty.
     package init(
-        _ attack: Attack, listeningAt address: String? = nil,
+        _ attack: Attack, listeningAt address: String? = nil, clientPort: UInt16? = nil,
         observer: (@Sendable (AttackConnection) -> Void)? = nil
     ) throws {
         self.attack = attack
+        self.clientPort = clientPort
         func start(
             _ configuration: TLSServerConfiguration,
             isAttack: @escaping @Sendable (TLSConnectionRecord) -> Bool = { _ in true },
@@ -47,7 +52,7 @@ package final class AttackServer: Sendable {
             first = try start(configuration)
         case .redirect(let credential, let other, let target):
             let server = try start(TLSServerConfiguration(target))
-            let location = server.url(host: other)
+            let location = "https://\(AttackServer.authority(other, clientPort ?? server.port, standard: 443))/"
             elsewhere = .tls(server)
             first = try start(
                 TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
@@ -60,7 +65,8 @@ package final class AttackServer: Sendable {
                 HTTPService(handler: { _ in .ok }).serveOnce(stream)
                 observer?(.init(plainByteCount: stream.count))
             }
-            let location = "http://\(AttackServer.authority(attack.host, server.port))/"
+            let port = clientPort == nil ? server.port : 80
+            let location = "http://\(AttackServer.authority(attack.host, port, standard: 80))/"
             elsewhere = .plain(server, tally)
             first = try start(
                 TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
@@ -84,14 +90,43 @@ package final class AttackServer: Sendable {
     package var port: UInt16 { first.port }
 
     /// The URL of the first server, such as `https://localhost:49152/`.
-    package var url: String { "https://\(AttackServer.authority(attack.host, port))/" }
+    package var url: String { "https://\(AttackServer.authority(attack.host, clientPort ?? port, standard: 443))/" }
 
-    private static func authority(_ host: String, _ port: UInt16) -> String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    /// The servers by the names and ports in the URLs of a client that comes through a proxy.
+    package var routes: [AttackRoute] {
+        let tls = clientPort ?? 443
+        let start = AttackRoute(host: attack.host, port: tls, server: first.port)
+        switch (elsewhere, attack.staging) {
+        case (.tls(let server), .redirect(_, let other, _)):
+            return [start, AttackRoute(host: other, port: tls, server: server.port)]
+        case (.plain(let server, _), _): return [start, AttackRoute(host: attack.host, port: 80, server: server.port)]
+        default: return [start]
+        }
+    }
+
+    private static func authority(_ host: String, _ port: UInt16, standard: UInt16) -> String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == standard ? name : "\(name):\(port)"
     }
 
     /// Returns the connections and bytes that the servers have received until now.
     package func observation() -> AttackObservation {
+        var observation = tallies()
+        let connections = observation.connections
+        let there: [TLSConnectionRecord] = if case .tls(let server) = elsewhere { server.connections } else { [] }
+        let isClear = if case .plain(_, let tally) = elsewhere { tally.total > 0 } else { false }
+        let all = connections + there
+        let isLater = if case .later = elsewhere { true } else { false }
+        let exposed = all.indices.firstIndex { index in
+            let isAttack = isLater ? all[index].credentialNumber > 0 : there.isEmpty || index >= connections.count
+            return all[index].clearByteCount > 0 || isAttack && all[index].requestByteCount > 0
+        }
+        observation.decisiveConnection =
+            isClear ? connections.count + 1 : exposed.map { $0 + 1 } ?? (all.isEmpty ? nil : all.count)
+        return observation
+    }
+
+    private func tallies() -> AttackObservation {
         let connections = first.connections
         let atFirst = connections.reduce(0) { $0 + $1.requestByteCount }
         let clear = connections.reduce(0) { $0 + $1.clearByteCount }
@@ -243,6 +278,10 @@ package struct AttackObservation: Sendable, Hashable {
     package let wasTried: Bool
     /// A Boolean value that indicates whether a connection reached the attack. It differs from ``wasTried`` after a redirect.
     package let wasFollowed: Bool
+
+    /// The number of the connection that decides, from 1, in the order of the connections to the first server and then of
+    /// those to the place that it redirected the client to: the first that exposed bytes, or else the last.
+    package var decisiveConnection: Int?
 
     /// The number of request bytes at the first server.
     package var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }

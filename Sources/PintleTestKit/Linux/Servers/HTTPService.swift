@@ -70,8 +70,10 @@ struct HTTPReader {
     private let stream: any ByteStream
     private var buffer: [UInt8] = []
 
-    init(_ stream: any ByteStream) {
+    /// - Parameter unread: Bytes that were read from the stream already.
+    init(_ stream: any ByteStream, unread: [UInt8] = []) {
         self.stream = stream
+        buffer = unread
     }
 
     /// Bytes that were read and belong to no request yet.

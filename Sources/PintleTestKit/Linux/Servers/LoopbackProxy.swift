@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Synchronization
 
 /// A forward proxy on loopback that counts what it relays.
@@ -13,6 +12,9 @@ package final class LoopbackProxy: Sendable {
         /// SOCKS 5 (RFC 1928), with a user name and password (RFC 1929). A client that resolves names itself (curl's
         /// `socks5`, in contrast to `socks5h`) asks for addresses.
         case socks5
+        /// Both on one port, and plain HTTP requests with an absolute URL (RFC 9112 section 3.2.2). The first byte of a
+        /// connection selects the protocol: 5 is SOCKS.
+        case any
     }
 
     /// The user name and password that a client must present.
@@ -58,25 +60,29 @@ package final class LoopbackProxy: Sendable {
         try self.init(kind, credentials: credentials, route: route, refusal: nil)
     }
 
-    /// Starts a proxy that calls `refusal` to answer a CONNECT request without a route.
-    /// - Parameter refusal: Writes the answer; the connection ends when it returns.
+    /// Starts a proxy that calls `refusal` to answer an HTTP request without a route.
+    /// - Parameters:
+    ///   - address: The address to listen at instead of 127.0.0.1, an IPv4 or IPv6 literal. Other machines may reach it.
+    ///   - port: The port to listen at; with 0 the system chooses one.
+    ///   - refusal: Writes the answer; the connection ends when it returns. A SOCKS client gets reply 2 instead.
     package init(
-        _ kind: Kind, credentials: Credentials? = nil,
+        _ kind: Kind, listeningAt address: String? = nil, port: UInt16 = 0, credentials: Credentials? = nil,
         route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,
         refusal: (@Sendable (TCPConnection) -> Void)?
     ) throws(SystemCallError) {
         let log = Log()
         self.kind = kind
         self.log = log
-        listener = try LoopbackListener(.loopback(port: 0), maximumConnections: 32) { client in
+        listener = try LoopbackListener(try .named(address, port: port), maximumConnections: 32) { client in
             let index = log.append()
             let session = ProxySession(client: client, credentials: credentials, route: route, refusal: refusal) {
                 log.update(index, $0)
             }
             // Either side may disconnect at any time. The record has the bytes relayed until then.
             switch kind {
-            case .httpConnect: try? session.serveConnect()
+            case .httpConnect: try? session.serveHTTP()
             case .socks5: try? session.serveSOCKS()
+            case .any: try? session.serveAny()
             }
             log.update(index) { $0.isClosed = true }
         }
@@ -84,171 +90,42 @@ package final class LoopbackProxy: Sendable {
 
     package var port: UInt16 { listener.port }
 
-    /// One record for each connection accepted, oldest first.
-    package var connections: [Record] { log.records.withLock { $0 } }
+    /// One record for each connection accepted, oldest first. Of ended connections only the last 10,000 are kept.
+    package var connections: [Record] { log.records.withLock { $0.kept } }
+
+    /// Waits until no connection is queued or open. Returns `false` after a time-out.
+    func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
 
     /// Ends all connections and waits for their threads.
     package func close() { listener.close() }
 
     private final class Log: Sendable {
-        let records = Mutex<[Record]>([])
+        struct Records {
+            var kept: [Record] = []
+            /// The number of older records that were dropped.
+            var dropped = 0
+        }
+
+        let records = Mutex(Records())
+        private static let limit = 10_000
 
         func append() -> Int {
             records.withLock { records in
-                records.append(Record())
-                return records.count - 1
+                records.kept.append(Record())
+                if records.kept.count > Self.limit, records.kept.first?.isClosed == true {
+                    records.kept.removeFirst()
+                    records.dropped += 1
+                }
+                return records.dropped + records.kept.count - 1
             }
         }
 
-        func update(_ index: Int, _ change: (inout Record) -> Void) {
-            records.withLock { change(&$0[index]) }
-        }
-    }
-}
-
-/// One connection to a loopback proxy.
-struct ProxySession {
-    let client: TCPConnection
-    let credentials: LoopbackProxy.Credentials?
-    let route: @Sendable (String, UInt16) -> UInt16?
-    let refusal: (@Sendable (TCPConnection) -> Void)?
-    let update: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
-
-    // MARK: HTTP CONNECT
-
-    func serveConnect() throws {
-        var reader = HTTPReader(client)
-        while let request = try reader.head() {
-            guard isAuthorized(request["proxy-authorization"]) else {
-                update { $0.isUnauthorized = true }
-                try answer("407 Proxy Authentication Required", "Proxy-Authenticate: Basic realm=\"test\"\r\n")
-                continue
+        func update(_ number: Int, _ change: (inout Record) -> Void) {
+            records.withLock { records in
+                let index = number - records.dropped
+                guard records.kept.indices.contains(index) else { return }
+                change(&records.kept[index])
             }
-            guard request.method == "CONNECT", let target = ProxySession.authority(request.target) else {
-                return try answer("405 Method Not Allowed", "Connection: close\r\n")
-            }
-            guard let server = connect(to: target.host, port: target.port) else {
-                if let refusal { return refusal(client) }
-                return try answer("502 Bad Gateway", "Connection: close\r\n")
-            }
-            try client.write(Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8))
-            return try relay(with: server, firstBytes: reader.unread)
         }
-    }
-
-    private func answer(_ status: String, _ fields: String) throws {
-        try client.write(Array("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\(fields)\r\n".utf8))
-    }
-
-    private func isAuthorized(_ value: String?) -> Bool {
-        guard let credentials else { return true }
-        let expected = PEM.base64(Array("\(credentials.user):\(credentials.password)".utf8))
-        return value == "Basic " + String(decoding: expected, as: UTF8.self)
-    }
-
-    private static func authority(_ text: String) -> (host: String, port: UInt16)? {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        var host = text[..<colon]
-        if host.first == "[" && host.last == "]" { host = host.dropFirst().dropLast() }
-        return host.isEmpty ? nil : (String(host), port)
-    }
-
-    // MARK: SOCKS 5
-
-    func serveSOCKS() throws {
-        let greeting = try client.read(exactly: 2)
-        let methods = try client.read(exactly: Int(greeting[1]))
-        let method: UInt8 = credentials == nil ? 0 : 2
-        guard greeting[0] == 5, methods.contains(method) else {
-            update { $0.isUnauthorized = true }
-            return try client.write([5, 0xFF])
-        }
-        try client.write([5, method])
-        if let credentials {
-            let user = try authenticationField(skipping: 1)
-            let password = try authenticationField(skipping: 0)
-            let isRight = user == Array(credentials.user.utf8) && password == Array(credentials.password.utf8)
-            try client.write([1, isRight ? 0 : 1])
-            guard isRight else { return update { $0.isUnauthorized = true } }
-        }
-        let request = try client.read(exactly: 4)
-        let host = try address(ofType: request[3])
-        let port = try client.read(exactly: 2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
-        guard request[1] == 1, let host else { return try reply(7) }
-        guard let server = connect(to: host, port: port) else { return try reply(5) }
-        try reply(0)
-        try relay(with: server, firstBytes: [])
-    }
-
-    private func reply(_ code: UInt8) throws {
-        // The address that the proxy connected from, which clients ignore.
-        try client.write([5, code, 0, 1, 0, 0, 0, 0, 0, 0])
-    }
-
-    private func authenticationField(skipping count: Int) throws -> [UInt8] {
-        let length = try client.read(exactly: count + 1)
-        return try client.read(exactly: Int(length.last ?? 0))
-    }
-
-    private func address(ofType type: UInt8) throws -> String? {
-        switch type {
-        case 1: return ProxySession.text(of: try client.read(exactly: 4), family: AF_INET)
-        case 4: return ProxySession.text(of: try client.read(exactly: 16), family: AF_INET6)
-        case 3:
-            let length = try client.read(exactly: 1)
-            return String(decoding: try client.read(exactly: Int(length[0])), as: UTF8.self)
-        default: return nil
-        }
-    }
-
-    private static func text(of octets: [UInt8], family: Int32) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        return inet_ntop(family, octets, &buffer, socklen_t(buffer.count)).map { String(cString: $0) }
-    }
-
-    // MARK: Tunnel
-
-    private func connect(to host: String, port: UInt16) -> TCPConnection? {
-        update { record in
-            record.host = host
-            record.port = port
-        }
-        guard let target = route(host, port),
-            let descriptor = try? SocketAddress.loopback(port: target, ipv6: host == "::1").connected()
-        else { return nil }
-        update { $0.isOpen = true }
-        return TCPConnection(descriptor, stop: client.stop)
-    }
-
-    private func relay(with server: TCPConnection, firstBytes: [UInt8]) throws {
-        try server.write(firstBytes)
-        update { $0.bytesToServer += firstBytes.count }
-        // One thread for each direction, so that neither waits for the other.
-        let wayBack = ThreadGroup()
-        let started = wayBack.start { [client, update] in
-            ProxySession.copy(from: server, to: client) { count in update { $0.bytesToClient += count } }
-        }
-        guard started else { throw StreamError(reason: "no thread for the bytes from the server") }
-        ProxySession.copy(from: client, to: server) { count in update { $0.bytesToServer += count } }
-        wayBack.joinAll()
-    }
-
-    /// Copies until the source ends its side, then ends the target's.
-    private static func copy(from source: TCPConnection, to target: TCPConnection, willCopy: (Int) -> Void) {
-        do {
-            while true {
-                let bytes = try source.read(upTo: 65_536)
-                guard !bytes.isEmpty else { break }
-                // Count before writing, so that a peer that has the bytes finds them counted.
-                willCopy(bytes.count)
-                try target.write(bytes)
-            }
-        } catch {
-            // The target accepts no more bytes, so the source must not wait for it.
-            source.shutdownReading()
-        }
-        target.shutdownWriting()
     }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// These are POSIX threads and not tasks, because servers block. Swift's pool has one thread a core, and the tests themselves
 /// may block all of them.
-final class ThreadGroup: Sendable {
+package final class ThreadGroup: Sendable {
     private struct State {
         var running: Set<pthread_t> = []
         var finished: [pthread_t] = []
@@ -13,10 +13,12 @@ final class ThreadGroup: Sendable {
 
     private let state = Mutex(State())
 
-    var runningCount: Int { state.withLock { $0.running.count } }
+    package init() {}
+
+    package var runningCount: Int { state.withLock { $0.running.count } }
 
     /// Starts a thread. Returns `false` if the system cannot.
-    func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         joinFinished()
         let entry = Unmanaged.passRetained(Entry(group: self, body: body))
         // Under the lock, so that a thread that ends at once is listed before it reports its end.
@@ -40,7 +42,7 @@ final class ThreadGroup: Sendable {
     }
 
     /// Waits for every thread to end. If one of them makes this call, it is detached instead.
-    func joinAll() {
+    package func joinAll() {
         let threads = state.withLock { state in
             defer { state = State() }
             return Array(state.running) + state.finished

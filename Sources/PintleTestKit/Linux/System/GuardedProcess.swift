@@ -20,36 +20,43 @@ package struct GuardedProcess: Sendable {
     /// call. The calling thread waits.
     /// - Parameters:
     ///   - command: The program, looked up in `PATH` unless it holds a slash, and its arguments.
+    ///   - environment: Variables to set, besides those of this process.
     ///   - removed: Variables of this process that the program does not get.
     ///   - timeout: The time limit, in seconds.
+    ///   - mayContinue: Returns `true` to let the program run on after the time limit. It is called about fifty times a second.
     ///   - outputLimit: The number of bytes to keep of each output.
     ///   - isCancelled: Returns `true` to kill the program. It is called about fifty times a second.
     ///   - willKill: Runs before the program is killed.
     /// - Throws: an error if the program cannot be started.
     package static func run(
-        _ command: [String], without removed: Set<String> = [], timeout: Double, outputLimit: Int,
-        isCancelled: () -> Bool = { false }, willKill: () -> Void = {}
+        _ command: [String], environment: [String: String] = [:], without removed: Set<String> = [], timeout: Double,
+        outputLimit: Int, mayContinue: () -> Bool = { false }, isCancelled: () -> Bool = { false },
+        willKill: () -> Void = {}
     ) throws(SystemCallError) -> GuardedProcess {
         let stdout = try Pipe()
         let stderr = try Pipe()
         let begin = ContinuousClock.now
         let deadline = Deadline(seconds: timeout)
         let child = try spawn(
-            command, input: [], stdout: stdout.writeEnd.number, stderr: stderr.writeEnd.number, environment: [:],
-            without: removed, workingDirectory: nil)
+            command, input: [], stdout: stdout.writeEnd.number, stderr: stderr.writeEnd.number,
+            environment: environment, without: removed, workingDirectory: nil)
         stdout.writeEnd.close()
         stderr.writeEnd.close()
         var drains = [Drain(stdout.readEnd, limit: outputLimit), Drain(stderr.readEnd, limit: outputLimit)]
         var killed: End?
         while !hasEnded(child) {
-            let wait = killed == nil ? min(20, deadline.milliseconds) : 20
+            let wait = killed == nil && !deadline.isOver ? min(20, deadline.milliseconds) : 20
             if drains.contains(where: \.isOpen) {
                 _ = Drain.poll(&drains, milliseconds: wait)
             } else {
                 usleep(1_000)
             }
             let isDoomed = killed != nil
-            if isCancelled() { killed = .cancelled } else if deadline.isOver, !isDoomed { killed = .timedOut }
+            if isCancelled() {
+                killed = .cancelled
+            } else if deadline.isOver, !isDoomed, !mayContinue() {
+                killed = .timedOut
+            }
             guard killed != nil else { continue }
             if !isDoomed { willKill() }
             kill(-child, SIGKILL)

@@ -1,0 +1,66 @@
+/// The authorities and keys that the attacks on several hosts of one app share.
+///
+/// The client trusts both roots, as a machine trusts the authorities of its owner, its employer and a hundred companies.
+package struct AttackAuthorities: Sendable {
+    /// The app's own authority, a root.
+    let authority: CertificateAuthority
+    /// The authority below ``authority`` that issues the server's certificates.
+    let intermediate: CertificateAuthority
+    /// A root that the client trusts as well, whose key an interceptor holds.
+    let otherAuthority: CertificateAuthority
+    /// The key of the right server.
+    let serverKey: PrivateKey
+    /// The backup key of the right server.
+    let backup: PrivateKey
+    /// A random name below `.invalid`, which no host has (RFC 2606 section 2).
+    let foreignName: String
+    /// The common names of the two roots, as a device lists them.
+    package let names: [String]
+
+    /// Mints authorities for any host, for clients on this machine.
+    package init() throws(MintingError) {
+        try self.init(foreignName: Self.randomName(), suffix: "") { _ in }
+    }
+
+    /// Mints authorities that a device may trust for a test: they live 24 hours, and their critical name constraints
+    /// (RFC 5280 section 4.2.1.10) permit only the hosts and names below `.invalid`.
+    /// - Parameter hosts: names and addresses.
+    package init(constrainedTo hosts: [String]) throws(MintingError) {
+        let foreign = Self.randomName()
+        let names = hosts.map(CertificateTemplate.GeneralName.host)
+        let networks = names.compactMap { name -> CertificateTemplate.GeneralName? in
+            guard case .ip(let octets) = name else { return nil }
+            return .ip(octets + [UInt8](repeating: 0xFF, count: octets.count))
+        }
+        let permitted =
+            names.filter { if case .ip = $0 { false } else { true } } + [.dns("invalid")]
+            // The constraint to one address, or to none, keeps other addresses out.
+            + (networks.isEmpty ? [.ip([UInt8](repeating: 0, count: 4) + [UInt8](repeating: 0xFF, count: 4))] : networks)
+        // A device lists these names, so they tell the roots of several runs apart.
+        let suffix = " " + foreign.dropFirst().prefix(6)
+        try self.init(foreignName: foreign, suffix: suffix) { template in
+            template.notAfter = .fromNow(days: 1)
+            template.nameConstraints = .nameConstraints(permitted: permitted)
+        }
+    }
+
+    private init(
+        foreignName: String, suffix: String, root configure: (inout CertificateTemplate) -> Void
+    ) throws(MintingError) {
+        self.foreignName = foreignName
+        names = ["Rehearsal Root" + suffix, "Interceptor's Root" + suffix]
+        authority = try .root(name: "Rehearsal Root" + suffix, configure: configure)
+        intermediate = try authority.intermediate(name: "Rehearsal Intermediate" + suffix)
+        otherAuthority = try .root(name: "Interceptor's Root" + suffix, configure: configure)
+        serverKey = try PrivateKey()
+        backup = try PrivateKey()
+    }
+
+    /// Returns the name of a host without pins for a redirect, another one for each host of the app. It is below `.invalid`,
+    /// so that only a proxy finds it.
+    package func unpinnedName(_ number: Int) -> String { "unpinned\(number)-\(foreignName)" }
+
+    private static func randomName() -> String {
+        "h" + String(UInt64.random(in: 1 << 60 ... .max), radix: 16) + ".invalid"
+    }
+}

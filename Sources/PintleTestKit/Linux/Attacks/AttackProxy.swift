@@ -1,0 +1,94 @@
+internal import Synchronization
+
+/// A forward proxy, HTTP and SOCKS 5 on one port, that answers for named hosts with the servers of attacks.
+///
+/// It connects to these servers only, whatever the client asks for. HTTP clients that ask for another host get the status 403,
+/// SOCKS clients the reply 2.
+package final class AttackProxy: Sendable {
+    /// A host and port that the proxy did not connect to.
+    package struct Refusal: Sendable, Hashable {
+        /// The host and port as the client wrote them, such as `example.com:443`.
+        package let authority: String
+        package let count: Int
+
+        package init(authority: String, count: Int) {
+            (self.authority, self.count) = (authority, count)
+        }
+    }
+
+    private struct Refusals {
+        var counts: [String: Int] = [:]
+        /// The number of connections to hosts that are not in ``counts``, because it is full.
+        var others = 0
+    }
+
+    private let proxy: LoopbackProxy
+    private let log = Log()
+    /// The limit of different hosts that are counted, so that a client cannot fill the memory.
+    private static let limit = 100
+
+    /// Starts the proxy.
+    /// - Parameters:
+    ///   - address: The address to listen at instead of 127.0.0.1, an IPv4 or IPv6 literal. Other machines may reach it.
+    ///   - port: The port to listen at; with 0 the system chooses one.
+    ///   - server: Returns the port on loopback of the server for a host and port, or `nil` to refuse the connection. The host
+    ///     is in lower case without a dot at its end. Called on the connection's thread.
+    package init(
+        listeningAt address: String? = nil, port: UInt16 = 0,
+        server: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?
+    ) throws(SystemCallError) {
+        let log = log
+        proxy = try LoopbackProxy(
+            .any, listeningAt: address, port: port,
+            route: { host, port in
+                let name = host.lowercased()
+                if let server = server(name.hasSuffix(".") ? String(name.dropLast()) : name, port) { return server }
+                log.count(host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)")
+                return nil
+            },
+            refusal: { client in
+                try? client.write(Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
+            })
+    }
+
+    /// Starts the proxy with a fixed list of servers.
+    package convenience init(
+        _ routes: [AttackRoute], listeningAt address: String? = nil, port: UInt16 = 0
+    ) throws(SystemCallError) {
+        let routes = routes.map { AttackRoute(host: $0.host.lowercased(), port: $0.port, server: $0.server) }
+        try self.init(listeningAt: address, port: port) { host, port in routes.first { $0.host == host && $0.port == port }?.server }
+    }
+
+    package var port: UInt16 { proxy.port }
+
+    /// The number of connections to the proxy, whatever they asked for.
+    package var connectionCount: Int { proxy.connections.count }
+
+    /// The hosts that the proxy did not connect to, in the order of their names.
+    package var refusals: [Refusal] {
+        log.refusals.withLock { refusals in
+            refusals.counts.sorted { $0.key < $1.key }.map { Refusal(authority: $0.key, count: $0.value) }
+                + (refusals.others > 0 ? [Refusal(authority: "other hosts", count: refusals.others)] : [])
+        }
+    }
+
+    /// Waits until no connection is queued or open. Returns `false` after a time-out.
+    package func waitUntilIdle(seconds: Double) -> Bool { proxy.waitUntilIdle(seconds: seconds) }
+
+    /// Ends all connections and waits for their threads.
+    package func close() { proxy.close() }
+
+    private final class Log: Sendable {
+        let refusals = Mutex(Refusals())
+
+        func count(_ authority: String) {
+            refusals.withLock { refusals in
+                if refusals.counts[authority] != nil || refusals.counts.count < AttackProxy.limit {
+                    refusals.counts[authority, default: 0] += 1
+                } else {
+                    refusals.others += 1
+                }
+            }
+        }
+    }
+}

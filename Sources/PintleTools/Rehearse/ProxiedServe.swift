@@ -104,7 +104,9 @@ final class ProxiedServe {
 
     private func printHead(_ proxy: AttackProxy, _ page: LoopbackTCPServer) {
         let files = proxied.url(port: page.port)
-        say("serving until Ctrl-C; keys and certificates are made for this run, end in 24 hours, and hold only for the hosts below")
+        say(
+            "serving until Ctrl-C; keys and certificates are made for this run, end in 24 hours, and hold only for the hosts below"
+        )
         say()
         say("  proxy      \(proxied.url(port: proxy.port).dropFirst("http://".count))   HTTP and SOCKS5")
         say("  trust      \(files)/authorities.pem   both roots; authority.crt and interceptor.crt for a device")
@@ -113,7 +115,9 @@ final class ProxiedServe {
         say("  policy     \(files)/policy.json   anchors and pins for Pintle")
         say()
         for host in hosts {
-            say("  \(host.authority): the right server first, then \(ValidityText.counted(host.attacks.count, "attack"))")
+            say(
+                "  \(host.authority): the right server first, then \(ValidityText.counted(host.attacks.count, "attack"))"
+            )
         }
         say()
     }
@@ -158,7 +162,8 @@ final class ProxiedServe {
                 hint: isUsed
                     ? "a client that refuses it refuses everything: does it trust the authorities of this run?"
                     : others.isEmpty
-                        ? "does the device use this proxy?" : "it asked for \(SafeText.escape(others)): name these with --host")
+                        ? "does the device use this proxy?"
+                        : "it asked for \(SafeText.escape(others)): name these with --host")
         }
         let report = RehearsalReport(
             client: nil, controls: controls, results: results, now: invocation.now,

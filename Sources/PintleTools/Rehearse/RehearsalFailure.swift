@@ -5,6 +5,8 @@ internal import PintleTestKit
 struct RehearsalFailure {
     let client: ClientCommand
     let play: RehearsalPlay
+    /// The name of `--host`, if the client finds it by its own means.
+    var resolvedHost: String?
 
     private var evidence: RehearsalEvidence { play.evidence }
 
@@ -27,6 +29,11 @@ struct RehearsalFailure {
             hint = "\(RehearsalEvidence.remedy); " + hint
         case _ where evidence.observation.connections.isEmpty:
             message = "the client did not connect to the right server"
+            if let resolvedHost {
+                hint =
+                    "does it find \(resolvedHost) at 127.0.0.1? with curl: --resolve {host}:{port}:127.0.0.1; with any client: "
+                    + "--resolve-by hosts"
+            }
         case .timedOut: message = "the client did not end within \(RehearsalEvidence.seconds(evidence.timeout))"
         default:
             message = "the client refused even the valid server"

@@ -19,7 +19,8 @@ struct RehearsalPage {
         let client = report.client.map { ["Client: <code>\(HTMLText.escape($0))</code>"] } ?? []
         let page = ReportPage(
             kind: "Rehearsal of attacks", result: report.tally.result, verdict: report.exitCode == .fine ? .good : .bad,
-            facts: client + [HTMLText.escape(report.sentence)] + (report.timing.map { [HTMLText.escape($0.sentence)] } ?? [])
+            facts: client + [HTMLText.escape(report.sentence)]
+                + (report.timing.map { [HTMLText.escape($0.sentence)] } ?? [])
                 + (report.proxy.map { [HTMLText.escape($0.removal)] } ?? []), isWide: true,
             style: "#attacks td:nth-child(3) { white-space: nowrap }\n" + Self.table.style)
         let omissions = AttackCatalogue.omissions.map {

@@ -79,6 +79,7 @@ struct RehearsalPlayer: Sendable {
         if let proxied, let proxy = stage.proxy {
             let url = proxied.url(port: proxy.port)
             values["proxy"] = url
+            values["proxy-port"] = "\(proxy.port)"
             for name in Self.proxyVariables { environment[name] = url }
             for name in ["NO_PROXY", "no_proxy"] { environment[name] = "" }
         }

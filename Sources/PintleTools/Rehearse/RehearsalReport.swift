@@ -128,7 +128,10 @@ struct RehearsalReport {
     /// The attacks that were not run, by reason.
     private var notRun: [(reason: String, ids: [String])] {
         var groups: [(reason: String, ids: [String])] = []
-        let left = results.filter { $0.outcome == .notRun }.map { ($0.attack.id, $0.remark ?? "") }
+        let unasked = controls.filter { $0.remark == RehearsalResult.notAsked }
+        var left = unasked.map { ("every attack on \($0.host ?? "")", RehearsalResult.notAsked) }
+        left += results.filter { $0.outcome == .notRun && $0.remark != RehearsalResult.notAsked }
+            .map { ($0.attack.id, $0.remark ?? "") }
         for (id, reason) in left + AttackCatalogue.omissions {
             if let index = groups.firstIndex(where: { $0.reason == reason }) {
                 groups[index].ids.append(id)

@@ -43,6 +43,9 @@ struct RehearsalResult {
     /// The remark for bytes that came without TLS.
     static let inTheClear = "sent in the clear"
 
+    /// The remark for a named host that the client did not ask the proxy for.
+    static let notAsked = "the client did not ask for this host"
+
     /// A Boolean value that indicates whether the client bypassed TLS, which does not mean that it trusted the server.
     var wasInTheClear: Bool { remark == RehearsalResult.inTheClear }
 

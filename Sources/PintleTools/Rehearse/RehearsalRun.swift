@@ -66,7 +66,8 @@ final class RehearsalRun {
                     RehearsalResult(attack: attack, host: controls[index].host, outcome: .notRun, remark: reason))
             } else {
                 let played = running.result(of: number) {
-                    text.progress(attack, running.finishedCount, of: jobs.beginning.count, after: start.duration(to: .now))
+                    text.progress(
+                        attack, running.finishedCount, of: jobs.beginning.count, after: start.duration(to: .now))
                 }
                 text.eraseProgress()
                 let timed = try played.get()
@@ -113,17 +114,16 @@ final class RehearsalRun {
                         jobs.notRun[jobs.attacks.count] = "this client sends no request"
                     }
                 } else {
-                    jobs.notRun[jobs.attacks.count] = Self.notAsked
+                    jobs.notRun[jobs.attacks.count] = RehearsalResult.notAsked
                 }
                 jobs.attacks.append((index, attack))
             }
         }
         let run = jobs.attacks.indices.filter { jobs.notRun[$0] == nil }
-        jobs.beginning = run.filter { jobs.attacks[$0].attack.mayHang } + run.filter { !jobs.attacks[$0].attack.mayHang }
+        jobs.beginning =
+            run.filter { jobs.attacks[$0].attack.mayHang } + run.filter { !jobs.attacks[$0].attack.mayHang }
         return jobs
     }
-
-    private static let notAsked = "the client did not ask for this host"
 
     /// Returns the result of the right server for one host. Throws if the client refuses it, because the rehearsal then proves
     /// nothing.
@@ -133,9 +133,11 @@ final class RehearsalRun {
         let attack = hosts[index].catalogue.control
         if judge != nil { return result(attack, index, (.accepted, nil), play) }
         guard isProxied, play.evidence.observation.connections.isEmpty else {
-            throw RehearsalFailure(client: client, play: play).error(console)
+            let resolved = settings.namesHosts && !isProxied ? hosts[index].name : nil
+            throw RehearsalFailure(client: client, play: play, resolvedHost: resolved).error(console)
         }
-        return RehearsalResult(attack: attack, host: hosts[index].authority, outcome: .notRun, remark: Self.notAsked)
+        return RehearsalResult(
+            attack: attack, host: hosts[index].authority, outcome: .notRun, remark: RehearsalResult.notAsked)
     }
 
     private func result(

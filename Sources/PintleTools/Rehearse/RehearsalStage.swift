@@ -51,8 +51,8 @@ struct ProxyAddress: Sendable {
     /// With 0 the system chooses a port.
     var port: UInt16 = 0
 
-    /// A Boolean value that indicates whether other machines can reach the address.
-    var isReachable: Bool { literal.map { !$0.hasPrefix("127.") && $0 != "::1" } ?? false }
+    /// A Boolean value that indicates whether clients of other users or machines can be meant by the address.
+    var isReachable: Bool { literal.map { $0 != "127.0.0.1" && $0 != "::1" } ?? false }
 
     /// The URL of a proxy that listens here at a port.
     func url(port: UInt16) -> String {

@@ -46,8 +46,8 @@ extension Command {
             """,
             """
             With `--proxy` the client keeps its own URLs. An HTTP and SOCKS5 proxy answers for each `--host` with the servers \
-            of the attacks, and for other hosts with 403; it never forwards. The client finds the proxy in `{proxy}` and \
-            in HTTPS_PROXY, https_proxy and ALL_PROXY. With several hosts, one is attacked while the others have the right \
+            of the attacks, and for other hosts with 403; it never forwards. The client finds the proxy in `{proxy}` \
+            (http://127.0.0.1:PORT), `{proxy-port}`, and in HTTPS_PROXY, https_proxy and ALL_PROXY. With several hosts, one is attacked while the others have the right \
             server. The roots live 24 hours and are constrained to these hosts.
             """,
             """
@@ -56,12 +56,14 @@ extension Command {
         ],
         arguments: [
             Argument(
-                name: "CLIENT", help: "The client and its arguments, with `{url}` or `{port}` in them unless there is a proxy",
+                name: "CLIENT",
+                help: "The client and its arguments, with `{url}` or `{port}` in them unless there is a proxy",
                 isOptional: true,
                 mayRepeat: true, followsOptions: true)
         ],
         ownOptions: [
-            .only, .list, .timeout, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy, .rehearsalJUnit, .rehearsalPage,
+            .only, .list, .timeout, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy, .rehearsalJUnit,
+            .rehearsalPage,
             .serve, .listen,
         ],
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
@@ -126,7 +128,8 @@ extension OptionSpecification {
         name: "serve", help: "Keep all servers up for clients elsewhere, such as a phone, until Ctrl-C")
     static let listen = OptionSpecification(
         name: "listen", value: .text("ADDRESS[:PORT]"),
-        help: "With `--serve` or `--proxy`: the address of this machine to listen at, which other machines may reach; only a "
+        help:
+            "With `--serve` or `--proxy`: the address of this machine to listen at, which other machines may reach; only a "
             + "proxy has a port",
         defaultText: "127.0.0.1")
 }

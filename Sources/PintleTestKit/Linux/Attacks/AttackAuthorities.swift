@@ -35,7 +35,8 @@ package struct AttackAuthorities: Sendable {
         let permitted =
             names.filter { if case .ip = $0 { false } else { true } } + [.dns("invalid")]
             // The constraint to one address, or to none, keeps other addresses out.
-            + (networks.isEmpty ? [.ip([UInt8](repeating: 0, count: 4) + [UInt8](repeating: 0xFF, count: 4))] : networks)
+            + (networks.isEmpty
+                ? [.ip([UInt8](repeating: 0, count: 4) + [UInt8](repeating: 0xFF, count: 4))] : networks)
         // A device lists these names, so they tell the roots of several runs apart.
         let suffix = " " + foreign.dropFirst().prefix(6)
         try self.init(foreignName: foreign, suffix: suffix) { template in

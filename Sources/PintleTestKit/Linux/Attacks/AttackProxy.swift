@@ -47,7 +47,8 @@ package final class AttackProxy: Sendable {
                 return nil
             },
             refusal: { client in
-                try? client.write(Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
+                try? client.write(
+                    Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
             })
     }
 
@@ -56,7 +57,9 @@ package final class AttackProxy: Sendable {
         _ routes: [AttackRoute], listeningAt address: String? = nil, port: UInt16 = 0
     ) throws(SystemCallError) {
         let routes = routes.map { AttackRoute(host: $0.host.lowercased(), port: $0.port, server: $0.server) }
-        try self.init(listeningAt: address, port: port) { host, port in routes.first { $0.host == host && $0.port == port }?.server }
+        try self.init(listeningAt: address, port: port) { host, port in
+            routes.first { $0.host == host && $0.port == port }?.server
+        }
     }
 
     package var port: UInt16 { proxy.port }

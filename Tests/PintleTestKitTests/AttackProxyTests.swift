@@ -1,0 +1,78 @@
+import Glibc
+import Testing
+
+@testable import PintleTestKit
+
+/// The proxy of a rehearsal connects clients to the servers of attacks and to nothing else.
+@Suite("Attack proxy")
+struct AttackProxyTests {
+    private func curl(_ options: String...) throws -> ProcessResult {
+        try runProcess(["curl", "-sS", "-m", "20", "--noproxy", ""] + options)
+    }
+
+    @Test("Nothing is forwarded, whatever a client asks for and however it asks")
+    func forwardsNothing() throws {
+        let bystander = try LoopbackTCPServer.http()
+        let server = try LoopbackTCPServer.http()
+        let proxy = try AttackProxy([
+            AttackRoute(host: "api.example.com", port: 80, server: server.port)
+        ])
+        let address = "127.0.0.1:\(proxy.port)"
+        let port = bystander.port
+        for target in ["127.0.0.1:\(port)", "localhost:\(port)", "[::1]:\(port)", "api.example.com:\(port)"] {
+            let url = "http://\(target)/"
+            #expect(try curl("-o", "/dev/null", "-w", "%{http_code}", "-x", "http://\(address)", url).output == "403")
+            #expect(
+                try curl("-o", "/dev/null", "-w", "%{http_connect}", "-p", "-x", "http://\(address)", url).output
+                    == "403")
+            #expect(try curl("-x", "socks5h://\(address)", url).status == 97)
+            #expect(try curl("-x", "socks4a://\(address)", url).status != 0)
+        }
+        #expect(bystander.connectionCount == 0)
+        #expect(proxy.refusals.map(\.authority).contains("127.0.0.1:\(port)"))
+        #expect(proxy.refusals.first { $0.authority == "api.example.com:\(port)" }?.count == 3)
+        // The twin: the named host and port, over each protocol.
+        for options in [
+            ["-x", "http://\(address)"], ["-p", "-x", "http://\(address)"], ["-x", "socks5h://\(address)"],
+        ] {
+            let run = try runProcess(
+                ["curl", "-sS", "-m", "20", "--noproxy", ""] + options + ["http://API.example.com./"])
+            #expect(run.output == "ok\n", "\(run.errorOutput)")
+        }
+        #expect(server.connectionCount == 3)
+    }
+
+    @Test("Input that is neither protocol ends the connection and leaves the proxy working")
+    func malformed() throws {
+        let server = try LoopbackTCPServer.http()
+        let proxy = try AttackProxy([AttackRoute(host: "a.test", port: 80, server: server.port)])
+        for bytes: [UInt8] in [
+            [], [5], [5, 0], [5, 1, 9], [4, 1, 0, 80], [0x16, 3, 1, 2, 0, 1], Array("GET / HTTP/1.1\r\n\r\n".utf8),
+            Array("GET http:// HTTP/1.1\r\n\r\n".utf8), Array("GET http://a.test:99999/ HTTP/1.1\r\n\r\n".utf8),
+            Array("CONNECT a.test HTTP/1.1\r\n\r\n".utf8), [UInt8](repeating: 65, count: 100_000),
+        ] {
+            let socket = try SocketAddress.loopback(port: proxy.port).connected()
+            _ = send(socket.number, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            shutdown(socket.number, Int32(SHUT_WR))
+            var buffer = [UInt8](repeating: 0, count: 512)
+            while recv(socket.number, &buffer, buffer.count, 0) > 0 {}
+        }
+        #expect(proxy.waitUntilIdle(seconds: 20))
+        #expect(server.connectionCount == 0)
+        #expect(try curl("-x", "http://127.0.0.1:\(proxy.port)", "http://a.test/").output == "ok\n")
+    }
+
+    @Test("Names that are refused fill no memory")
+    func manyRefusals() throws {
+        let proxy = try AttackProxy([])
+        for number in 0..<110 {
+            let request = Array("CONNECT h\(number).test:443 HTTP/1.1\r\n\r\n".utf8)
+            let socket = try SocketAddress.loopback(port: proxy.port).connected()
+            _ = send(socket.number, request, request.count, Int32(MSG_NOSIGNAL))
+            var buffer = [UInt8](repeating: 0, count: 512)
+            while recv(socket.number, &buffer, buffer.count, 0) > 0 {}
+        }
+        #expect(proxy.refusals.count == 101)
+        #expect(proxy.refusals.last == .init(authority: "other hosts", count: 10))
+    }
+}

@@ -1,0 +1,72 @@
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// Attacks at the same time, and the time that clients get.
+@Suite("Rehearsal: parallel runs and time-outs")
+struct RehearseParallelTests {
+    /// Returns the results without the facts that differ from run to run.
+    private func stable(_ run: ToolRun) throws -> [[String?]] {
+        try #require(try run.json().elements).map { result in
+            ["id", "outcome", "remark", "alert"].map { result[$0]?.string }
+                + ["requestBytes", "clientExit", "connection"].map { result[$0]?.integer.map { "\($0)" } }
+        }
+    }
+
+    @Test("Eight attacks at a time give the results of one at a time, in the same order")
+    func order() throws {
+        let client = ["--json", "--"] + RehearseTests.curl + ["-L", "{url}"]
+        let one = ToolRun(arguments: RehearseTests.rehearse + ["--parallel", "1"] + client)
+        let eight = ToolRun(arguments: RehearseTests.rehearse + ["--parallel", "8"] + client)
+        #expect(one.code == 1 && eight.code == 1)
+        #expect(try stable(one) == stable(eight))
+    }
+
+    @Test("The report says how many attacks run at a time, the time-out, and the time without the server that stalls")
+    func timing() {
+        let client = ["--", "curl", "-sS", "-m", "3", "--cacert", "{ca}", "{url}"]
+        let run = ToolRun(
+            arguments: RehearseTests.rehearse + ["--parallel", "2", "--only", "stall-mid-handshake,expired"] + client)
+        #expect(run.output.contains("\n2 attacks at once; time-out 30 s; "))
+        #expect(run.output.contains(" s without stall-mid-handshake\n"))
+        let single = ToolRun(arguments: RehearseTests.rehearse + ["--only", "expired"] + client)
+        #expect(single.output.contains("\none attack at a time; time-out 30 s\n"))
+    }
+
+    @Test("A client that starts slowly gets more time than the standard, as the right server showed")
+    func slowStart() throws {
+        let slow = ["--", "sh", "-c", "sleep 5.5; exec curl -sS -m 12 --cacert \"$1\" \"$2\"", "sh", "{ca}", "{url}"]
+        let run = ToolRun(arguments: ["rehearse", "--only", "expired"] + slow)
+        #expect(run.code == 0, "\(run.output) \(run.errors)")
+        #expect(run.output.contains("because the client took long at the right server"))
+        // With the standard time as a limit of the user, the same client proves nothing.
+        let limited = ToolRun(arguments: ["rehearse", "--timeout", "5", "--only", "expired"] + slow)
+        #expect(limited.code == 2)
+        #expect(limited.errors.contains("the client was ended after 5 s before it connected"))
+    }
+
+    @Test("The limit of each attack follows from the start of the client, the number at a time, and --timeout")
+    func limits() {
+        #expect(RehearsalSettings(parallel: 1).timeout(afterStart: 0.02) == 5)
+        #expect(RehearsalSettings(parallel: 1).timeout(afterStart: 2) == 6)
+        #expect(RehearsalSettings(parallel: 64).timeout(afterStart: 2) >= 6)
+        #expect(RehearsalSettings(timeout: 1, parallel: 8).timeout(afterStart: 20) == 1)
+    }
+
+    @Test("Jobs keep their numbers, end early on close, and run without threads too")
+    func jobs() {
+        let jobs = OrderedJobs(Array(0..<20).reversed(), atOnce: 3) { number, _ in number * number }
+        #expect((0..<20).map { jobs.result(of: $0) {} } == (0..<20).map { $0 * $0 })
+        jobs.close()
+        let none = OrderedJobs([0, 1], atOnce: 0) { number, _ in number + 1 }
+        #expect((0..<2).map { none.result(of: $0) {} } == [1, 2])
+        let endless = OrderedJobs([0, 1], atOnce: 2) { _, isCancelled in
+            while !isCancelled() {}
+            return true
+        }
+        endless.close()
+        #expect(endless.finishedCount == 2)
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// A proxy for a device. It runs in a separate process.
+@Suite(
+    "Rehearsal: proxy for a device",
+    .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
+struct RehearseProxiedServeTests {
+    private final class ProxyProcess {
+        let directory: TemporaryDirectory
+        let child: ChildProcess
+
+        init(_ options: [String]) throws {
+            directory = try TemporaryDirectory()
+            child = try ChildProcess(
+                [try #require(SpawnedTool.path), "rehearse", "--proxy", "--serve"] + options,
+                outputFile: directory.path(of: "log"))
+            #expect(wait { log.contains(": the right server first, then ") && log.hasSuffix("\n\n") }, "\(log)")
+        }
+
+        var log: String { (try? directory.read("log")).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+
+        func wait(_ condition: () -> Bool) -> Bool {
+            for _ in 0..<6_000 {
+                if condition() { return true }
+                usleep(10_000)
+            }
+            return false
+        }
+
+        /// Returns the second word of the line with this label.
+        func value(_ label: String) -> String {
+            let line = log.split(separator: "\n").first { $0.hasPrefix("  \(label) ") }
+            return line?.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+        }
+
+        func trust() throws -> String {
+            try directory.write(
+                try runProcess(["curl", "-sS", "-m", "20", value("trust")], timeout: 40).stdout, to: "ca.pem")
+        }
+
+        func curl(_ ca: String, _ url: String, _ options: String...) throws -> ProcessResult {
+            try runProcess(
+                ["curl", "-sS", "-m", "20", "-x", "http://" + value("proxy"), "--cacert", ca] + options + [url],
+                timeout: 40)
+        }
+
+        func end() -> Int32? {
+            kill(child.processIdentifier, SIGTERM)
+            #expect(wait { child.status != nil })
+            return child.status
+        }
+    }
+
+    @Test("Each connection of a host meets the next attack after the right server, and the report names it")
+    func sequence() throws {
+        let served = try ProxyProcess([
+            "--host", "api.example.com", "--host", "cdn.example.com", "--only",
+            "expired,trusted-interceptor,retry-after-401",
+        ])
+        let ca = try served.trust()
+        let url = "https://api.example.com/"
+        #expect(try served.curl(ca, "https://tracker.example/").status == 56)
+        // Until the right server has a request, it stays.
+        #expect(try served.curl("/etc/hostname", url).status == 77)
+        #expect(try served.curl(ca, url).output == "ok\n")
+        #expect(served.wait { served.log.contains("control                       handshake finished, ") })
+        // In the order of the catalogue: connections 3, 4 and 5 to 6.
+        #expect(try served.curl(ca, url).output == "ok\n")
+        #expect(try served.curl(ca, url).status == 60)
+        #expect(try served.curl(ca, url).output == "")
+        #expect(try served.curl(ca, url).output == "ok\n")
+        // All attacks are over, so the app works again.
+        #expect(try served.curl(ca, url).output == "ok\n")
+        #expect(served.end() == 1)
+        let log = served.log
+        #expect(log.contains("trusted-interceptor           refused   LET THROUGH"), "\(log)")
+        #expect(log.contains("connection 3") && log.contains("connection 4") && log.contains("connection 5"))
+        #expect(log.contains("every attack on cdn.example.com"))
+        #expect(log.contains("not a named host: tracker.example:443, 1 connection, answered 403"))
+        #expect(log.contains("\nremove \"Rehearsal Root "))
+    }
+
+    @Test("A device that never uses the proxy, or refuses the right server, proves nothing")
+    func unused() throws {
+        let unused = try ProxyProcess(["--host", "api.example.com"])
+        #expect(unused.end() == 2)
+        #expect(unused.log.contains("it did not use the proxy for a named host"))
+        let refusing = try ProxyProcess(["--host", "api.example.com"])
+        let untrusted = try runProcess(
+            ["curl", "-sS", "-m", "20", "-x", "http://" + refusing.value("proxy"), "https://api.example.com/"],
+            timeout: 40)
+        #expect(untrusted.status == 60)
+        #expect(refusing.wait { refusing.log.contains("  control                       refused: alert unknown_ca") })
+        #expect(refusing.end() == 2)
+        #expect(refusing.log.contains("no request came to the right server"))
+    }
+
+    @Test("A sequence gives a password request two connections, and other attacks one")
+    func lengths() throws {
+        let catalogue = try AttackCatalogue(host: "api.example.com", otherHost: nil)
+        let sequence = AttackSequence(["expired", "retry-after-401", "wrong-host"].compactMap { catalogue[$0] })
+        #expect(sequence.next() == nil)
+        sequence.acceptControl()
+        #expect((0..<6).map { _ in sequence.next() } == [0, 1, 1, 2, nil, nil])
+        #expect([0, 1, 2, 3].map { sequence.connection(of: $0) } == [2, 3, 5, nil])
+    }
+}

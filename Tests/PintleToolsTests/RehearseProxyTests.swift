@@ -1,0 +1,189 @@
+import Pintle
+import PintleTestKit
+import Testing
+
+/// Clients that keep their own host names and come through the proxy of the rehearsal.
+@Suite("Rehearsal: proxy")
+struct RehearseProxyTests {
+    private static let proxied = RehearseTests.rehearse + ["--json", "--proxy", "--host", "api.example.com"]
+
+    /// Returns the results by host and id.
+    private func results(_ run: ToolRun) throws -> [String: JSONValue] {
+        var results: [String: JSONValue] = [:]
+        for result in try #require(try run.json().elements) {
+            let host = result["host"]?.string ?? ""
+            results["\(host) \(try #require(result["id"]?.string))"] = result
+        }
+        return results
+    }
+
+    @Test("A client that does not pin lets the same attacks through as without a proxy, over each protocol")
+    func validatingClient() throws {
+        let socks = [
+            "sh", "-c", "exec curl -sS -m 12 --cacert \"$1\" --socks5-hostname \"127.0.0.1:$2\" \"$3\"", "sh", "{ca}",
+            "{proxy-port}", "{url}",
+        ]
+        for client in [
+            RehearseTests.curl + ["{url}"], socks, RehearseTests.curl + ["-x", "{proxy}", "https://API.example.com/"],
+        ] {
+            let run = ToolRun(arguments: Self.proxied + ["--"] + client)
+            #expect(run.code == 1, "\(run.errors)")
+            let outcomes = try RehearseTests.outcomes(run)
+            #expect(RehearseTests.ids(outcomes, "let-through") == RehearseTests.interceptions)
+            #expect(RehearseTests.ids(outcomes, "accepted") == RehearseTests.changes.union(["control"]))
+            #expect(RehearseTests.ids(outcomes, "inconclusive").isEmpty)
+        }
+    }
+
+    @Test("A client with both pins lets nothing through, and each result names its host and connection")
+    func pinningClient() throws {
+        let client = RehearseTests.curl + ["--pinnedpubkey", "{pins}", "-L", "--proto-redir", "=https", "{url}"]
+        let run = ToolRun(arguments: Self.proxied + ["--"] + client)
+        #expect(run.code == 0, "\(run.output)")
+        let results = try results(run)
+        #expect(results["api.example.com expired"]?["outcome"]?.string == "blocked")
+        #expect(results["api.example.com expired"]?["connection"]?.integer == 1)
+        // The second connection went to the host of the redirect.
+        #expect(results["api.example.com redirect-to-unpinned-host"]?["connection"]?.integer == 2)
+        #expect(results["api.example.com redirect-to-unpinned-host"]?["outcome"]?.string == "blocked")
+    }
+
+    @Test("A redirect to plain HTTP stays with the proxy, as a URL and as a tunnel to port 80")
+    func plainRedirect() throws {
+        for tunnels in [[], ["--proxytunnel"]] {
+            let run = ToolRun(
+                arguments: Self.proxied + ["--only", "redirect-to-http", "--"] + RehearseTests.curl + tunnels + [
+                    "-L", "{url}",
+                ])
+            let result = try results(run)["api.example.com redirect-to-http"]
+            #expect(result?["outcome"]?.string == "let-through")
+            #expect(result?["remark"]?.string == "sent in the clear")
+        }
+    }
+
+    @Test("Of two hosts each is attacked in turn, while the other has the right server")
+    func twoHosts() throws {
+        let script = """
+            for host in api.example.com cdn.example.com:8443; do
+                curl -sS -m 12 --cacert "$1" --pinnedpubkey "$2" "https://$host/" || code=$?
+            done
+            exit ${code:-0}
+            """
+        let run = ToolRun(
+            arguments: Self.proxied + [
+                "--host", "cdn.example.com:8443", "--host", "never.example.com", "--only",
+                "trusted-interceptor,renewed-same-key",
+                "--", "sh", "-c", script, "sh", "{ca}", "{pins}",
+            ])
+        #expect(run.code == 0, "\(run.output) \(run.errors)")
+        let results = try results(run)
+        for host in ["api.example.com", "cdn.example.com:8443"] {
+            #expect(results["\(host) control"]?["outcome"]?.string == "accepted")
+            #expect(results["\(host) trusted-interceptor"]?["outcome"]?.string == "blocked")
+            #expect(results["\(host) renewed-same-key"]?["outcome"]?.string == "accepted")
+        }
+        #expect(results["never.example.com control"]?["outcome"]?.string == "not-run")
+        #expect(
+            results["never.example.com trusted-interceptor"]?["remark"]?.string
+                == "the client did not ask for this host")
+    }
+
+    @Test("A client that never asks the proxy for a named host proves nothing")
+    func unusedProxy() throws {
+        let ignoring = ToolRun(
+            arguments: Self.proxied + ["--"] + RehearseTests.curl + ["--noproxy", "*", "https://localhost:1/"])
+        #expect(ignoring.code == 2)
+        #expect(try ignoring.json()["error"]?["code"]?.string == "proxy-not-used")
+        #expect(ignoring.errors.contains("it did not use the proxy"))
+        let elsewhere = ToolRun(arguments: Self.proxied + ["--"] + RehearseTests.curl + ["https://other.example/"])
+        #expect(elsewhere.code == 2)
+        #expect(elsewhere.errors.contains("it asked for other.example:443: name these with --host"))
+    }
+
+    @Test("A client that ignores the proxy in one run is inconclusive there, and not blocked")
+    func sometimesUnusedProxy() throws {
+        let directory = try TemporaryDirectory()
+        let script = """
+            [ -e "$1" ] || { touch "$1" && exec curl -sS -m 12 --cacert "$2" https://api.example.com/; }
+            exec curl -sS -m 12 --noproxy '*' https://localhost:1/
+            """
+        let run = ToolRun(
+            arguments: Self.proxied + [
+                "--only", "expired", "--", "sh", "-c", script, "sh", directory.path(of: "was-run"), "{ca}",
+            ])
+        #expect(run.code == 1)
+        let result = try results(run)["api.example.com expired"]
+        #expect(result?["outcome"]?.string == "inconclusive")
+        #expect(result?["remark"]?.string == "it did not use the proxy")
+    }
+
+    @Test("Other hosts are answered 403 and listed, and change no exit code")
+    func otherHosts() throws {
+        let script = """
+            curl -s -m 12 -o /dev/null -w '%{http_connect}' https://tracker.example/ >"$3"
+            exec curl -sS -m 12 --cacert "$1" --pinnedpubkey "$2" https://api.example.com/
+            """
+        let directory = try TemporaryDirectory()
+        let client = ["sh", "-c", script, "sh", "{ca}", "{pins}", directory.path(of: "status")]
+        let run = ToolRun(arguments: Self.proxied + ["--only", "expired,trusted-interceptor", "--"] + client)
+        #expect(run.code == 0)
+        #expect(try directory.read("status") == Array("403".utf8))
+        let other = try results(run)["tracker.example:443 other-host"]
+        #expect(other?["outcome"]?.string == "not-run")
+        #expect(other?["remark"]?.string == "not a named host: 3 connections, answered 403")
+        let text = ToolRun(
+            arguments: Array(Self.proxied.filter { $0 != "--json" }) + ["--only", "expired", "--"] + client)
+        #expect(text.output.contains("\n  not a named host: tracker.example:443, 2 connections, answered 403\n"))
+    }
+
+    @Test("The roots live 24 hours and are constrained to the named hosts, and the report says how to remove them")
+    func roots() throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.path(of: "ca.pem")
+        let run = ToolRun(
+            arguments: Array(Self.proxied.filter { $0 != "--json" }) + [
+                "--host", "192.0.2.7", "--only", "expired", "--", "sh", "-c",
+                "cp \"$1\" \"$2\"; exec curl -sS -m 12 --cacert \"$1\" https://api.example.com/", "sh", "{ca}", file,
+            ])
+        #expect(run.code == 0)
+        let text = try runProcess([
+            "openssl", "storeutl", "-noout", "-text", "-certs", file,
+        ]).output
+        #expect(text.split(separator: "X509v3 Name Constraints: critical").count == 3)
+        #expect(text.contains("DNS:api.example.com") && text.contains("IP:192.0.2.7/255.255.255.255"))
+        let later = try runProcess(["openssl", "x509", "-in", file, "-noout", "-checkend", "86400"])
+        let sooner = try runProcess(["openssl", "x509", "-in", file, "-noout", "-checkend", "82800"])
+        #expect(later.status == 1 && sooner.status == 0)
+        #expect(run.output.contains("\nremove \"Rehearsal Root "))
+    }
+
+    @Test("Options that do not fit together are refused before anything runs")
+    func usage() {
+        let client = ["--", "curl", "{url}"]
+        for (options, message) in [
+            (["--proxy"], "add --host NAME"),
+            (["--proxy", "--host", "a.test", "--host", "a.test:8443"], "a.test twice"),
+            (["--proxy", "--host", "[::1]"], "names and IPv4 addresses"), (["--proxy", "--host", "a b"], "a b"),
+            (["--host", "a.test", "--host", "b.test"], "several --host go with --proxy"),
+            (["--resolve-by", "hosts"], "--resolve-by goes with --host"),
+            (["--host", "a.test", "--resolve-by", "dns"], "client or hosts"),
+            (["--listen", "127.0.0.1"], "--listen goes with --serve or --proxy"),
+            (["--proxy", "--host", "a.test", "--listen", "0.0.0.0:1"], "--listen takes one address"),
+            (["--parallel", "0"], "1 to 64"), (["--parallel", "65"], "1 to 64"),
+        ] {
+            let run = ToolRun(arguments: ["rehearse"] + options + client)
+            #expect(run.code == 2)
+            #expect(run.errors.contains(message), "\(options): \(run.errors)")
+        }
+    }
+
+    @Test("Another listen address is warned about, and the client finds the proxy there")
+    func listenAddress() throws {
+        let run = ToolRun(
+            arguments: Self.proxied + ["--listen", "127.0.0.2", "--only", "expired", "--"] + RehearseTests.curl + [
+                "{url}"
+            ])
+        #expect(run.code == 0)
+        #expect(run.errors.contains("warning: everyone who reaches 127.0.0.2 reaches this proxy"))
+    }
+}

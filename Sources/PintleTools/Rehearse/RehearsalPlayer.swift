@@ -9,6 +9,8 @@ struct RehearsalPlayer: Sendable {
     let values: [String: String]
     /// The address of the proxy; `nil` for a client that connects to the servers.
     let proxied: ProxyAddress?
+    /// A Boolean value that indicates whether the servers keep what connections bring.
+    var keepsTranscripts = false
 
     /// The default of `--timeout`, in seconds.
     static let standardTimeout = 5.0
@@ -21,7 +23,7 @@ struct RehearsalPlayer: Sendable {
     ///   connect, and the standard time from then on.
     /// - Returns: one result for each host.
     func playControl(timeout: Double?) throws(ToolError) -> [RehearsalPlay] {
-        let stage = try RehearsalStage(nil, at: 0, of: hosts, proxied: proxied)
+        let stage = try RehearsalStage(nil, at: 0, of: hosts, proxied: proxied, keepsTranscripts: keepsTranscripts)
         let begin = ContinuousClock.now
         var connected: Double?
         let process = try run(
@@ -47,7 +49,8 @@ struct RehearsalPlayer: Sendable {
     func play(
         _ attack: Attack, at index: Int, timeout: Double, isCancelled: () -> Bool
     ) throws(ToolError) -> RehearsalPlay {
-        let stage = try RehearsalStage(attack, at: index, of: hosts, proxied: proxied)
+        let stage = try RehearsalStage(
+            attack, at: index, of: hosts, proxied: proxied, keepsTranscripts: keepsTranscripts)
         var wasOver = false
         let process = try run(
             on: stage, url: index, timeout: timeout, isCancelled: isCancelled,
@@ -63,7 +66,9 @@ struct RehearsalPlayer: Sendable {
         let evidence = RehearsalEvidence(
             observation: stage.servers[index].observation(), end: process.end, wasOverWhenKilled: wasOver,
             isQuiet: isQuiet, timeout: timeout, startSeconds: startSeconds, isProxied: proxied != nil)
-        return RehearsalPlay(evidence: evidence, process: process, refusals: stage.proxy?.refusals ?? [])
+        return RehearsalPlay(
+            evidence: evidence, process: process, refusals: stage.proxy?.refusals ?? [],
+            transcripts: keepsTranscripts ? stage.servers[index].transcripts() : [])
     }
 
     private func run(
@@ -110,4 +115,5 @@ struct RehearsalPlay: Sendable {
     let process: GuardedProcess
     /// The hosts that the client asked the proxy for and that are not named.
     let refusals: [AttackProxy.Refusal]
+    let transcripts: [AttackTranscript]
 }

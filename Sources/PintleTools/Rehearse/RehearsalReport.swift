@@ -16,6 +16,8 @@ struct RehearsalReport {
     var timing: RehearsalTiming?
     /// `nil` for a client that connects to the servers.
     var proxy: Proxy?
+    /// The folder of the evidence, which was written already.
+    var evidence: String?
 
     /// The facts of a rehearsal through a proxy.
     struct Proxy {
@@ -89,7 +91,9 @@ struct RehearsalReport {
         console.print()
         console.print(sentence)
         if let timing { console.print(console.palette.dim(timing.sentence)) }
-        let writesFiles = [OptionSpecification.rehearsalPage, .rehearsalJUnit].contains { invocation.arguments.has($0) }
+        let writesFiles = [OptionSpecification.rehearsalPage, .rehearsalJUnit, .evidence].contains {
+            invocation.arguments.has($0)
+        }
         if !writesFiles, advice.isEmpty, exitCode == .fine {
             console.print("next: nothing; run it again when the client or its pins change")
         }
@@ -98,7 +102,7 @@ struct RehearsalReport {
                 console.print((index + number == 0 ? "next: " : "      ") + line)
             }
         }
-        let files = try writeFiles(invocation.arguments)
+        let files = try writeFiles(invocation.arguments) + (evidence.map { ["evidence: \($0)"] } ?? [])
         if !files.isEmpty {
             console.print((advice.isEmpty ? "next: " : "      ") + SafeText.escape(files.joined(separator: "   ")))
         }

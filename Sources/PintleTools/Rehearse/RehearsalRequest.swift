@@ -13,6 +13,8 @@ struct RehearsalRequest {
     private(set) var address: String?
     /// A Boolean value that indicates whether the client runs with its own /etc/hosts.
     private(set) var resolvesByHosts = false
+    /// `nil` without `--evidence`.
+    private(set) var evidence: RehearsalSettings.Evidence?
 
     init(_ arguments: ParsedArguments) throws(ToolError) {
         try readNumbers(arguments)
@@ -23,6 +25,11 @@ struct RehearsalRequest {
             try readAddress(text, isProxied: isProxied)
         } else if isProxied {
             proxied = ProxyAddress()
+        }
+        if let path = arguments.value(of: .evidence) {
+            evidence = .init(path: path, showsContent: arguments.has(.evidenceContent))
+        } else if arguments.has(.evidenceContent) {
+            throw .usage("--evidence-content goes with --evidence", of: .rehearse)
         }
         // Two proxies cannot listen at one port.
         if proxied.map({ $0.port != 0 }) == true, !serves { parallel = 1 }

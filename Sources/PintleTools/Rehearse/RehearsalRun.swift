@@ -28,8 +28,10 @@ final class RehearsalRun {
         // Keep the folder until the clients have ended: they read its files.
         defer { withExtendedLifetime(folder) {} }
         guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }
-        let values = try RehearsalKit(first.catalogue.cast, hosts: hosts.map(\.name)).values(folder: folder)
-        let player = RehearsalPlayer(hosts: hosts, client: client, values: values, proxied: settings.proxied)
+        let kit = try RehearsalKit(first.catalogue.cast, hosts: hosts.map(\.name))
+        let player = RehearsalPlayer(
+            hosts: hosts, client: client, values: try kit.values(folder: folder), proxied: settings.proxied,
+            keepsTranscripts: settings.evidence != nil)
         let text = RehearsalText(console: console, showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
 
         let plays = try player.playControl(timeout: settings.timeout)
@@ -88,7 +90,13 @@ final class RehearsalRun {
         let report = RehearsalReport(
             client: client.line, controls: controls, results: results, now: invocation.now,
             duration: start.duration(to: .now), advice: RehearsalAdvice(results, client: client).lines, timing: timing,
-            proxy: isProxied ? RehearsalReport.Proxy(refusals: refusals, roots: settings.roots) : nil)
+            proxy: isProxied ? RehearsalReport.Proxy(refusals: refusals, roots: settings.roots) : nil,
+            evidence: settings.evidence?.path)
+        if let evidence = settings.evidence {
+            try RehearsalEvidenceFiles(
+                report: report, anchorsPEM: kit.anchorsPEM, showsContent: evidence.showsContent
+            ).write(to: EvidenceFolder(evidence.path))
+        }
         return try report.conclude(text, invocation)
     }
 
@@ -149,7 +157,8 @@ final class RehearsalRun {
             requestBytes: observation.exposedByteCount, connection: observation.decisiveConnection,
             milliseconds: process.milliseconds, clientExit: play.evidence.clientExit,
             alert: observation.alert.map { "\($0)" }, remark: verdict.remark,
-            clientWords: process.stderr.isEmpty ? process.stdout : process.stderr)
+            clientWords: process.stderr.isEmpty ? process.stdout : process.stderr,
+            transcripts: play.transcripts)
     }
 
     private func warn(_ play: RehearsalPlay) {

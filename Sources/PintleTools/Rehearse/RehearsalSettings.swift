@@ -14,6 +14,16 @@ struct RehearsalSettings {
     /// The common names of the roots that a device may have been made to trust.
     var roots: [String] = []
 
+    /// `nil` without `--evidence`.
+    var evidence: Evidence?
+
+    /// The folder of the evidence.
+    struct Evidence {
+        let path: String
+        /// A Boolean value that indicates whether requests are written as they came.
+        let showsContent: Bool
+    }
+
     static let standardParallel = 4
     /// The number of times that an attack may take longer than the right server.
     private static let slowdown = 3.0

@@ -12,14 +12,15 @@ final class RehearsalStage {
     ///   - attack: The attack; `nil` for the right server everywhere.
     ///   - index: The host of the attack.
     ///   - proxied: The address and port of the proxy; `nil` for a client that connects to the servers.
+    ///   - keepsTranscripts: `true` to keep what the connections bring.
     init(
-        _ attack: Attack?, at index: Int, of hosts: [RehearsedHost], proxied: ProxyAddress?
+        _ attack: Attack?, at index: Int, of hosts: [RehearsedHost], proxied: ProxyAddress?, keepsTranscripts: Bool
     ) throws(ToolError) {
         do {
             var servers: [AttackServer] = []
             for (number, host) in hosts.enumerated() {
                 let role = number == index ? attack ?? host.catalogue.control : host.catalogue.control
-                servers.append(try AttackServer(role, clientPort: host.clientPort))
+                servers.append(try AttackServer(role, clientPort: host.clientPort, keepsTranscripts: keepsTranscripts))
             }
             let routes = servers.flatMap(\.routes)
             proxy = try proxied.map { try AttackProxy(routes, listeningAt: $0.literal, port: $0.port) }

@@ -64,7 +64,7 @@ extension Command {
         ownOptions: [
             .only, .list, .timeout, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy, .rehearsalJUnit,
             .rehearsalPage,
-            .serve, .listen,
+            .evidence, .evidenceContent, .serve, .listen,
         ],
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
         exitCodes: [
@@ -124,6 +124,13 @@ extension OptionSpecification {
         name: "junit", value: .file("FILE"), help: "Write the results as JUnit XML, for continuous integration")
     static let rehearsalPage = OptionSpecification(
         name: "html", value: .file("FILE"), help: "Write a page about the results")
+    static let evidence = OptionSpecification(
+        name: "evidence", value: .file("DIR"),
+        help:
+            "Write the certificates, alerts and requests of each attack into a new folder, mode 0700; contents and most "
+            + "header fields are replaced by length and SHA-256")
+    static let evidenceContent = OptionSpecification(
+        name: "evidence-content", help: "With `--evidence`: write requests as they came, with passwords and cookies")
     static let serve = OptionSpecification(
         name: "serve", help: "Keep all servers up for clients elsewhere, such as a phone, until Ctrl-C")
     static let listen = OptionSpecification(
@@ -168,7 +175,7 @@ struct RehearseCommand {
             invocation, hosts: hosts, client: client,
             settings: RehearsalSettings(
                 timeout: request.timeout, parallel: request.parallel, proxied: request.proxied,
-                namesHosts: !request.hosts.isEmpty, roots: authorities.names)
+                namesHosts: !request.hosts.isEmpty, roots: authorities.names, evidence: request.evidence)
         ).run()
     }
 
@@ -176,6 +183,7 @@ struct RehearseCommand {
         guard arguments.positionals.isEmpty, request.timeout == nil, !arguments.has(.parallelAttacks) else {
             throw .usage("--serve runs no client: leave it, --timeout and --parallel out", of: .rehearse)
         }
+        guard request.evidence == nil else { throw .usage("--evidence goes with CLIENT", of: .rehearse) }
         if let proxied = request.proxied {
             let (hosts, authorities) = try self.hosts(request)
             warnOfAddress(proxied.isReachable ? proxied.literal : nil)
@@ -261,6 +269,7 @@ struct RehearseCommand {
         let (junit, html) = (arguments.value(of: .rehearsalJUnit), arguments.value(of: .rehearsalPage))
         // Check this before the run, which can take minutes.
         for path in [junit, html].compactMap(\.self) { try OutputFile.checkFolder(of: path) }
+        if let path = arguments.value(of: .evidence) { try EvidenceFolder.check(path) }
         guard let junit, let html else { return }
         let isOne = junit == html || FileIdentity(junit).map { $0 == FileIdentity(html) } ?? false
         guard !isOne else { throw .usage("--html \(html) would replace the file of --junit", of: .rehearse) }

@@ -23,11 +23,12 @@ package final class AttackServer: Sendable {
     ///   - address: the address to listen at instead of loopback.
     ///   - clientPort: the HTTPS port in the URLs of a client that comes through a proxy, which needs ``routes``. Plain HTTP
     ///     has port 80 then. `nil` for a client that connects to the servers itself.
+    ///   - keepsTranscripts: `true` to keep the first bytes of each connection for ``transcripts()``.
     ///   - observer: gets each ended connection to any of the servers. With an observer the servers keep no records, and
     ///     ``observation()`` is empty.
     package init(
         _ attack: Attack, listeningAt address: String? = nil, clientPort: UInt16? = nil,
-        observer: (@Sendable (AttackConnection) -> Void)? = nil
+        keepsTranscripts: Bool = false, observer: (@Sendable (AttackConnection) -> Void)? = nil
     ) throws {
         self.attack = attack
         self.clientPort = clientPort
@@ -39,6 +40,7 @@ package final class AttackServer: Sendable {
             var configuration = configuration
             configuration.address = address
             configuration.allowsResumption = false
+            configuration.transcriptLimit = keepsTranscripts ? AttackTranscript.limit : 0
             configuration.timeLimit = configuration.stall == nil ? AttackServer.timeLimit(at: address) : nil
             if let observer {
                 configuration.connectionObserver = { observer(.init(record: $0, isAttack: isAttack($0))) }
@@ -57,7 +59,7 @@ package final class AttackServer: Sendable {
             first = try start(
                 TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
         case .plainRedirect(let credential):
-            let tally = ByteTally()
+            let tally = ByteTally(keeping: keepsTranscripts ? AttackTranscript.limit : 0)
             let server = try LoopbackTCPServer(
                 listeningAt: address, timeLimit: AttackServer.timeLimit(at: address)
             ) { connection in
@@ -153,6 +155,20 @@ package final class AttackServer: Sendable {
         }
     }
 
+    /// Returns what the connections brought: those to the first server, then those to the place that it redirected the client
+    /// to. Plain HTTP connections there are one transcript.
+    package func transcripts() -> [AttackTranscript] {
+        var transcripts = first.connections.map { AttackTranscript(record: $0, received: $0.received) }
+        switch elsewhere {
+        case .tls(let server):
+            transcripts += server.connections.map { AttackTranscript(record: $0, received: $0.received) }
+        case .plain(_, let tally) where tally.total > 0:
+            transcripts.append(AttackTranscript(record: nil, received: tally.received))
+        case .plain, .nowhere, .later: break
+        }
+        return transcripts
+    }
+
     /// Waits until every connection has ended, also those still queued, and the servers have read all their bytes. Later
     /// connections are not waited for.
     /// - Parameter seconds: The time for each server.
@@ -210,13 +226,24 @@ package struct AttackConnection: Sendable {
     }
 }
 
-/// A counter of bytes received without TLS.
+/// A counter of bytes received without TLS, which keeps the first of them.
 final class ByteTally: Sendable {
     private let bytes = Atomic(0)
+    private let kept = Mutex<[UInt8]>([])
+    private let limit: Int
+
+    init(keeping limit: Int) {
+        self.limit = limit
+    }
 
     var total: Int { bytes.load(ordering: .relaxed) }
 
-    func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
+    var received: [UInt8] { kept.withLock(\.self) }
+
+    func add(_ more: [UInt8]) {
+        bytes.add(more.count, ordering: .relaxed)
+        kept.withLock { $0 += more.prefix(limit - $0.count) }
+    }
 }
 
 /// A connection that counts the bytes from the client.
@@ -233,7 +260,7 @@ final class TalliedStream: ByteStream {
     func read(upTo limit: Int) throws(StreamError) -> [UInt8] {
         let bytes = try stream.read(upTo: limit)
         count += bytes.count
-        tally.add(bytes.count)
+        tally.add(bytes)
         return bytes
     }
 

@@ -147,6 +147,9 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     public internal(set) var clearByteCount = 0
     /// The number of HTTP requests received.
     public internal(set) var requestCount = 0
+    /// The first bytes received, up to ``TLSServerConfiguration/transcriptLimit``: after decryption, or those of a connection
+    /// that did not begin with a TLS record.
+    package internal(set) var received: [UInt8] = []
     /// A Boolean value that indicates whether the client's first bytes were those of a TLS handshake.
     package internal(set) var hasBegunHandshake = false
     /// The number of times that the server's certificates had been replaced before this handshake.

@@ -61,6 +61,8 @@ public struct TLSServerConfiguration: Sendable {
     package var connectionObserver: (@Sendable (TLSConnectionRecord) -> Void)?
     /// The time for all that a client sends, in seconds; `nil` for no limit.
     package var timeLimit: Double?
+    /// The number of received bytes to keep of each connection, after decryption.
+    package var transcriptLimit = 0
     /// The number of connections served at the same time. More wait.
     public var maximumConnections = 32
 

@@ -77,6 +77,13 @@ final class TLSServerConnection: RekeyingStream {
         return credential.use(for: ssl)
     }
 
+    /// Keeps the bytes within the limit of the transcript.
+    private func keep(_ bytes: [UInt8]) {
+        let limit = state.configuration.transcriptLimit
+        guard limit > 0 else { return }
+        updateRecord { $0.received += bytes.prefix(limit - $0.received.count) }
+    }
+
     private func updateRecord(_ change: (inout TLSConnectionRecord) -> Void) {
         state.updateRecord(index, change)
     }
@@ -108,8 +115,10 @@ final class TLSServerConnection: RekeyingStream {
     func read(upTo count: Int) throws(StreamError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: min(max(count, 1), 16_384))
         let received = Int(try drive { SSL_read(ssl, &buffer, Int32(buffer.count)) })
+        let bytes = Array(buffer.prefix(received))
         updateRecord { $0.requestByteCount += received }
-        return Array(buffer.prefix(received))
+        keep(bytes)
+        return bytes
     }
 
     func write(_ bytes: [UInt8]) throws(StreamError) {
@@ -174,6 +183,7 @@ final class TLSServerConnection: RekeyingStream {
             updateRecord { record in
                 if first == 0x16 { record.hasBegunHandshake = true } else { record.clearByteCount = bytes.count }
             }
+            if first != 0x16 { keep(bytes) }
         }
         guard BIO_write(incoming, bytes, Int32(bytes.count)) == Int32(bytes.count) else {
             throw StreamError(reason: "out of memory")

@@ -1,0 +1,34 @@
+/// The bytes that one connection brought to a server of an attack, after decryption.
+package struct AttackTranscript: Sendable {
+    /// The record of the connection; `nil` for plain HTTP.
+    package let record: TLSConnectionRecord?
+    /// The first bytes that the server received, at most ``limit``.
+    package let received: [UInt8]
+
+    /// The number of bytes that are kept of each connection.
+    package static let limit = 64 << 10
+
+    /// The requests among the bytes, each with the content that was received, and the bytes that are no request.
+    package var requests: (requests: [HTTPRequest], rest: [UInt8]) {
+        var reader = HTTPReader(ReceivedBytes(received))
+        guard var request = try? reader.head() else { return ([], received) }
+        request.body = reader.unread
+        return ([request], [])
+    }
+}
+
+/// A stream of bytes that were received before.
+private final class ReceivedBytes: ByteStream {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+    }
+
+    func read(upTo count: Int) -> [UInt8] {
+        defer { rest = rest.dropFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
+    func write(_ bytes: [UInt8]) {}
+}

@@ -1,0 +1,83 @@
+internal import Pintle
+internal import PintleTestKit
+
+/// The files of `--evidence`: for each attack the certificates that its servers presented, and a transcript of its
+/// connections.
+struct RehearsalEvidenceFiles {
+    let report: RehearsalReport
+    /// The roots that the client was to trust.
+    let anchorsPEM: String
+    /// A Boolean value that indicates whether requests are written as they came.
+    let showsContent: Bool
+
+    func write(to folder: EvidenceFolder) throws(ToolError) {
+        try folder.write("authorities.pem", Array(anchorsPEM.utf8))
+        try folder.write("results.json", report.document.bytes)
+        for result in report.all where result.outcome != .notRun {
+            let place = (result.host.map { $0 + "/" } ?? "") + result.attack.id
+            for chain in result.attack.chains { try write(chain, place, to: folder) }
+            try folder.write("\(place)/transcript.txt", Array(transcript(result).utf8))
+            guard showsContent else { continue }
+            for (index, transcript) in result.transcripts.enumerated() where !transcript.received.isEmpty {
+                try folder.write("\(place)/received-\(index + 1).bin", transcript.received)
+            }
+        }
+        try folder.finish()
+    }
+
+    /// Writes a chain as PEM, and bytes that are no certificate as they were sent.
+    private func write(_ chain: Attack.Chain, _ place: String, to folder: EvidenceFolder) throws(ToolError) {
+        guard chain.certificates.allSatisfy({ (try? Certificate(der: $0)) != nil }) else {
+            for (index, der) in chain.certificates.enumerated() {
+                try folder.write("\(place)/presented-\(chain.place)-\(index + 1).der", der)
+            }
+            return
+        }
+        try folder.write(
+            "\(place)/presented-\(chain.place).pem", Array(chain.certificates.map { PEM.encode($0) }.joined().utf8))
+    }
+
+    private func transcript(_ result: RehearsalResult) -> String {
+        var lines = [
+            "attack: \(result.attack.id): \(result.attack.summary)", "reference: \(result.attack.reference)",
+            "must be \(result.attack.expectation.rawValue), was \(result.outcome.word), "
+                + ValidityText.counted(result.requestBytes, "request byte"),
+        ]
+        if let why = result.why { lines.append(SafeText.escape(why)) }
+        if let number = result.connection { lines.append("decided by connection \(number)") }
+        for (index, transcript) in result.transcripts.enumerated() {
+            lines += ["", "connection \(index + 1): \(Self.facts(transcript.record))"]
+            lines += (transcript.record?.alertsReceived ?? []).map { "  alert from the client: \($0)" }
+            lines += (transcript.record?.alertsSent ?? []).map { "  alert to the client: \($0)" }
+            let (requests, rest) = transcript.requests
+            for request in requests {
+                lines += RequestTranscript(request, showsContent: showsContent).lines.map { "  > " + $0 }
+            }
+            if !rest.isEmpty { lines.append("  > no request: \(RequestTranscript.replacement(rest))") }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func facts(_ record: TLSConnectionRecord?) -> String {
+        guard let record else { return "plain HTTP" }
+        guard record.clearByteCount == 0 else { return "no TLS" }
+        var facts: [String] = []
+        if let name = record.serverName { facts.append("server name \(SafeText.escape(name))") }
+        if let version = record.version { facts.append(Self.name(version)) }
+        if let name = record.applicationProtocol { facts.append("ALPN \(SafeText.escape(name))") }
+        facts.append(
+            record.isHandshakeComplete
+                ? "handshake finished"
+                : "no handshake: \(SafeText.escape(record.handshakeFailure ?? "the client hung up"))")
+        return facts.joined(separator: ", ")
+    }
+
+    private static func name(_ version: LoopbackTLSServer.Version) -> String {
+        switch version {
+        case .tls10: "TLS 1.0"
+        case .tls11: "TLS 1.1"
+        case .tls12: "TLS 1.2"
+        case .tls13: "TLS 1.3"
+        }
+    }
+}

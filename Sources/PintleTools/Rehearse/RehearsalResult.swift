@@ -39,7 +39,7 @@ struct RehearsalResult {
     var remark: String?
     /// The beginning of the client's standard error, or of its standard output if standard error is empty.
     var clientWords: [UInt8] = []
-    /// What the connections brought; empty without `--evidence`.
+    /// The bytes that the connections brought; empty without `--evidence`.
     var transcripts: [AttackTranscript] = []
 
     /// The remark for bytes that came without TLS.

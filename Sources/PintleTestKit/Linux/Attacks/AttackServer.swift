@@ -306,8 +306,8 @@ package struct AttackObservation: Sendable, Hashable {
     /// A Boolean value that indicates whether a connection reached the attack. It differs from ``wasTried`` after a redirect.
     package let wasFollowed: Bool
 
-    /// The number of the connection that decides, from 1, in the order of the connections to the first server and then of
-    /// those to the place that it redirected the client to: the first that exposed bytes, or else the last.
+    /// The number of the connection that decides, from 1: the first that exposed bytes, or else the last. Connections to the
+    /// place of a redirect come after those to the first server.
     package var decisiveConnection: Int?
 
     /// The number of request bytes at the first server.

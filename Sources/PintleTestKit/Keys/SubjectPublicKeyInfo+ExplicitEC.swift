@@ -24,7 +24,8 @@ extension SubjectPublicKeyInfo {
 
     /// Returns a key with the `ECParameters` of SEC 1 appendix C.2.
     package static func explicitEC(
-        algorithm: DERWriter.OID = [1, 2, 840, 10_045, 2, 1], prime: [UInt8], a: [UInt8], b: [UInt8], base: [UInt8], order: [UInt8],
+        algorithm: DERWriter.OID = [1, 2, 840, 10_045, 2, 1], prime: [UInt8], a: [UInt8], b: [UInt8], base: [UInt8],
+        order: [UInt8],
         point: [UInt8]
     ) -> [UInt8] {
         let parameters = DERWriter.encode { der in

@@ -47,7 +47,8 @@ struct RehearsalPage {
             ReportTable.cell(result.milliseconds.map { "\($0)" } ?? "", "number"),
             ReportTable.cell(result.clientExit.map { "\($0)" } ?? "", "number"),
             ReportTable.cell(
-                "\(HTMLText.escape(attack.summary))<br><small>\(HTMLText.escape(sources.joined(separator: ", ")))</small>"),
+                "\(HTMLText.escape(attack.summary))<br><small>\(HTMLText.escape(sources.joined(separator: ", ")))</small>"
+            ),
             ReportTable.cell(remarks.map(HTMLText.escape).joined(separator: "<br>"), "any"),
         ]
         return "<tr>\(cells.joined())</tr>"

@@ -54,7 +54,9 @@ struct RehearsalReport {
         }
         console.print()
         console.print(sentence)
-        let writesFiles = [OptionSpecification.rehearsalPage, .rehearsalJUnit, .rehearsalSARIF].contains { invocation.arguments.has($0) }
+        let writesFiles = [OptionSpecification.rehearsalPage, .rehearsalJUnit, .rehearsalSARIF].contains {
+            invocation.arguments.has($0)
+        }
         if !writesFiles, advice.isEmpty, exitCode == .fine {
             console.print("next: nothing; run it again when the client or its pins change")
         }

@@ -152,7 +152,9 @@ struct RehearsalAdvice {
         }
         if open.contains("stall-mid-handshake") || results.contains(where: { $0.outcome == .held }) {
             let limit = client == nil ? "" : ", shorter than --timeout"
-            lines.append("give the client a time-out of its own\(limit): a server that stalls or never finishes holds it for ever")
+            lines.append(
+                "give the client a time-out of its own\(limit): a server that stalls or never finishes holds it for ever"
+            )
         }
         self.lines = lines
     }

@@ -49,7 +49,8 @@ extension Command {
                 mayRepeat: true, followsOptions: true)
         ],
         ownOptions: [
-            .only, .group, .list, .timeout, .rehearsalJUnit, .rehearsalPage, .rehearsalSARIF, .serve, .listen, .servedHost,
+            .only, .group, .list, .timeout, .rehearsalJUnit, .rehearsalPage, .rehearsalSARIF, .serve, .listen,
+            .servedHost,
         ],
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
         exitCodes: [
@@ -133,7 +134,8 @@ struct RehearseCommand {
                 throw .usage("--list runs nothing: leave the client out", of: .rehearse)
             }
             let catalogue = try Self.catalogue()
-            AttackList(catalogue, try AttackChoice(arguments).attacks(of: catalogue)).write(to: console, asJSON: invocation.writesJSON)
+            AttackList(catalogue, try AttackChoice(arguments).attacks(of: catalogue)).write(
+                to: console, asJSON: invocation.writesJSON)
             return .fine
         }
         try guardFiles()
@@ -175,7 +177,8 @@ struct RehearseCommand {
         let name = host ?? standard
         let catalogue = try Self.catalogue(host: name, otherHost: name == bound ? nil : bound)
         return try RehearsalServe(
-            invocation, catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue), address: address
+            invocation, catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue),
+            address: address
         ).run()
     }
 

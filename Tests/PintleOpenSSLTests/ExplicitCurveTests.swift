@@ -124,7 +124,7 @@ struct ExplicitCurveTests {
 
     @Test("A handshake refuses such a key in the leaf and drops it above the leaf", arguments: [false, true])
     func handshake(isTLS13: Bool) throws {
-        let extra = try certificates(key: ExplicitCurve.p256(try PrivateKey())).prefix(2)
+        let extra = try certificates(key: SubjectPublicKeyInfo.explicitP256(try PrivateKey())).prefix(2)
         let anchors = [try Certificate(der: root.certificate.der)]
         let validator = PathValidator(system: SystemAnchors(replacedBy: anchors))
         func decide(_ chain: [[UInt8]]) throws -> TrustEvaluation {
@@ -141,7 +141,7 @@ struct ExplicitCurveTests {
         let evaluation = try decide([chain[0], extra[0], chain[1], extra[1]])
         #expect(evaluation.decision.summary == "host-not-pinned")
         #expect(evaluation.path?.certificates == identity.chainWithRoot)
-        let key = ExplicitCurve.p256(identity.key)
+        let key = SubjectPublicKeyInfo.explicitP256(identity.key)
         let leaf = try root.issue(hosts: [Validation.host], key: identity.key) { $0.subjectPublicKeyInfo = key }
         #expect(try decide(leaf.chain).decision.summary == "invalid-path malformed-certificate")
         #expect(try decide(chain).decision.summary == "host-not-pinned")

@@ -43,7 +43,9 @@ struct RehearseClientTests {
         "An unusable command line is refused",
         arguments: [
             (["--only", "expird", "--", "curl", "{url}"], "no attack is called \"expird\"; did you mean expired?"),
-            (["--only", ",", "--", "curl", "{url}"], "--only names no attack"),
+            (["--only", ",", "--", "curl", "{url}"], "--only and --group name no attack"),
+            (["--group", "hols", "--", "curl", "{url}"], "no group is called \"hols\"; did you mean hold?"),
+            (["--group", "", "--list"], "--only and --group name no attack"),
             (["--timeout", "0", "--", "curl", "{url}"], "--timeout takes seconds"),
             (["--timeout", "nan", "--", "curl", "{url}"], "--timeout takes seconds"),
             (["--listen", "127.0.0.1", "--", "curl", "{url}"], "--listen goes with --serve"),
@@ -55,7 +57,9 @@ struct RehearseClientTests {
             (["--serve", "--host", "example.test:99"], "--host takes a name or an address alone"),
             (["--serve", "--host", "https://example.test/"], "--host takes a name or an address alone"),
             (["--list", "--", "curl"], "--list runs nothing"),
-            (["--junit", "a", "--html", "a", "--", "curl", "{url}"], "would replace"),
+            (["--junit", "a", "--html", "a", "--", "curl", "{url}"], "--html a would replace the file of --junit"),
+            (["--junit", "a", "--sarif", "a", "--", "curl", "{url}"], "--sarif a would replace the file of --junit"),
+            (["--html", "a", "--sarif", "./a", "--", "curl", "{url}"], "--sarif ./a would replace the file of --html"),
             ([], "CLIENT is missing"),
         ])
     func usage(arguments: [String], message: String) {

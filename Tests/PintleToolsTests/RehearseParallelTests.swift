@@ -24,13 +24,13 @@ struct RehearseParallelTests {
         #expect(try stable(one) == stable(eight))
     }
 
-    @Test("The report says how many attacks run at a time, the time-out, and the time without the server that stalls")
+    @Test("The report says how many attacks run at a time, the time-out, and the time without the group hold")
     func timing() {
         let client = ["--", "curl", "-sS", "-m", "3", "--cacert", "{ca}", "{url}"]
         let run = ToolRun(
             arguments: RehearseTests.rehearse + ["--parallel", "2", "--only", "stall-mid-handshake,expired"] + client)
         #expect(run.output.contains("\n2 attacks at once; time-out 30 s; "))
-        #expect(run.output.contains(" s without stall-mid-handshake\n"))
+        #expect(run.output.contains(" s without the group hold\n"))
         let single = ToolRun(arguments: RehearseTests.rehearse + ["--only", "expired"] + client)
         #expect(single.output.contains("\none attack at a time; time-out 30 s\n"))
     }

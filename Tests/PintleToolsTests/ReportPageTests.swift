@@ -94,6 +94,7 @@ struct ReportPageTests {
         #expect(
             try sentence([(.blocked, .accepted), (.inconclusive, .refused)])
                 == "1 server that must be accepted was blocked")
+        #expect(try sentence([(.held, .refused), (.blocked, .accepted)]) == "1 attack held the client")
         #expect(try sentence([(.inconclusive, .refused), (.blocked, .refused)]) == "1 of 2 attacks was inconclusive")
         #expect(try sentence([(.blocked, .refused), (.notRun, .refused)]) == "The attack ended as it must")
     }

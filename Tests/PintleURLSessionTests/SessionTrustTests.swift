@@ -128,7 +128,7 @@ struct SessionTrustTests {
     @Test("A key with explicit EC parameters is refused at the leaf and ignored above it")
     func explicitCurve() async throws {
         let fixture = try SessionFixture()
-        let key = ExplicitCurve.p256(fixture.identity.key)
+        let key = SubjectPublicKeyInfo.explicitP256(fixture.identity.key)
         let odd = try fixture.root.issue(hosts: ["localhost"], key: fixture.identity.key) {
             $0.subjectPublicKeyInfo = key
         }

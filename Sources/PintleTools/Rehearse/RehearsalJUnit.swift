@@ -15,7 +15,7 @@ struct RehearsalJUnit {
         let tally = report.tally
         let all = report.all
         let counts =
-            "tests=\"\(all.count)\" failures=\"\(tally.letThrough + tally.lockedOut)\" "
+            "tests=\"\(all.count)\" failures=\"\(tally.letThrough + tally.held + tally.lockedOut)\" "
             + "errors=\"\(tally.inconclusive)\" skipped=\"\(all.count(where: { $0.outcome == .notRun }))\""
         var lines = [
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
@@ -36,6 +36,8 @@ struct RehearsalJUnit {
         let body = XMLText.escape(
             [
                 result.attack.summary, "reference: \(result.attack.reference)",
+                result.attack.standards.entries.isEmpty
+                    ? nil : "weaknesses: " + result.attack.standards.entries.map(\.id).joined(separator: ", "),
                 "request bytes: \(result.requestBytes)", result.connection.map { "connection: \($0)" },
                 result.clientExit.map { "exit code: \($0)" }, result.alert.map { "alert: \($0)" }, words,
             ].compactMap(\.self).map(Self.clean).joined(separator: "\n")

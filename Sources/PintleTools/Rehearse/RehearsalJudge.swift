@@ -21,8 +21,23 @@ struct RehearsalJudge {
     func judge(_ attack: Attack, _ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
         if attack.needsRequest, !sendsRequest { return (.notRun, "this client sends no request") }
         if evidence.observation.clearByteCount > 0 { return (.letThrough, RehearsalResult.inTheClear) }
-        return attack.expectation == .refused ? refused(evidence, attack) : accepted(evidence)
+        return switch attack.expectation {
+        case .refused: refused(evidence, attack)
+        case .accepted: accepted(evidence)
+        case .ended: ended(evidence)
+        }
     }
+
+    /// Judges only whether the client ended by itself. Its request proves nothing, because the server may be the right one.
+    private func ended(_ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
+        if controlEnd == .timedOut { return (.notRun, RehearsalJudge.neverEnds) }
+        if evidence.end == .timedOut, evidence.observation.wasTried { return (.held, evidence.ended) }
+        if let doubt = doubt(evidence) { return (.inconclusive, doubt) }
+        return (.ended, nil)
+    }
+
+    /// The remark for a client that does not end by itself at the right server either.
+    static let neverEnds = "this client never ends by itself"
 
     /// Returns the reason why there is no verdict; `nil` if there is one.
     ///

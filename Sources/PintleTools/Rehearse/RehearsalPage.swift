@@ -46,6 +46,7 @@ struct RehearsalPage {
         let isRun = result.outcome != .notRun
         let attack = result.attack
         let host = result.host.map { "<br><small>\(HTMLText.escape($0))</small>" } ?? ""
+        let sources = [attack.reference] + attack.standards.entries.map(\.id)
         let cells = [
             ReportTable.cell("<code>\(HTMLText.escape(attack.id))</code>\(host)", "whole"),
             ReportTable.cell(attack.expectation.rawValue),
@@ -54,7 +55,8 @@ struct RehearsalPage {
             ReportTable.cell(result.milliseconds.map { "\($0)" } ?? "", "number"),
             ReportTable.cell(result.clientExit.map { "\($0)" } ?? "", "number"),
             ReportTable.cell(
-                "\(HTMLText.escape(attack.summary))<br><small>\(HTMLText.escape(attack.reference))</small>"),
+                "\(HTMLText.escape(attack.summary))<br><small>\(HTMLText.escape(sources.joined(separator: ", ")))</small>"
+            ),
             ReportTable.cell(remarks.map(HTMLText.escape).joined(separator: "<br>"), "any"),
         ]
         return "<tr>\(cells.joined())</tr>"

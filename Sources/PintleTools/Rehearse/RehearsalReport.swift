@@ -91,7 +91,9 @@ struct RehearsalReport {
         console.print()
         console.print(sentence)
         if let timing { console.print(console.palette.dim(timing.sentence)) }
-        let writesFiles = [OptionSpecification.rehearsalPage, .rehearsalJUnit, .evidence].contains {
+        let writesFiles = [
+            OptionSpecification.rehearsalPage, .rehearsalJUnit, .rehearsalSARIF, .evidence,
+        ].contains {
             invocation.arguments.has($0)
         }
         if !writesFiles, advice.isEmpty, exitCode == .fine {
@@ -126,6 +128,11 @@ struct RehearsalReport {
             try OutputFile.replace(path, Array(RehearsalJUnit(self).xml.utf8))
             files.append("junit: \(path)")
         }
+        if let path = arguments.value(of: .rehearsalSARIF) {
+            let sarif = RehearsalSARIF(self, client: RehearsedClient(arguments.positionals))
+            try OutputFile.replace(path, sarif.document.bytes + [UInt8(ascii: "\n")])
+            files.append("sarif: \(path)")
+        }
         return files
     }
 
@@ -146,7 +153,7 @@ struct RehearsalReport {
         return groups
     }
 
-    /// An array of `{id, expected, outcome, requestBytes, milliseconds, clientExit, reference}`, the control first. An
+    /// An array of `{id, expected, outcome, requestBytes, milliseconds, clientExit, reference, ...}`, the control first. An
     /// attack that is never run has only `id`, `outcome` and `remark`.
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
@@ -188,6 +195,8 @@ extension RehearsalResult {
             json.member("alert", alert)
             json.member("remark", remark)
             json.member("isAsItMustBe", outcome == .notRun ? nil : isAsItMustBe)
+            json.member("group", attack.group?.rawValue)
+            attack.standards.write(to: &json)
         }
     }
 }
@@ -197,6 +206,7 @@ struct RehearsalTally {
     let run: Int
     let fine: Int
     let letThrough: Int
+    let held: Int
     let lockedOut: Int
     let inconclusive: Int
 
@@ -205,6 +215,7 @@ struct RehearsalTally {
         run = results.count
         fine = results.count(where: \.isAsItMustBe)
         letThrough = results.count { $0.outcome == .letThrough }
+        held = results.count { $0.outcome == .held }
         lockedOut = results.count { $0.outcome == .blocked && !$0.isAsItMustBe }
         inconclusive = results.count { $0.outcome == .inconclusive }
     }
@@ -215,6 +226,7 @@ struct RehearsalTally {
             "\(count) of \(ValidityText.counted(run, "attack")) \(count == 1 ? "was" : "were") \(verb)"
         }
         if letThrough > 0 { return some(letThrough, "let through") }
+        if held > 0 { return "\(ValidityText.counted(held, "attack")) held the client" }
         if lockedOut > 0 {
             return "\(ValidityText.counted(lockedOut, "server")) that must be accepted "
                 + (lockedOut == 1 ? "was blocked" : "were blocked")
@@ -226,6 +238,7 @@ struct RehearsalTally {
     var sentence: String {
         var parts = ["\(fine) as they must be"]
         if letThrough > 0 { parts.append("\(letThrough) LET THROUGH") }
+        if held > 0 { parts.append("\(held) HELD") }
         if lockedOut > 0 { parts.append("\(lockedOut) wrongly blocked") }
         if inconclusive > 0 { parts.append("\(inconclusive) inconclusive") }
         return parts.joined(separator: ", ")

@@ -6,6 +6,10 @@ enum RehearsalOutcome: String {
     case blocked
     /// The client sent its request to the wrong server, or took it for the right one.
     case letThrough = "let-through"
+    /// The client ended by itself at a server that only asks for that.
+    case ended
+    /// The client did not end by itself within `--timeout`.
+    case held
     /// The client's behaviour allows no verdict.
     case inconclusive
     /// The attack was not tried.
@@ -15,6 +19,7 @@ enum RehearsalOutcome: String {
     var word: String {
         switch self {
         case .letThrough: "LET THROUGH"
+        case .held: "HELD"
         case .notRun: "not run"
         default: rawValue
         }
@@ -57,7 +62,8 @@ struct RehearsalResult {
         case .accepted: attack.expectation == .accepted
         case .blocked: attack.expectation == .refused
         case .notRun: true
-        case .letThrough, .inconclusive: false
+        case .ended: attack.expectation == .ended
+        case .letThrough, .held, .inconclusive: false
         }
     }
 

@@ -74,7 +74,7 @@ final class RehearsalRun {
                 text.eraseProgress()
                 let timed = try played.get()
                 refusals += timed.value.refusals
-                if !attack.mayHang { lastEnd = max(lastEnd, timed.end) }
+                if attack.group != .hold { lastEnd = max(lastEnd, timed.end) }
                 if let judge = judges[index] {
                     results.append(result(attack, index, judge.judge(attack, timed.value.evidence), timed.value))
                 }
@@ -86,7 +86,7 @@ final class RehearsalRun {
         let timing = RehearsalTiming(
             parallel: min(settings.parallel, jobs.beginning.count), timeout: timeout,
             isMeasured: settings.timeout == nil && timeout != RehearsalPlayer.standardTimeout,
-            withoutHanging: jobs.attacks.contains { $0.attack.mayHang } ? start.duration(to: lastEnd) : nil)
+            withoutHold: jobs.attacks.contains { $0.attack.group == .hold } ? start.duration(to: lastEnd) : nil)
         let report = RehearsalReport(
             client: client.line, controls: controls, results: results, now: invocation.now,
             duration: start.duration(to: .now), advice: RehearsalAdvice(results, client: client).lines, timing: timing,
@@ -128,8 +128,8 @@ final class RehearsalRun {
             }
         }
         let run = jobs.attacks.indices.filter { jobs.notRun[$0] == nil }
-        jobs.beginning =
-            run.filter { jobs.attacks[$0].attack.mayHang } + run.filter { !jobs.attacks[$0].attack.mayHang }
+        let holding = run.filter { jobs.attacks[$0].attack.group == .hold }
+        jobs.beginning = holding + run.filter { jobs.attacks[$0].attack.group != .hold }
         return jobs
     }
 

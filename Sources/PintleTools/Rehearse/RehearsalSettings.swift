@@ -48,16 +48,16 @@ struct RehearsalTiming {
     let timeout: Double
     /// A Boolean value that indicates whether the limit was derived from the time at the right server.
     let isMeasured: Bool
-    /// The time until the last attack ended that does not hold the client; `nil` if no attack does.
-    let withoutHanging: Duration?
+    /// The time until the last attack ended that is not of the group `hold`; `nil` without attacks of that group.
+    let withoutHold: Duration?
 
-    /// `4 attacks at once; time-out 5 s; 0.4 s without stall-mid-handshake`
+    /// `4 attacks at once; time-out 5 s; 0.4 s without the group hold`
     var sentence: String {
         var parts = [parallel > 1 ? "\(parallel) attacks at once" : "one attack at a time"]
         parts.append(
             "time-out \(RehearsalEvidence.seconds(timeout))"
                 + (isMeasured ? ", because the client took long at the right server" : ""))
-        if let withoutHanging { parts.append("\(Self.seconds(withoutHanging)) without stall-mid-handshake") }
+        if let withoutHold { parts.append("\(Self.seconds(withoutHold)) without the group hold") }
         return parts.joined(separator: "; ")
     }
 

@@ -161,9 +161,11 @@ struct RehearsalAdvice {
         if blocked.contains("renewed-same-key") {
             lines.append("the client pins the certificate, not its key: every renewal locks it out")
         }
-        if open.contains("stall-mid-handshake") {
+        if open.contains("stall-mid-handshake") || results.contains(where: { $0.outcome == .held }) {
             let limit = client == nil ? "" : ", shorter than --timeout"
-            lines.append("give the client a time-out of its own\(limit): a server that stalls holds it for ever")
+            lines.append(
+                "give the client a time-out of its own\(limit): a server that stalls or never finishes holds it for ever"
+            )
         }
         self.lines = lines
     }

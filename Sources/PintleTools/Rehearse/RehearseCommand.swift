@@ -34,7 +34,8 @@ extension Command {
             """
             Starts a TLS server on loopback for each attack, with new certificates, and runs the client once against \
             each. Judges by the bytes that the server got and by the end of the client: accepted, blocked, LET THROUGH, \
-            inconclusive. The right server comes first: if a client refuses it, its other answers prove nothing.
+            inconclusive. Attacks of the group `hold` ask only that the client ends by itself: ended, or HELD. The right server \
+            comes first: if a client refuses it, its other answers prove nothing.
             """,
             """
             In the client's words these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. `{ca}` \
@@ -62,27 +63,28 @@ extension Command {
                 mayRepeat: true, followsOptions: true)
         ],
         ownOptions: [
-            .only, .list, .timeout, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy, .rehearsalJUnit,
-            .rehearsalPage,
-            .evidence, .evidenceContent, .serve, .listen,
+            .only, .group, .list, .timeout, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy, .rehearsalJUnit,
+            .rehearsalPage, .rehearsalSARIF, .evidence, .evidenceContent, .serve, .listen,
         ],
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
         exitCodes: [
             (.fine, "everything ended as it must"),
             (
                 .rejected,
-                "something was let through, a server that must be accepted was blocked, or a server has no verdict"
+                "something was let through or held the client, a server that must be accepted was blocked, or a server "
+                    + "has no verdict"
             ),
             (.unusable, "it proves nothing: the client cannot be run, or refuses the right server too"),
         ],
         sections: [
             .json(
                 "A list of these objects, the right server first. Attacks that cannot be run have only `id`, `outcome` and "
-                    + "`remark`. With `--list` an object has `id`, `expected`, `reference`, `summary` and `why`.",
+                    + "`remark`. With `--list` an object has `id`, `expected`, `reference`, `summary`, `why`, `group`, `cwe` and "
+                    + "`owasp`.",
                 keys: [
                     ("id", "The attack; `control` for the right server"),
-                    ("expected", "`refused` or `accepted`"),
-                    ("outcome", "`accepted`, `blocked`, `let-through`, `inconclusive` or `not-run`"),
+                    ("expected", "`refused`, `accepted` or `ended`"),
+                    ("outcome", "`accepted`, `blocked`, `ended`, `let-through`, `held`, `inconclusive` or `not-run`"),
                     ("requestBytes", "The number of bytes that the server got and decrypted"),
                     ("milliseconds", "The time that the client took; absent with `--serve`"),
                     ("clientExit", "The client's exit code, or 128 plus the signal that ended it"),
@@ -92,6 +94,9 @@ extension Command {
                     ("connection", "The number of the connection that the outcome stands on, from 1"),
                     ("alert", "The last fatal alert of the client"),
                     ("remark", "The reason why there is no verdict, or why the attack was not run"),
+                    ("group", "The group, as in `--group`; absent for the control"),
+                    ("cwe", "The ids of weaknesses in CWE 4.9"),
+                    ("owasp", "The ids of OWASP's MASVS, MASWE and MASTG"),
                     ("isAsItMustBe", "True for the expected outcome, and for an attack that was not run"),
                 ])
         ],
@@ -101,8 +106,11 @@ extension Command {
 }
 
 extension OptionSpecification {
-    fileprivate static let only = OptionSpecification(
+    static let only = OptionSpecification(
         name: "only", value: .text("ID,..."), mayRepeat: true, help: "Only these attacks; may be repeated")
+    static let group = OptionSpecification(
+        name: "group", value: .text("NAME,..."), mayRepeat: true,
+        help: "Only these groups, and the attacks of `--only`: path, pins, names, transport, redirect, hold")
     fileprivate static let list = OptionSpecification(name: "list", help: "List the attacks, and run nothing")
     static let timeout = OptionSpecification(
         name: "timeout", value: .text("SECONDS"), help: "End the client after this time, at each server",
@@ -124,6 +132,8 @@ extension OptionSpecification {
         name: "junit", value: .file("FILE"), help: "Write the results as JUnit XML, for continuous integration")
     static let rehearsalPage = OptionSpecification(
         name: "html", value: .file("FILE"), help: "Write a page about the results")
+    static let rehearsalSARIF = OptionSpecification(
+        name: "sarif", value: .file("FILE"), help: "Write the findings as SARIF 2.1.0, for code scanning")
     static let evidence = OptionSpecification(
         name: "evidence", value: .file("DIR"),
         help:
@@ -157,7 +167,9 @@ struct RehearseCommand {
             guard arguments.positionals.isEmpty else {
                 throw .usage("--list runs nothing: leave the client out", of: .rehearse)
             }
-            AttackList(try Self.catalogue()).write(to: console, asJSON: invocation.writesJSON)
+            let catalogue = try Self.catalogue()
+            AttackList(catalogue, try AttackChoice(arguments).attacks(of: catalogue)).write(
+                to: console, asJSON: invocation.writesJSON)
             return .fine
         }
         try guardFiles()
@@ -195,7 +207,8 @@ struct RehearseCommand {
         let name = request.hosts.first?.host.description ?? standard
         let catalogue = try Self.catalogue(host: name, otherHost: name == bound ? nil : bound)
         return try RehearsalServe(
-            invocation, catalogue: catalogue, attacks: try chosen(from: catalogue), address: address
+            invocation, catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue),
+            address: address
         ).run()
     }
 
@@ -209,7 +222,7 @@ struct RehearseCommand {
                 let catalogue = try AttackCatalogue(
                     host: names.first ?? "localhost", otherHost: names.first == other ? nil : other,
                     authorities: authorities)
-                return ([RehearsedHost(catalogue: catalogue, attacks: try chosen(from: catalogue))], authorities)
+                return ([RehearsedHost(catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue))], authorities)
             }
             let authorities = try AttackAuthorities(constrainedTo: names)
             var hosts: [RehearsedHost] = []
@@ -218,7 +231,7 @@ struct RehearseCommand {
                     host: names[number], otherHost: authorities.unpinnedName(number), authorities: authorities)
                 hosts.append(
                     RehearsedHost(
-                        catalogue: catalogue, attacks: try chosen(from: catalogue), clientPort: endpoint.port))
+                        catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue), clientPort: endpoint.port))
             }
             return (hosts, authorities)
         } catch let error as ToolError {
@@ -245,77 +258,22 @@ struct RehearseCommand {
         }
     }
 
-    /// Returns the attacks of `--only`, or all attacks without it.
-    private func chosen(from catalogue: AttackCatalogue) throws(ToolError) -> [Attack] {
-        guard arguments.has(.only) else { return catalogue.attacks }
-        var ids: Set<String> = []
-        for text in arguments.values(of: .only) {
-            for word in text.split(separator: ",") {
-                let id = String(word.filter { $0 != " " })
-                guard id == catalogue.control.id || catalogue[id] != nil else {
-                    let nearest = Spelling.nearest(to: id, among: catalogue.attacks.map(\.id))
-                    let meant = nearest.map { "; did you mean \($0)?" } ?? ""
-                    throw .unusable(
-                        "unknown-attack", "no attack is called \"\(id)\"\(meant)", hint: "see 'pintle rehearse --list'")
-                }
-                ids.insert(id)
-            }
-        }
-        guard !ids.isEmpty else { throw .usage("--only names no attack", of: .rehearse) }
-        return catalogue.attacks.filter { ids.contains($0.id) }
-    }
-
     private func guardFiles() throws(ToolError) {
-        let (junit, html) = (arguments.value(of: .rehearsalJUnit), arguments.value(of: .rehearsalPage))
-        // Check this before the run, which can take minutes.
-        for path in [junit, html].compactMap(\.self) { try OutputFile.checkFolder(of: path) }
+        let options = [OptionSpecification.rehearsalJUnit, .rehearsalPage, .rehearsalSARIF]
         if let path = arguments.value(of: .evidence) { try EvidenceFolder.check(path) }
-        guard let junit, let html else { return }
-        let isOne = junit == html || FileIdentity(junit).map { $0 == FileIdentity(html) } ?? false
-        guard !isOne else { throw .usage("--html \(html) would replace the file of --junit", of: .rehearse) }
-    }
-}
-
-/// The catalogue of attacks, as text for people and as JSON for scripts.
-struct AttackList {
-    private let catalogue: AttackCatalogue
-
-    init(_ catalogue: AttackCatalogue) {
-        self.catalogue = catalogue
-    }
-
-    func write(to console: Console, asJSON: Bool) {
-        if asJSON { console.print(document) } else { for line in lines(console.width) { console.print(line) } }
-    }
-
-    private func lines(_ width: Int) -> [String] {
-        var lines: [String] = []
-        for attack in [catalogue.control] + catalogue.attacks {
-            lines.append(
-                TextLayout.padded(attack.id, to: 30) + "must be \(attack.expectation.rawValue)   \(attack.reference)")
-            lines += TextLayout.wrapped("\(attack.summary): \(attack.stake)", width: width - 4).map { "    " + $0 }
-        }
-        for omission in AttackCatalogue.omissions {
-            lines.append(TextLayout.padded(omission.id, to: 37) + "never run here")
-            lines.append("    \(omission.reason)")
-        }
-        return lines
-    }
-
-    /// An array of `{id, expected, reference, summary, why}`.
-    private var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.array { json in
-            for attack in [catalogue.control] + catalogue.attacks {
-                json.object { json in
-                    json.member("id", attack.id)
-                    json.member("expected", attack.expectation.rawValue)
-                    json.member("reference", attack.reference)
-                    json.member("summary", attack.summary)
-                    json.member("why", attack.stake)
-                }
+        var earlier: [(option: String, path: String)] = []
+        for option in options {
+            guard let path = arguments.value(of: option) else { continue }
+            // Check this before the run, which can take minutes.
+            try OutputFile.checkFolder(of: path)
+            if let other = earlier.first(where: { Self.isSameFile($0.path, path) }) {
+                throw .usage("--\(option.name) \(path) would replace the file of --\(other.option)", of: .rehearse)
             }
+            earlier.append((option.name, path))
         }
-        return json
+    }
+
+    private static func isSameFile(_ path: String, _ other: String) -> Bool {
+        path == other || FileIdentity(path).map { $0 == FileIdentity(other) } ?? false
     }
 }

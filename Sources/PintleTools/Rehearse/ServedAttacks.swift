@@ -16,6 +16,8 @@ final class ServedAttacks: Sendable {
         var alert: String?
         /// Connections that were still open at the end.
         var openAtEnd = 0
+        /// A Boolean value that indicates whether a connection to the attack had not ended by itself at the end.
+        var isHeldAtEnd = false
     }
 
     /// One finished connection.
@@ -38,6 +40,7 @@ final class ServedAttacks: Sendable {
     func add(_ connection: AttackConnection, to id: String) {
         state.withLock { state in
             var tally = state.tallies[id] ?? Tally()
+            if state.isEnding, connection.isAttack { tally.isHeldAtEnd = true }
             if let alert = connection.record?.alertsReceived.last(where: \.isFatal) { tally.alert = "\(alert)" }
             if !connection.isAttack {
                 tally.stepBytes += connection.requestByteCount
@@ -82,6 +85,10 @@ final class ServedAttacks: Sendable {
         var remark: String?
         if tally.clearBytes > 0 {
             (outcome, remark) = (.letThrough, RehearsalResult.inTheClear)
+        } else if attack.expectation == .ended, tally.isHeldAtEnd {
+            (outcome, remark) = (.inconclusive, "a client was still waiting")
+        } else if attack.expectation == .ended, attack.needsRequest ? tally.bytes > 0 : tally.connections > 0 {
+            outcome = .ended
         } else if tally.bytes > 0 {
             outcome = attack.expectation == .accepted ? .accepted : .letThrough
         } else if wasTried, let doubt = tally.doubt {

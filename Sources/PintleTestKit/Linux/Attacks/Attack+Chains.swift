@@ -16,7 +16,7 @@ extension Attack {
                 Chain(place: "first", certificates: credential.chain),
                 Chain(place: "redirect", certificates: target.chain),
             ]
-        case .plainRedirect(let credential): [Chain(place: "first", certificates: credential.chain)]
+        case .plainRedirect(let credential), .application(let credential, _): [Chain(place: "first", certificates: credential.chain)]
         case .challenge(let credential, let later):
             [Chain(place: "first", certificates: credential.chain), Chain(place: "later", certificates: later.chain)]
         }

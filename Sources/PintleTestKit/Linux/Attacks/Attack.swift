@@ -17,6 +17,8 @@ package struct Attack: Sendable {
         case refused
         /// The client sends its request.
         case accepted
+        /// The client ends by itself. It may send its request or not.
+        case ended
     }
 
     /// The stable id, such as `trusted-interceptor`.
@@ -29,6 +31,8 @@ package struct Attack: Sendable {
     package let reference: String
     /// The consequence of another result, in a few words.
     package let stake: String
+    /// The group of the attack; `nil` for the control.
+    package internal(set) var group: AttackGroup?
     let staging: Staging
     /// The name or address that the client is sent to.
     var host = "localhost"
@@ -42,6 +46,8 @@ package struct Attack: Sendable {
         case plainRedirect(TLSServerConfiguration.Credential)
         /// The right server, which asks for a password. Later connections get the other credential.
         case challenge(TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
+        /// The right server, which answers in a way of its own.
+        case application(TLSServerConfiguration.Credential, @Sendable (any ByteStream) -> Void)
     }
 
     init(
@@ -60,11 +66,6 @@ package struct Attack: Sendable {
     /// The number of connections to the attack's host that the attack needs, without those to other places.
     package var connectionCount: Int {
         if case .challenge = staging { 2 } else { 1 }
-    }
-
-    /// A Boolean value that indicates whether a client without a time-out of its own waits forever.
-    package var mayHang: Bool {
-        if case .server(let configuration) = staging { configuration.stall != nil } else { false }
     }
 
     /// Starts the servers, each on a free port.

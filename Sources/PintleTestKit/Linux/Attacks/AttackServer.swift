@@ -35,7 +35,8 @@ package final class AttackServer: Sendable {
         func start(
             _ configuration: TLSServerConfiguration,
             isAttack: @escaping @Sendable (TLSConnectionRecord) -> Bool = { _ in true },
-            response: @escaping @Sendable () -> HTTPResponse = { .ok }
+            response: @escaping @Sendable () -> HTTPResponse = { .ok },
+            application: (@Sendable (any ByteStream) -> Void)? = nil
         ) throws -> LoopbackTLSServer {
             var configuration = configuration
             configuration.address = address
@@ -45,13 +46,17 @@ package final class AttackServer: Sendable {
             if let observer {
                 configuration.connectionObserver = { observer(.init(record: $0, isAttack: isAttack($0))) }
             }
-            configuration.application = .stream { HTTPService(handler: { _ in response() }).serveOnce($0) }
+            configuration.application = .stream(
+                application ?? { HTTPService(handler: { _ in response() }).serveOnce($0) })
             return try LoopbackTLSServer(configuration)
         }
         switch attack.staging {
         case .server(let configuration):
             elsewhere = .nowhere
             first = try start(configuration)
+        case .application(let credential, let application):
+            elsewhere = .nowhere
+            first = try start(TLSServerConfiguration(credential), application: application)
         case .redirect(let credential, let other, let target):
             let server = try start(TLSServerConfiguration(target))
             let location = "https://\(AttackServer.authority(other, clientPort ?? server.port, standard: 443))/"
@@ -136,7 +141,7 @@ package final class AttackServer: Sendable {
         case .nowhere:
             return AttackObservation(
                 connections: connections, exposedByteCount: atFirst + clear, clearByteCount: clear,
-                wasTried: !connections.isEmpty, wasFollowed: true)
+                wasTried: attack.needsRequest ? atFirst > 0 : !connections.isEmpty, wasFollowed: true)
         case .tls(let server):
             let there = server.connections
             let clearThere = clear + there.reduce(0) { $0 + $1.clearByteCount }

@@ -35,7 +35,7 @@ struct RehearsalJUnit {
         let body = XMLText.escape(
             [
                 result.attack.summary, "reference: \(result.attack.reference)",
-                "request bytes: \(result.requestBytes)",
+                "request bytes: \(result.requestBytes)", result.applicationProtocol.map { "protocol: \($0)" },
                 result.clientExit.map { "exit code: \($0)" }, result.alert.map { "alert: \($0)" }, words,
             ].compactMap(\.self).map(Self.clean).joined(separator: "\n")
         ).replacing("&#10;", with: "\n")

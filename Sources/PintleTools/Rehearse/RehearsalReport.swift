@@ -127,6 +127,7 @@ extension RehearsalResult {
             json.member("clientExit", clientExit.map { Int($0) })
             json.member("reference", attack.reference)
             json.member("summary", attack.summary)
+            json.member("protocol", applicationProtocol)
             json.member("alert", alert)
             json.member("remark", remark)
             json.member("isAsItMustBe", outcome == .notRun ? nil : isAsItMustBe)

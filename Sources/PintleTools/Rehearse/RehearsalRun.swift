@@ -49,9 +49,8 @@ final class RehearsalRun {
         var results: [RehearsalResult] = []
         for (index, attack) in attacks.enumerated() {
             text.progress(attack, index, of: attacks.count, after: start.duration(to: .now))
-            if attack.needsRequest, !judge.sendsRequest {
-                results.append(
-                    RehearsalResult(attack: attack, outcome: .notRun, remark: "this client sends no request"))
+            if let obstacle = judge.obstacle(to: attack, for: client) {
+                results.append(RehearsalResult(attack: attack, outcome: .notRun, remark: obstacle))
             } else {
                 let (evidence, process) = try play(attack, values)
                 results.append(result(attack, judge.judge(attack, evidence), evidence, process))
@@ -78,7 +77,7 @@ final class RehearsalRun {
             throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
         }
         defer { server.close() }
-        var values = values
+        var values = OtherHostKit.values(values, for: attack)
         values["url"] = server.url
         values["host"] = catalogue.cast.host
         values["port"] = "\(server.port)"
@@ -115,7 +114,8 @@ final class RehearsalRun {
         RehearsalResult(
             attack: attack, outcome: verdict.0, requestBytes: evidence.observation.exposedByteCount,
             milliseconds: process.milliseconds, clientExit: evidence.clientExit,
-            alert: evidence.observation.alert.map { "\($0)" }, remark: verdict.remark,
+            alert: evidence.observation.alert.map { "\($0)" },
+            applicationProtocol: evidence.observation.applicationProtocol, remark: verdict.remark,
             clientWords: process.stderr.isEmpty ? process.stdout : process.stderr)
     }
 
@@ -156,6 +156,7 @@ struct RehearsalKit {
     let backup: PublicKeyPin
     let issuer: PublicKeyPin
     let policy: PinningPolicy
+    let other: OtherHostKit?
 
     init(_ cast: AttackCast) throws(ToolError) {
         anchorsPEM = cast.anchorsPEM
@@ -168,6 +169,7 @@ struct RehearsalKit {
                 cast.host, pins: [Pin(.publicKey(pin))], backupPins: [Pin(.publicKey(backup))],
                 anchors: .only(anchors))
             policy = try PinningPolicy(hosts: [rule], unpinnedHosts: .reject)
+            other = try OtherHostKit(cast, anchors: .only(anchors), beside: rule)
         } catch {
             throw .unusable("no-certificates", "the certificates of the attacks cannot be read: \(error)")
         }
@@ -179,6 +181,7 @@ struct RehearsalKit {
         do {
             values["ca"] = try folder.write(anchorsPEM, to: "authorities.pem")
             values["policy"] = try folder.write(policy.json(), to: "policy.json")
+            try other?.add(to: &values, folder: folder)
         } catch {
             throw .unusable("unwritable-file", "\(error)")
         }

@@ -82,6 +82,7 @@ final class RehearsalServe {
         say("  trust      http://\(authority)/authorities.pem   both roots")
         say("  pin        \(kit.pin)")
         say("  backup     \(kit.backup)")
+        if let other = kit.other { say("  other pin  \(other.pin) of \(other.host)") }
         say("  policy     http://\(authority)/policy.json   anchors and pins for Pintle")
         say()
         for server in servers {
@@ -107,7 +108,8 @@ final class RehearsalServe {
         if record.clearByteCount > 0 { return head + "in the clear, \(bytes)" }
         if record.isHandshakeComplete {
             let alert = record.alertsReceived.last(where: \.isFatal).map { ", then alert \($0)" } ?? ""
-            return head + "handshake finished, \(bytes)\(alert)\(place)"
+            let version = HTTPVersion.isHTTP2(record.applicationProtocol) ? " over HTTP/2" : ""
+            return head + "handshake finished, \(bytes)\(version)\(alert)\(place)"
         }
         if let alert = record.alertsReceived.last(where: \.isFatal) { return head + "refused: alert \(alert)" }
         return head + "no handshake: " + SafeText.escape(record.handshakeFailure ?? "the client hung up")

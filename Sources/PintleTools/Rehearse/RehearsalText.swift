@@ -32,7 +32,8 @@ final class RehearsalText {
 
     func control(_ result: RehearsalResult) -> [String] {
         let bytes = result.requestBytes > 0 ? "\(result.requestBytes) request bytes" : "no request, exit code 0"
-        return ["control   valid chain, right host: \(console.palette.good("accepted")), \(bytes)", ""]
+        let version = HTTPVersion.isHTTP2(result.applicationProtocol) ? " over HTTP/2" : ""
+        return ["control   valid chain, right host: \(console.palette.good("accepted")), \(bytes)\(version)", ""]
     }
 
     /// Returns the lines of a result. A good result has none unless all are shown.
@@ -72,6 +73,7 @@ final class RehearsalText {
         if result.isAsItMustBe, let remark = result.remark { facts.append(SafeText.escape(remark)) }
         if let alert = result.alert { facts.append("alert \(alert)") }
         if result.milliseconds != nil { facts.append(result.clientExit.map { "exit code \($0)" } ?? "killed") }
+        if let name = result.applicationProtocol { facts.append("over \(HTTPVersion.name(of: name))") }
         var lines = TextLayout.wrapped(facts.joined(separator: "; "), width: console.tableWidth - 4)
         if result.outcome != .accepted, result.outcome != .letThrough, let line = Self.gist(of: result.clientWords) {
             lines.append(line)

@@ -33,7 +33,8 @@ extension Command {
             In the client's words these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. `{ca}` \
             is a file of the two roots to trust, PEM. `{pin}` and `{backup}` are the server's pins as curl writes them \
             (sha256//...); `{pins}` is both with a semicolon between. `{issuer}` is the pin of the authority that issues. \
-            `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{policy}` is a policy file with \
+            `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{other-host}` is another host with a pin of \
+            its own, `{other-pin}` or `{other-pin-base64}`. `{policy}` is a policy file with \
             anchors and pins. No shell reads the words. The client runs without proxy variables and without input. When its time \
             is up, it is ended together with all its child processes.
             """,
@@ -48,7 +49,7 @@ extension Command {
                 mayRepeat: true, followsOptions: true)
         ],
         ownOptions: [
-            .only, .list, .timeout, .rehearsalJUnit, .rehearsalPage, .serve, .listen, .servedHost,
+            .only, .list, .timeout, .httpVersions, .rehearsalJUnit, .rehearsalPage, .serve, .listen, .servedHost,
         ],
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
         exitCodes: [
@@ -72,6 +73,7 @@ extension Command {
                     ("clientExit", "The client's exit code, or 128 plus the signal that ended it"),
                     ("reference", "The standard and section"),
                     ("summary", "The behaviour of the server"),
+                    ("protocol", "The protocol that ALPN selected: `h2` or `http/1.1`; absent without ALPN"),
                     ("alert", "The last fatal alert of the client"),
                     ("remark", "The reason why there is no verdict, or why the attack was not run"),
                     ("isAsItMustBe", "True for the expected outcome, and for an attack that was not run"),
@@ -89,6 +91,9 @@ extension OptionSpecification {
     fileprivate static let timeout = OptionSpecification(
         name: "timeout", value: .text("SECONDS"), help: "End the client after this time, at each server",
         defaultText: "5")
+    fileprivate static let httpVersions = OptionSpecification(
+        name: "http", value: .choice("VERSION", OfferedProtocols.allCases.map(\.rawValue)),
+        help: "The versions of HTTP that the servers offer", defaultText: "both")
     static let rehearsalJUnit = OptionSpecification(
         name: "junit", value: .file("FILE"), help: "Write the results as JUnit XML, for continuous integration")
     static let rehearsalPage = OptionSpecification(
@@ -135,7 +140,7 @@ struct RehearseCommand {
                 "CLIENT is missing: pintle rehearse -- CLIENT {url}", of: .rehearse, code: "missing-argument")
         }
         let client = try ClientCommand(arguments.positionals)
-        let catalogue = try Self.catalogue()
+        let catalogue = try Self.catalogue().offering(offeredProtocols)
         let attacks = try chosen(from: catalogue)
         return try RehearsalRun(
             invocation, catalogue: catalogue, attacks: attacks, client: client, timeout: timeout
@@ -162,9 +167,15 @@ struct RehearseCommand {
         let bound = address ?? "127.0.0.1"
         let name = host ?? standard
         let catalogue = try Self.catalogue(host: name, otherHost: name == bound ? nil : bound)
+            .offering(offeredProtocols)
         return try RehearsalServe(
             invocation, catalogue: catalogue, attacks: try chosen(from: catalogue), address: address
         ).run()
+    }
+
+    /// The versions of HTTP of `--http`.
+    private var offeredProtocols: OfferedProtocols {
+        arguments.value(of: .httpVersions).flatMap(OfferedProtocols.init(rawValue:)) ?? .both
     }
 
     private static func catalogue(

@@ -14,6 +14,8 @@ final class ServedAttacks: Sendable {
         /// The reason why a connection without a request allows no verdict.
         var doubt: String?
         var alert: String?
+        /// The protocol that ALPN selected on the newest connection that has one.
+        var applicationProtocol: String?
         /// Connections that were still open at the end.
         var openAtEnd = 0
     }
@@ -39,6 +41,7 @@ final class ServedAttacks: Sendable {
         state.withLock { state in
             var tally = state.tallies[id] ?? Tally()
             if let alert = connection.record?.alertsReceived.last(where: \.isFatal) { tally.alert = "\(alert)" }
+            if let name = connection.record?.applicationProtocol { tally.applicationProtocol = name }
             if !connection.isAttack {
                 tally.stepBytes += connection.requestByteCount
             } else if state.isEnding, connection.requestByteCount == 0 {
@@ -84,6 +87,8 @@ final class ServedAttacks: Sendable {
             (outcome, remark) = (.letThrough, RehearsalResult.inTheClear)
         } else if tally.bytes > 0 {
             outcome = attack.expectation == .accepted ? .accepted : .letThrough
+        } else if wasTried, attack.needsHTTP2, !HTTPVersion.isHTTP2(tally.applicationProtocol) {
+            (outcome, remark) = (.notRun, RehearsalJudge.lacksHTTP2)
         } else if wasTried, let doubt = tally.doubt {
             (outcome, remark) = (.inconclusive, doubt)
         } else if wasTried {
@@ -95,7 +100,8 @@ final class ServedAttacks: Sendable {
             (outcome, remark) = (.notRun, "no client came")
         }
         return RehearsalResult(
-            attack: attack, outcome: outcome, requestBytes: tally.bytes, alert: tally.alert, remark: remark)
+            attack: attack, outcome: outcome, requestBytes: tally.bytes, alert: tally.alert,
+            applicationProtocol: tally.applicationProtocol, remark: remark)
     }
 }
 

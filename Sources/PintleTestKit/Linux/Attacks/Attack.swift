@@ -32,6 +32,8 @@ package struct Attack: Sendable {
     let staging: Staging
     /// The name or address that the client is sent to.
     var host = "localhost"
+    /// The versions of HTTP that the servers offer.
+    package internal(set) var offered = OfferedProtocols.both
 
     /// The servers of the attack.
     enum Staging: Sendable {
@@ -42,6 +44,11 @@ package struct Attack: Sendable {
         case plainRedirect(TLSServerConfiguration.Credential)
         /// The right server, which asks for a password. Later connections get the other credential.
         case challenge(TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
+        /// The right server, which tells HTTP/2 clients that it processed no request. Later connections get the other credential.
+        case move(TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
+        /// The right server, which redirects the client to the right server of another host at the same port. The first
+        /// credential also covers that host; the second is the one that the other host's pins allow.
+        case coalescing(TLSServerConfiguration.Credential, host: String, right: TLSServerConfiguration.Credential)
     }
 
     init(

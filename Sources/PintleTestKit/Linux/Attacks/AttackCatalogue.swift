@@ -6,15 +6,19 @@ package struct AttackCatalogue: Sendable {
     package let cast: AttackCast
     /// The right server. Each of ``attacks`` differs from it in one thing. If a client refuses this server, its other results
     /// prove nothing.
-    package let control: Attack
+    package internal(set) var control: Attack
     /// The attacks, and the changes of a server that a client must accept, without ``control``.
-    package let attacks: [Attack]
+    package internal(set) var attacks: [Attack]
 
     /// The attacks that are not here, because they need a client that keeps running from one server to the next. Tests within
     /// one process cover them.
     package static let omissions: [(id: String, reason: String)] = [
         (
             "resumed-session-after-policy-change",
+            "needs a client that changes its policy while it runs"
+        ),
+        (
+            "connection-kept-after-policy-change",
             "needs a client that changes its policy while it runs"
         ),
         ("approved-server-changed", "needs a client that asks the user and remembers the answer"),
@@ -40,6 +44,7 @@ package struct AttackCatalogue: Sendable {
         let others =
             try AttackCatalogue.interceptions(cast) + AttackCatalogue.badCertificates(cast)
             + AttackCatalogue.badPaths(cast) + AttackCatalogue.changes(cast) + AttackCatalogue.conduct(cast)
+            + AttackCatalogue.connections(cast)
         control = staged(genuine)
         attacks = others.map(staged)
     }
@@ -65,6 +70,8 @@ package struct AttackCast: Sendable {
     package let genuine: Identity
     /// The backup key of the right server.
     package let backup: PrivateKey
+    /// The right server of ``otherHost``, with a key of its own.
+    package let otherGenuine: Identity?
     /// A random name below `.invalid`, which no host has (RFC 2606 section 2).
     let foreignName: String
 
@@ -77,6 +84,7 @@ package struct AttackCast: Sendable {
         otherAuthority = try .root(name: "Interceptor's Root")
         genuine = try intermediate.issue(hosts: [host])
         backup = try PrivateKey()
+        if let otherHost { otherGenuine = try intermediate.issue(hosts: [otherHost]) } else { otherGenuine = nil }
     }
 
     /// The only certificates that the client may trust, in PEM: the roots of ``authority`` and ``otherAuthority``.

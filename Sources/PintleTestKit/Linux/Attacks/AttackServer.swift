@@ -14,6 +14,8 @@ package final class AttackServer: Sendable {
         case plain(LoopbackTCPServer, ByteTally)
         /// At the first server, on later connections.
         case later(LaterConnections)
+        /// At the first server, on connections for another host.
+        case shared(LaterConnections, AttackHosts)
     }
 
     /// - Parameters:
@@ -29,16 +31,17 @@ package final class AttackServer: Sendable {
         func start(
             _ configuration: TLSServerConfiguration,
             isAttack: @escaping @Sendable (TLSConnectionRecord) -> Bool = { _ in true },
-            response: @escaping @Sendable () -> HTTPResponse = { .ok }
+            service: AttackService = .ok
         ) throws -> LoopbackTLSServer {
             var configuration = configuration
+            configuration.applicationProtocols = attack.offered.names(for: configuration)
             configuration.address = address
             configuration.allowsResumption = false
             configuration.timeLimit = configuration.stall == nil ? AttackServer.timeLimit(at: address) : nil
             if let observer {
                 configuration.connectionObserver = { observer(.init(record: $0, isAttack: isAttack($0))) }
             }
-            configuration.application = .stream { HTTPService(handler: { _ in response() }).serveOnce($0) }
+            configuration.application = .stream { service.serve($0) }
             return try LoopbackTLSServer(configuration)
         }
         switch attack.staging {
@@ -50,7 +53,8 @@ package final class AttackServer: Sendable {
             let location = server.url(host: other)
             elsewhere = .tls(server)
             first = try start(
-                TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
+                TLSServerConfiguration(credential), isAttack: { _ in false },
+                service: .answering { .redirect(to: location) })
         case .plainRedirect(let credential):
             let tally = ByteTally()
             let server = try LoopbackTCPServer(
@@ -63,13 +67,34 @@ package final class AttackServer: Sendable {
             let location = "http://\(AttackServer.authority(attack.host, server.port))/"
             elsewhere = .plain(server, tally)
             first = try start(
-                TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
+                TLSServerConfiguration(credential), isAttack: { _ in false },
+                service: .answering { .redirect(to: location) })
         case .challenge(let credential, let interceptor):
             let later = LaterConnections()
             elsewhere = .later(later)
             first = try start(
                 TLSServerConfiguration(credential), isAttack: { $0.credentialNumber > 0 },
-                response: { later.challenge(thenShowing: interceptor) })
+                service: .answering {
+                    later.show(interceptor)
+                    return .unauthorized()
+                })
+            later.server.withLock { $0 = WeakServer(first) }
+        case .move(let credential, let interceptor):
+            let later = LaterConnections()
+            elsewhere = .later(later)
+            first = try start(
+                TLSServerConfiguration(credential), isAttack: { $0.credentialNumber > 0 },
+                service: .moving { later.show(interceptor) })
+            later.server.withLock { $0 = WeakServer(first) }
+        case .coalescing(let credential, let other, let right):
+            let later = LaterConnections()
+            let hosts = AttackHosts(first: attack.host, other: other)
+            elsewhere = .shared(later, hosts)
+            var configuration = TLSServerConfiguration(credential)
+            configuration.credentialsByServerName = [hosts.first.lowercased(): credential, other.lowercased(): right]
+            first = try start(
+                configuration, isAttack: { $0.misdirectedByteCount > 0 },
+                service: .sharing(hosts) { later.redirect(to: other, thenShowing: right) })
             later.server.withLock { $0 = WeakServer(first) }
         }
     }
@@ -115,6 +140,11 @@ package final class AttackServer: Sendable {
             return AttackObservation(
                 connections: connections, exposedByteCount: later.reduce(clear) { $0 + $1.requestByteCount },
                 clearByteCount: clear, wasTried: atFirst > 0, wasFollowed: !later.isEmpty)
+        case .shared(_, let hosts):
+            let misdirected = connections.reduce(0) { $0 + $1.misdirectedByteCount }
+            return AttackObservation(
+                connections: connections, exposedByteCount: misdirected + clear, clearByteCount: clear,
+                wasTried: atFirst > 0, wasFollowed: misdirected > 0 || !connections.allSatisfy(hosts.isOfFirst))
         }
     }
 
@@ -138,7 +168,7 @@ package final class AttackServer: Sendable {
         switch elsewhere {
         case .tls(let server): return server.waitUntilIdle(seconds: seconds) && isFirstIdle
         case .plain(let server, _): return server.waitUntilIdle(seconds: seconds) && isFirstIdle
-        case .nowhere, .later: return isFirstIdle
+        case .nowhere, .later, .shared: return isFirstIdle
         }
     }
 
@@ -148,7 +178,7 @@ package final class AttackServer: Sendable {
         switch elsewhere {
         case .tls(let server): server.close()
         case .plain(let server, _): server.close()
-        case .nowhere, .later: break
+        case .nowhere, .later, .shared: break
         }
     }
 }
@@ -165,7 +195,8 @@ package struct AttackConnection: Sendable {
         self.record = record
         // Anyone can read unencrypted bytes.
         self.isAttack = isAttack || record.clearByteCount > 0
-        requestByteCount = record.requestByteCount + record.clearByteCount
+        let misdirected = record.misdirectedByteCount
+        requestByteCount = (misdirected > 0 ? misdirected : record.requestByteCount) + record.clearByteCount
     }
 
     init(plainByteCount: Int) {
@@ -210,14 +241,19 @@ final class LaterConnections: Sendable {
     let server = Mutex(WeakServer(nil))
     private let hasChanged = Mutex(false)
 
-    /// Switches the server to a credential, once, and returns a response that asks for a password.
-    func challenge(thenShowing credential: TLSServerConfiguration.Credential) -> HTTPResponse {
+    /// Switches the server to a credential, once.
+    func show(_ credential: TLSServerConfiguration.Credential) {
         let server = server.withLock { $0.server }
         hasChanged.withLock { hasChanged in
             guard !hasChanged, let server, (try? server.replaceCredential(credential)) != nil else { return }
             hasChanged = true
         }
-        return .unauthorized()
+    }
+
+    /// Switches the server to a credential, once, and returns a redirect to another host at its port.
+    func redirect(to host: String, thenShowing credential: TLSServerConfiguration.Credential) -> HTTPResponse {
+        show(credential)
+        return .redirect(to: server.withLock { $0.server }?.url(host: host) ?? "/")
     }
 }
 
@@ -263,6 +299,9 @@ package struct AttackObservation: Sendable, Hashable {
                     && connection.alertsReceived.contains(where: \.refusesCertificate)
             }
     }
+
+    /// The protocol that ALPN selected on the first connection that has one, such as `h2`.
+    package var applicationProtocol: String? { connections.lazy.compactMap(\.applicationProtocol).first }
 
     /// The last fatal alert from the client.
     package var alert: LoopbackTLSServer.Alert? { connections.flatMap(\.alertsReceived).last(where: \.isFatal) }

@@ -5,8 +5,8 @@ import PackageDescription
 // every module, links libFuzzer's main, and enables @testable, because the entry points are internal.
 let entries = [
     "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Families",
-    "Fields", "ForeignCode", "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Messages", "Names", "PEM", "Path",
-    "Payload",
+    "Fields", "ForeignCode", "ForeignJSON", "ForeignXML", "HTTP2", "Heads", "JSON", "Keys", "Messages", "Names", "PEM",
+    "Path", "Payload",
     "Pins", "Plan", "Policy", "Proxies", "Redirects", "Spool",
 ]
 
@@ -16,6 +16,7 @@ let modules: [Target.Dependency] = [
     .product(name: "PintleURLSession", package: "pintle"),
     .product(name: "PintleReports", package: "pintle"),
     .product(name: "PintleUpdates", package: "pintle"),
+    .product(name: "PintleTestKit", package: "pintle"),
     .product(name: "_PintleTools", package: "pintle"),
 ]
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]

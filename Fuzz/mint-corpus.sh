@@ -46,7 +46,7 @@ mkdir -p Plan Families && cp "$here"/../Examples/plans/*.json Plan/ && cp "$here
 seed Families small '{"version": 1, "date": "2027-01-01", "families": [{"id": "a", "name": "A", "aliases": ["b"], "lifetimes": [{"days": 90}], "rotation": {"sources": [{"url": "u", "read": "2027-01-01", "sentence": "s"}]}, "roots": [{"name": "r", "pin": "'"$hash"'", "notAfter": "2030-01-01", "from": "f"}, {"name": "q", "missing": "m"}]}], "edges": [{"id": "e", "name": "E", "families": ["a"]}]}'
 seed Names ipv4 '192.0.2.1:8443' && seed Names ipv6 'https://[2001:db8::192.0.2.1]:443/path?query#fragment'
 
-"$here/mint-certificates.sh" && "$here/mint-updates.sh" && "$here/mint-messages.sh" && . "$here/mint-foreign.sh"
+"$here/mint-certificates.sh" && "$here/mint-updates.sh" && "$here/mint-messages.sh" && "$here/mint-http2.sh" && . "$here/mint-foreign.sh"
 mkdir -p Batch
 line() { printf '{"id": 1, "host": "leaf.example", "at": "2030-01-01T00:00:00Z", "chain": %s, "anchors": %s%s}\n' "$@"; }
 list() { printf '['; for pem in "$@"; do printf '%s"%s"' "$comma" "$(sed ':a;N;$!ba;s/\n/\\n/g' "$pem")"; comma=', '; done; printf ']'; }

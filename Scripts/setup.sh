@@ -20,6 +20,7 @@ for purpose in "$@"; do
     test)
         command curl curl
         command nginx nginx-light
+        command nghttp nghttp2-client
         command readelf binutils
         command xmllint libxml2-utils
         command aapt2 aapt

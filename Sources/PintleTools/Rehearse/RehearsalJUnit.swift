@@ -39,6 +39,7 @@ struct RehearsalJUnit {
                 result.attack.standards.entries.isEmpty
                     ? nil : "weaknesses: " + result.attack.standards.entries.map(\.id).joined(separator: ", "),
                 "request bytes: \(result.requestBytes)", result.connection.map { "connection: \($0)" },
+                result.applicationProtocol.map { "protocol: \($0)" },
                 result.clientExit.map { "exit code: \($0)" }, result.alert.map { "alert: \($0)" }, words,
             ].compactMap(\.self).map(Self.clean).joined(separator: "\n")
         ).replacing("&#10;", with: "\n")

@@ -6,12 +6,15 @@ struct RehearsalJudge {
     /// exit code.
     let sendsRequest: Bool
     private let controlEnd: GuardedProcess.End
+    /// The protocol that ALPN selected at the right server.
+    let controlProtocol: String?
 
     /// - Returns: `nil` if the client did not accept the right server, because the rehearsal then proves nothing.
     init?(control: RehearsalEvidence) {
         let observation = control.observation
         sendsRequest = observation.exposedByteCount > observation.clearByteCount
         controlEnd = control.end
+        controlProtocol = observation.applicationProtocol
         guard sendsRequest || control.isAcceptedInSilence else { return nil }
     }
 
@@ -20,6 +23,11 @@ struct RehearsalJudge {
 
     func judge(_ attack: Attack, _ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
         if attack.needsRequest, !sendsRequest { return (.notRun, "this client sends no request") }
+        if attack.needsHTTP2, evidence.observation.wasTried,
+            !HTTPVersion.isHTTP2(evidence.observation.applicationProtocol)
+        {
+            return (.notRun, Self.lacksHTTP2)
+        }
         if evidence.observation.clearByteCount > 0 { return (.letThrough, RehearsalResult.inTheClear) }
         return switch attack.expectation {
         case .refused: refused(evidence, attack)

@@ -8,6 +8,7 @@ struct RehearsalKit {
     let backup: PublicKeyPin
     let issuer: PublicKeyPin
     let policy: PinningPolicy
+    let other: OtherHostKit?
 
     init(_ cast: AttackCast, hosts: [String]? = nil) throws(ToolError) {
         anchorsPEM = cast.anchorsPEM
@@ -21,17 +22,21 @@ struct RehearsalKit {
                 try PinnedHost($0, pins: pins, backupPins: backupPins, anchors: .only(anchors))
             }
             policy = try PinningPolicy(hosts: rules, unpinnedHosts: .reject)
+            other = try OtherHostKit(cast, anchors: .only(anchors), beside: rules)
         } catch {
             throw .unusable("no-certificates", "the certificates of the attacks cannot be read: \(error)")
         }
     }
 
     /// Returns the values of the placeholders that are the same at every server.
-    func values(folder: TemporaryDirectory) throws(ToolError) -> [String: String] {
+    ///
+    /// - Parameter number: The number of the host, which keeps its files apart from those of others.
+    func values(folder: TemporaryDirectory, number: Int = 0) throws(ToolError) -> [String: String] {
         var values: [String: String] = [:]
         do {
             values["ca"] = try folder.write(anchorsPEM, to: "authorities.pem")
             values["policy"] = try folder.write(policy.json(), to: "policy.json")
+            try other?.add(to: &values, file: "policy-of-both-\(number).json", folder: folder)
         } catch {
             throw .unusable("unwritable-file", "\(error)")
         }

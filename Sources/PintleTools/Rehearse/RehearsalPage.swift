@@ -17,9 +17,10 @@ struct RehearsalPage {
 
     var html: String {
         let client = report.client.map { ["Client: <code>\(HTMLText.escape($0))</code>"] } ?? []
+        let version = report.controls.first?.applicationProtocol.map { ["The client chose \(HTTPVersion.name(of: $0))."] } ?? []
         let page = ReportPage(
             kind: "Rehearsal of attacks", result: report.tally.result, verdict: report.exitCode == .fine ? .good : .bad,
-            facts: client + [HTMLText.escape(report.sentence)]
+            facts: client + version + [HTMLText.escape(report.sentence)]
                 + (report.timing.map { [HTMLText.escape($0.sentence)] } ?? [])
                 + (report.proxy.map { [HTMLText.escape($0.removal)] } ?? []), isWide: true,
             style: "#attacks td:nth-child(3) { white-space: nowrap }\n" + Self.table.style)

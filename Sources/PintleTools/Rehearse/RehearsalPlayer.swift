@@ -5,8 +5,8 @@ internal import PintleTestKit
 struct RehearsalPlayer: Sendable {
     let hosts: [RehearsedHost]
     let client: ClientCommand
-    /// The values of the placeholders that are the same in every run.
-    let values: [String: String]
+    /// The values of the placeholders that are the same in every run, for each host.
+    let values: [[String: String]]
     /// The address of the proxy; `nil` for a client that connects to the servers.
     let proxied: ProxyAddress?
     /// A Boolean value that indicates whether the servers keep what connections bring.
@@ -27,7 +27,7 @@ struct RehearsalPlayer: Sendable {
         let begin = ContinuousClock.now
         var connected: Double?
         let process = try run(
-            on: stage, url: 0, timeout: timeout ?? Self.standardTimeout, isCancelled: { Interrupts.areAsking },
+            on: stage, values: values[0], url: 0, timeout: timeout ?? Self.standardTimeout, isCancelled: { Interrupts.areAsking },
             mayContinue: {
                 guard timeout == nil else { return false }
                 let passed = begin.duration(to: .now) / .seconds(1)
@@ -53,7 +53,8 @@ struct RehearsalPlayer: Sendable {
             attack, at: index, of: hosts, proxied: proxied, keepsTranscripts: keepsTranscripts)
         var wasOver = false
         let process = try run(
-            on: stage, url: index, timeout: timeout, isCancelled: isCancelled,
+            on: stage, values: OtherHostKit.values(values[index], for: attack), url: index, timeout: timeout,
+            isCancelled: isCancelled,
             willKill: { wasOver = stage.servers[index].observation().isOver })
         return play(stage, index, process, timeout: timeout, wasOver: wasOver)
     }
@@ -72,7 +73,7 @@ struct RehearsalPlayer: Sendable {
     }
 
     private func run(
-        on stage: RehearsalStage, url index: Int, timeout: Double, isCancelled: () -> Bool,
+        on stage: RehearsalStage, values: [String: String], url index: Int, timeout: Double, isCancelled: () -> Bool,
         mayContinue: () -> Bool = { false }, willKill: () -> Void = {}
     ) throws(ToolError) -> GuardedProcess {
         let server = stage.servers[index]

@@ -192,6 +192,7 @@ extension RehearsalResult {
             json.member("summary", attack.summary)
             json.member("host", host)
             json.member("connection", connection)
+            json.member("protocol", applicationProtocol)
             json.member("alert", alert)
             json.member("remark", remark)
             json.member("isAsItMustBe", outcome == .notRun ? nil : isAsItMustBe)

@@ -41,6 +41,8 @@ struct RehearsalResult {
     var clientExit: Int32?
     /// The client's last fatal alert, such as `bad_certificate (42)`.
     var alert: String?
+    /// The protocol that ALPN selected, such as `h2`; `nil` if the client chose none.
+    var applicationProtocol: String?
     var remark: String?
     /// The beginning of the client's standard error, or of its standard output if standard error is empty.
     var clientWords: [UInt8] = []

@@ -28,9 +28,13 @@ final class RehearsalRun {
         // Keep the folder until the clients have ended: they read its files.
         defer { withExtendedLifetime(folder) {} }
         guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }
-        let kit = try RehearsalKit(first.catalogue.cast, hosts: hosts.map(\.name))
+        var values: [[String: String]] = []
+        for host in hosts {
+            let kit = try RehearsalKit(host.catalogue.cast, hosts: hosts.map(\.name))
+            values.append(try kit.values(folder: folder, number: values.count))
+        }
         let player = RehearsalPlayer(
-            hosts: hosts, client: client, values: try kit.values(folder: folder), proxied: settings.proxied,
+            hosts: hosts, client: client, values: values, proxied: settings.proxied,
             keepsTranscripts: settings.evidence != nil)
         let text = RehearsalText(console: console, showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
 
@@ -94,7 +98,7 @@ final class RehearsalRun {
             evidence: settings.evidence?.path)
         if let evidence = settings.evidence {
             try RehearsalEvidenceFiles(
-                report: report, anchorsPEM: kit.anchorsPEM, showsContent: evidence.showsContent
+                report: report, anchorsPEM: first.catalogue.cast.anchorsPEM, showsContent: evidence.showsContent
             ).write(to: EvidenceFolder(evidence.path))
         }
         return try report.conclude(text, invocation)
@@ -118,9 +122,7 @@ final class RehearsalRun {
         for (index, host) in hosts.enumerated() {
             for attack in host.attacks {
                 if let judge = judges[index] {
-                    if attack.needsRequest, !judge.sendsRequest {
-                        jobs.notRun[jobs.attacks.count] = "this client sends no request"
-                    }
+                    jobs.notRun[jobs.attacks.count] = judge.obstacle(to: attack, for: client)
                 } else {
                     jobs.notRun[jobs.attacks.count] = RehearsalResult.notAsked
                 }
@@ -156,7 +158,7 @@ final class RehearsalRun {
             attack: attack, host: settings.namesHosts ? hosts[index].authority : nil, outcome: verdict.0,
             requestBytes: observation.exposedByteCount, connection: observation.decisiveConnection,
             milliseconds: process.milliseconds, clientExit: play.evidence.clientExit,
-            alert: observation.alert.map { "\($0)" }, remark: verdict.remark,
+            alert: observation.alert.map { "\($0)" }, applicationProtocol: observation.applicationProtocol, remark: verdict.remark,
             clientWords: process.stderr.isEmpty ? process.stdout : process.stderr,
             transcripts: play.transcripts)
     }

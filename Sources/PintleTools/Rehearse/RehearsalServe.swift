@@ -82,6 +82,7 @@ final class RehearsalServe {
         say("  trust      http://\(authority)/authorities.pem   both roots")
         say("  pin        \(kit.pin)")
         say("  backup     \(kit.backup)")
+        if let other = kit.other { say("  other pin  \(other.pin) of \(other.host)") }
         say("  policy     http://\(authority)/policy.json   anchors and pins for Pintle")
         say()
         for server in servers {

@@ -37,8 +37,10 @@ final class RehearsalText {
     func control(_ result: RehearsalResult) -> [String] {
         let bytes = result.requestBytes > 0 ? "\(result.requestBytes) request bytes" : "no request, exit code 0"
         let place = namesHosts ? result.host.map { " at \($0)" } ?? "" : ""
+        let version = HTTPVersion.isHTTP2(result.applicationProtocol) ? " over HTTP/2" : ""
         guard result.outcome == .accepted else { return ["control\(place)   not run: \(result.remark ?? "")", ""] }
-        return ["control\(place)   valid chain, right host: \(console.palette.good("accepted")), \(bytes)", ""]
+        let accepted = console.palette.good("accepted")
+        return ["control\(place)   valid chain, right host: \(accepted), \(bytes)\(version)", ""]
     }
 
     /// Returns the lines of a result. A good result has none unless all are shown.
@@ -83,6 +85,7 @@ final class RehearsalText {
         if let alert = result.alert { facts.append("alert \(alert)") }
         if result.host != nil, let number = result.connection { facts.append("connection \(number)") }
         if result.milliseconds != nil { facts.append(result.clientExit.map { "exit code \($0)" } ?? "killed") }
+        if let name = result.applicationProtocol { facts.append("over \(HTTPVersion.name(of: name))") }
         var lines = TextLayout.wrapped(facts.joined(separator: "; "), width: console.tableWidth - 4)
         if result.outcome != .accepted, result.outcome != .letThrough, let line = Self.gist(of: result.clientWords) {
             lines.append(line)

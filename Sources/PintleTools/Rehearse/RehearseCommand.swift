@@ -41,7 +41,8 @@ extension Command {
             In the client's words these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. `{ca}` \
             is a file of the two roots to trust, PEM. `{pin}` and `{backup}` are the server's pins as curl writes them \
             (sha256//...); `{pins}` is both with a semicolon between. `{issuer}` is the pin of the authority that issues. \
-            `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{policy}` is a policy file with \
+            `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{other-host}` is another host with a pin of \
+            its own, `{other-pin}` or `{other-pin-base64}`. `{policy}` is a policy file with \
             anchors and pins. No shell reads the words. The client runs without proxy variables and without input. When its time \
             is up, it is ended together with all its child processes.
             """,
@@ -63,7 +64,7 @@ extension Command {
                 mayRepeat: true, followsOptions: true)
         ],
         ownOptions: [
-            .only, .group, .list, .timeout, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy, .rehearsalJUnit,
+            .only, .group, .list, .timeout, .httpVersions, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy, .rehearsalJUnit,
             .rehearsalPage, .rehearsalSARIF, .evidence, .evidenceContent, .serve, .listen,
         ],
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
@@ -92,6 +93,7 @@ extension Command {
                     ("summary", "The behaviour of the server"),
                     ("host", "The named host; absent without `--host`"),
                     ("connection", "The number of the connection that the outcome stands on, from 1"),
+                    ("protocol", "The protocol that ALPN selected: `h2` or `http/1.1`; absent without ALPN"),
                     ("alert", "The last fatal alert of the client"),
                     ("remark", "The reason why there is no verdict, or why the attack was not run"),
                     ("group", "The group, as in `--group`; absent for the control"),
@@ -128,6 +130,9 @@ extension OptionSpecification {
         help: "With `--host`: `client` if the client finds 127.0.0.1 by its own means, `hosts` to run it with its own "
             + "/etc/hosts, which needs root or user namespaces",
         defaultText: "client")
+    static let httpVersions = OptionSpecification(
+        name: "http", value: .choice("VERSION", OfferedProtocols.allCases.map(\.rawValue)),
+        help: "The versions of HTTP that the servers offer", defaultText: "both")
     static let rehearsalJUnit = OptionSpecification(
         name: "junit", value: .file("FILE"), help: "Write the results as JUnit XML, for continuous integration")
     static let rehearsalPage = OptionSpecification(
@@ -206,10 +211,16 @@ struct RehearseCommand {
         let bound = address ?? "127.0.0.1"
         let name = request.hosts.first?.host.description ?? standard
         let catalogue = try Self.catalogue(host: name, otherHost: name == bound ? nil : bound)
+            .offering(offeredProtocols)
         return try RehearsalServe(
             invocation, catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue),
             address: address
         ).run()
+    }
+
+    /// The versions of HTTP of `--http`.
+    private var offeredProtocols: OfferedProtocols {
+        arguments.value(of: .httpVersions).flatMap(OfferedProtocols.init(rawValue:)) ?? .both
     }
 
     /// Returns the hosts with their attacks, and the authorities that all hosts share.
@@ -221,14 +232,16 @@ struct RehearseCommand {
                 let other = request.resolvesByHosts ? ClientCommand.otherHost : "127.0.0.1"
                 let catalogue = try AttackCatalogue(
                     host: names.first ?? "localhost", otherHost: names.first == other ? nil : other,
-                    authorities: authorities)
+                    authorities: authorities
+                ).offering(offeredProtocols)
                 return ([RehearsedHost(catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue))], authorities)
             }
             let authorities = try AttackAuthorities(constrainedTo: names)
             var hosts: [RehearsedHost] = []
             for (number, endpoint) in request.hosts.enumerated() {
                 let catalogue = try AttackCatalogue(
-                    host: names[number], otherHost: authorities.unpinnedName(number), authorities: authorities)
+                    host: names[number], otherHost: authorities.unpinnedName(number), authorities: authorities
+                ).offering(offeredProtocols)
                 hosts.append(
                     RehearsedHost(
                         catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue), clientPort: endpoint.port))

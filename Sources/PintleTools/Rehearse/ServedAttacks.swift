@@ -14,6 +14,8 @@ final class ServedAttacks: Sendable {
         /// The reason why a connection without a request allows no verdict.
         var doubt: String?
         var alert: String?
+        /// The protocol that ALPN selected on the newest connection that has one.
+        var applicationProtocol: String?
         /// Connections that were still open at the end.
         var openAtEnd = 0
         /// A Boolean value that indicates whether a connection to the attack had not ended by itself at the end.
@@ -42,6 +44,7 @@ final class ServedAttacks: Sendable {
             var tally = state.tallies[id] ?? Tally()
             if state.isEnding, connection.isAttack { tally.isHeldAtEnd = true }
             if let alert = connection.record?.alertsReceived.last(where: \.isFatal) { tally.alert = "\(alert)" }
+            if let name = connection.record?.applicationProtocol { tally.applicationProtocol = name }
             if !connection.isAttack {
                 tally.stepBytes += connection.requestByteCount
             } else if state.isEnding, connection.requestByteCount == 0 {
@@ -91,6 +94,8 @@ final class ServedAttacks: Sendable {
             outcome = .ended
         } else if tally.bytes > 0 {
             outcome = attack.expectation == .accepted ? .accepted : .letThrough
+        } else if wasTried, attack.needsHTTP2, !HTTPVersion.isHTTP2(tally.applicationProtocol) {
+            (outcome, remark) = (.notRun, RehearsalJudge.lacksHTTP2)
         } else if wasTried, let doubt = tally.doubt {
             (outcome, remark) = (.inconclusive, doubt)
         } else if wasTried {
@@ -102,7 +107,8 @@ final class ServedAttacks: Sendable {
             (outcome, remark) = (.notRun, "no client came")
         }
         return RehearsalResult(
-            attack: attack, outcome: outcome, requestBytes: tally.bytes, alert: tally.alert, remark: remark)
+            attack: attack, outcome: outcome, requestBytes: tally.bytes, alert: tally.alert,
+            applicationProtocol: tally.applicationProtocol, remark: remark)
     }
 }
 
@@ -133,7 +139,8 @@ extension ServedAttacks.Event {
         if record.clearByteCount > 0 { return head + "in the clear, \(bytes)" }
         if record.isHandshakeComplete {
             let alert = record.alertsReceived.last(where: \.isFatal).map { ", then alert \($0)" } ?? ""
-            return head + "handshake finished, \(bytes)\(alert)\(place)"
+            let version = HTTPVersion.isHTTP2(record.applicationProtocol) ? " over HTTP/2" : ""
+            return head + "handshake finished, \(bytes)\(version)\(alert)\(place)"
         }
         if let alert = record.alertsReceived.last(where: \.isFatal) { return head + "refused: alert \(alert)" }
         return head + "no handshake: " + SafeText.escape(record.handshakeFailure ?? "the client hung up")

@@ -17,7 +17,12 @@ extension Attack {
                 Chain(place: "redirect", certificates: target.chain),
             ]
         case .plainRedirect(let credential), .application(let credential, _): [Chain(place: "first", certificates: credential.chain)]
-        case .challenge(let credential, let later):
+        case .coalescing(let credential, _, let right):
+            [
+                Chain(place: "first", certificates: credential.chain),
+                Chain(place: "other-host", certificates: right.chain),
+            ]
+        case .challenge(let credential, let later), .move(let credential, let later):
             [Chain(place: "first", certificates: credential.chain), Chain(place: "later", certificates: later.chain)]
         }
     }

@@ -36,6 +36,8 @@ package struct Attack: Sendable {
     let staging: Staging
     /// The name or address that the client is sent to.
     var host = "localhost"
+    /// The versions of HTTP that the servers offer.
+    package internal(set) var offered = OfferedProtocols.both
 
     /// The servers of the attack.
     enum Staging: Sendable {
@@ -48,6 +50,11 @@ package struct Attack: Sendable {
         case challenge(TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
         /// The right server, which answers in a way of its own.
         case application(TLSServerConfiguration.Credential, @Sendable (any ByteStream) -> Void)
+        /// The right server, which tells HTTP/2 clients that it processed no request. Later connections get the other credential.
+        case move(TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
+        /// The right server, which redirects the client to the right server of another host at the same port. The first
+        /// credential also covers that host; the second is the one that the other host's pins allow.
+        case coalescing(TLSServerConfiguration.Credential, host: String, right: TLSServerConfiguration.Credential)
     }
 
     init(
@@ -65,7 +72,10 @@ package struct Attack: Sendable {
 
     /// The number of connections to the attack's host that the attack needs, without those to other places.
     package var connectionCount: Int {
-        if case .challenge = staging { 2 } else { 1 }
+        switch staging {
+        case .challenge, .move: 2
+        default: 1
+        }
     }
 
     /// Starts the servers, each on a free port.

@@ -15,6 +15,8 @@ package struct AttackCast: Sendable {
     package let genuine: Identity
     /// The backup key of the right server.
     package let backup: PrivateKey
+    /// The right server of ``otherHost``, with a key of its own.
+    package let otherGenuine: Identity?
     /// A random name below `.invalid`, which no host has (RFC 2606 section 2).
     let foreignName: String
 
@@ -27,6 +29,7 @@ package struct AttackCast: Sendable {
         otherAuthority = authorities.otherAuthority
         genuine = try intermediate.issue(hosts: [host], key: authorities.serverKey)
         backup = authorities.backup
+        if let otherHost { otherGenuine = try intermediate.issue(hosts: [otherHost]) } else { otherGenuine = nil }
     }
 
     /// The only certificates that the client may trust, in PEM: the roots of ``authority`` and ``otherAuthority``.

@@ -21,6 +21,6 @@ extension AttackCatalogue {
                     .refused, reference: "RFC 9110 section 15.4", stake: "the request goes to a host without pins",
                     .redirect(genuine, host: other, to: target)), at: 0)
         }
-        return attacks
+        return attacks + (try connections(cast))
     }
 }

@@ -8,7 +8,7 @@ package enum AttackGroup: String, Sendable, Hashable, CaseIterable {
     case names
     /// The version of TLS.
     case transport
-    /// The second server: after a redirect, or after a response that asks for a password.
+    /// The second server: after a redirect, or after a response that moves the request to another connection.
     case redirect
     /// The client's time and memory.
     case hold

@@ -16,6 +16,8 @@ package final class AttackServer: Sendable {
         case plain(LoopbackTCPServer, ByteTally)
         /// At the first server, on later connections.
         case later(LaterConnections)
+        /// At the first server, on connections for another host.
+        case shared(LaterConnections, AttackHosts)
     }
 
     /// - Parameters:
@@ -35,10 +37,12 @@ package final class AttackServer: Sendable {
         func start(
             _ configuration: TLSServerConfiguration,
             isAttack: @escaping @Sendable (TLSConnectionRecord) -> Bool = { _ in true },
-            response: @escaping @Sendable () -> HTTPResponse = { .ok },
+            service: AttackService = .ok,
             application: (@Sendable (any ByteStream) -> Void)? = nil
         ) throws -> LoopbackTLSServer {
             var configuration = configuration
+            let offered = application == nil ? attack.offered : .http1
+            configuration.applicationProtocols = offered.names(for: configuration)
             configuration.address = address
             configuration.allowsResumption = false
             configuration.transcriptLimit = keepsTranscripts ? AttackTranscript.limit : 0
@@ -46,8 +50,7 @@ package final class AttackServer: Sendable {
             if let observer {
                 configuration.connectionObserver = { observer(.init(record: $0, isAttack: isAttack($0))) }
             }
-            configuration.application = .stream(
-                application ?? { HTTPService(handler: { _ in response() }).serveOnce($0) })
+            configuration.application = .stream(application ?? { service.serve($0) })
             return try LoopbackTLSServer(configuration)
         }
         switch attack.staging {
@@ -59,10 +62,11 @@ package final class AttackServer: Sendable {
             first = try start(TLSServerConfiguration(credential), application: application)
         case .redirect(let credential, let other, let target):
             let server = try start(TLSServerConfiguration(target))
-            let location = "https://\(AttackServer.authority(other, clientPort ?? server.port, standard: 443))/"
+            let location = AttackServer.url(other, clientPort ?? server.port)
             elsewhere = .tls(server)
             first = try start(
-                TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
+                TLSServerConfiguration(credential), isAttack: { _ in false },
+                service: .answering { .redirect(to: location) })
         case .plainRedirect(let credential):
             let tally = ByteTally(keeping: keepsTranscripts ? AttackTranscript.limit : 0)
             let server = try LoopbackTCPServer(
@@ -76,13 +80,38 @@ package final class AttackServer: Sendable {
             let location = "http://\(AttackServer.authority(attack.host, port, standard: 80))/"
             elsewhere = .plain(server, tally)
             first = try start(
-                TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
+                TLSServerConfiguration(credential), isAttack: { _ in false },
+                service: .answering { .redirect(to: location) })
         case .challenge(let credential, let interceptor):
             let later = LaterConnections()
             elsewhere = .later(later)
             first = try start(
                 TLSServerConfiguration(credential), isAttack: { $0.credentialNumber > 0 },
-                response: { later.challenge(thenShowing: interceptor) })
+                service: .answering {
+                    later.show(interceptor)
+                    return .unauthorized()
+                })
+            later.server.withLock { $0 = WeakServer(first) }
+        case .move(let credential, let interceptor):
+            let later = LaterConnections()
+            elsewhere = .later(later)
+            first = try start(
+                TLSServerConfiguration(credential), isAttack: { $0.credentialNumber > 0 },
+                service: .moving { later.show(interceptor) })
+            later.server.withLock { $0 = WeakServer(first) }
+        case .coalescing(let credential, let other, let right):
+            let later = LaterConnections()
+            let hosts = AttackHosts(first: attack.host, other: other)
+            elsewhere = .shared(later, hosts)
+            var configuration = TLSServerConfiguration(credential)
+            configuration.credentialsByServerName = [hosts.first.lowercased(): credential, other.lowercased(): right]
+            first = try start(
+                configuration, isAttack: { $0.misdirectedByteCount > 0 },
+                service: .sharing(hosts) {
+                    later.show(right)
+                    let port = later.server.withLock { $0.server?.port } ?? 0
+                    return .redirect(to: AttackServer.url(other, clientPort ?? port))
+                })
             later.server.withLock { $0 = WeakServer(first) }
         }
     }
@@ -97,7 +126,7 @@ package final class AttackServer: Sendable {
     package var port: UInt16 { first.port }
 
     /// The URL of the first server, such as `https://localhost:49152/`.
-    package var url: String { "https://\(AttackServer.authority(attack.host, clientPort ?? port, standard: 443))/" }
+    package var url: String { AttackServer.url(attack.host, clientPort ?? port) }
 
     /// The servers by the names and ports in the URLs of a client that comes through a proxy.
     package var routes: [AttackRoute] {
@@ -106,9 +135,14 @@ package final class AttackServer: Sendable {
         switch (elsewhere, attack.staging) {
         case (.tls(let server), .redirect(_, let other, _)):
             return [start, AttackRoute(host: other, port: tls, server: server.port)]
+        case (.shared(_, let hosts), _): return [start, AttackRoute(host: hosts.other, port: tls, server: first.port)]
         case (.plain(let server, _), _): return [start, AttackRoute(host: attack.host, port: 80, server: server.port)]
         default: return [start]
         }
+    }
+
+    private static func url(_ host: String, _ port: UInt16) -> String {
+        "https://\(authority(host, port, standard: 443))/"
     }
 
     private static func authority(_ host: String, _ port: UInt16, standard: UInt16) -> String {
@@ -123,10 +157,15 @@ package final class AttackServer: Sendable {
         let there: [TLSConnectionRecord] = if case .tls(let server) = elsewhere { server.connections } else { [] }
         let isClear = if case .plain(_, let tally) = elsewhere { tally.total > 0 } else { false }
         let all = connections + there
-        let isLater = if case .later = elsewhere { true } else { false }
         let exposed = all.indices.firstIndex { index in
-            let isAttack = isLater ? all[index].credentialNumber > 0 : there.isEmpty || index >= connections.count
-            return all[index].clearByteCount > 0 || isAttack && all[index].requestByteCount > 0
+            let record = all[index]
+            let isAttack =
+                switch elsewhere {
+                case .later: record.credentialNumber > 0
+                case .shared: record.misdirectedByteCount > 0
+                case .nowhere, .tls, .plain: there.isEmpty || index >= connections.count
+                }
+            return record.clearByteCount > 0 || isAttack && record.requestByteCount > 0
         }
         observation.decisiveConnection =
             isClear ? connections.count + 1 : exposed.map { $0 + 1 } ?? (all.isEmpty ? nil : all.count)
@@ -157,6 +196,11 @@ package final class AttackServer: Sendable {
             return AttackObservation(
                 connections: connections, exposedByteCount: later.reduce(clear) { $0 + $1.requestByteCount },
                 clearByteCount: clear, wasTried: atFirst > 0, wasFollowed: !later.isEmpty)
+        case .shared(_, let hosts):
+            let misdirected = connections.reduce(0) { $0 + $1.misdirectedByteCount }
+            return AttackObservation(
+                connections: connections, exposedByteCount: misdirected + clear, clearByteCount: clear,
+                wasTried: atFirst > 0, wasFollowed: misdirected > 0 || !connections.allSatisfy(hosts.isOfFirst))
         }
     }
 
@@ -169,7 +213,7 @@ package final class AttackServer: Sendable {
             transcripts += server.connections.map { AttackTranscript(record: $0, received: $0.received) }
         case .plain(_, let tally) where tally.total > 0:
             transcripts.append(AttackTranscript(record: nil, received: tally.received))
-        case .plain, .nowhere, .later: break
+        case .plain, .nowhere, .later, .shared: break
         }
         return transcripts
     }
@@ -194,7 +238,7 @@ package final class AttackServer: Sendable {
         switch elsewhere {
         case .tls(let server): return server.waitUntilIdle(seconds: seconds) && isFirstIdle
         case .plain(let server, _): return server.waitUntilIdle(seconds: seconds) && isFirstIdle
-        case .nowhere, .later: return isFirstIdle
+        case .nowhere, .later, .shared: return isFirstIdle
         }
     }
 
@@ -204,7 +248,7 @@ package final class AttackServer: Sendable {
         switch elsewhere {
         case .tls(let server): server.close()
         case .plain(let server, _): server.close()
-        case .nowhere, .later: break
+        case .nowhere, .later, .shared: break
         }
     }
 }
@@ -221,7 +265,8 @@ package struct AttackConnection: Sendable {
         self.record = record
         // Anyone can read unencrypted bytes.
         self.isAttack = isAttack || record.clearByteCount > 0
-        requestByteCount = record.requestByteCount + record.clearByteCount
+        let misdirected = record.misdirectedByteCount
+        requestByteCount = (misdirected > 0 ? misdirected : record.requestByteCount) + record.clearByteCount
     }
 
     init(plainByteCount: Int) {
@@ -277,14 +322,13 @@ final class LaterConnections: Sendable {
     let server = Mutex(WeakServer(nil))
     private let hasChanged = Mutex(false)
 
-    /// Switches the server to a credential, once, and returns a response that asks for a password.
-    func challenge(thenShowing credential: TLSServerConfiguration.Credential) -> HTTPResponse {
+    /// Switches the server to a credential, once.
+    func show(_ credential: TLSServerConfiguration.Credential) {
         let server = server.withLock { $0.server }
         hasChanged.withLock { hasChanged in
             guard !hasChanged, let server, (try? server.replaceCredential(credential)) != nil else { return }
             hasChanged = true
         }
-        return .unauthorized()
     }
 }
 
@@ -334,6 +378,9 @@ package struct AttackObservation: Sendable, Hashable {
                     && connection.alertsReceived.contains(where: \.refusesCertificate)
             }
     }
+
+    /// The protocol that ALPN selected on the first connection that has one, such as `h2`.
+    package var applicationProtocol: String? { connections.lazy.compactMap(\.applicationProtocol).first }
 
     /// The last fatal alert from the client.
     package var alert: LoopbackTLSServer.Alert? { connections.flatMap(\.alertsReceived).last(where: \.isFatal) }

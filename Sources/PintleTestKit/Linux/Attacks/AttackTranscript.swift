@@ -10,10 +10,24 @@ package struct AttackTranscript: Sendable {
 
     /// The requests among the bytes, each with the content that was received, and the bytes that are no request.
     package var requests: (requests: [HTTPRequest], rest: [UInt8]) {
+        if record?.applicationProtocol == "h2" { return http2 }
         var reader = HTTPReader(ReceivedBytes(received))
         guard var request = try? reader.head() else { return ([], received) }
         request.body = reader.unread
         return ([request], [])
+    }
+
+    /// The requests of an HTTP/2 connection, with their content as far as all of it was received.
+    private var http2: (requests: [HTTPRequest], rest: [UInt8]) {
+        var requests: [HTTPRequest] = []
+        let handler = { (request: HTTPRequest) -> HTTPResponse in
+            requests.append(request)
+            return .ok
+        }
+        var service = HTTP2Service(handler: handler)
+        service.limits.ignoresContent = true
+        service.serve(ReceivedBytes(received))
+        return (requests, requests.isEmpty ? received : [])
     }
 }
 

@@ -31,7 +31,8 @@ public final class LoopbackTLSServer: Sendable {
     /// - Parameters:
     ///   - identity: the certificates that the server presents, and its key.
     ///   - configure: changes the configuration before the server starts.
-    ///   - handler: answers an HTTP/1.1 request, on the connection's thread.
+    ///   - handler: answers an HTTP request, on the connection's thread. The server speaks HTTP/2 if ALPN selects `h2`, and
+    ///     HTTP/1.1 otherwise.
     /// - Throws: ``MintingError`` if OpenSSL cannot use the key or the certificates, or an error of the system if the server
     ///   cannot listen.
     public convenience init(
@@ -83,7 +84,7 @@ public final class LoopbackTLSServer: Sendable {
     public var completedHandshakeCount: Int { connections.count { $0.isHandshakeComplete } }
 
     /// The number of application bytes received on all connections, after decryption. If the server acts as an interceptor,
-    /// these are the bytes that the client exposed.
+    /// these are the bytes that the client exposed. Over HTTP/2 only frames with parts of requests count.
     public var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
 
     /// Alerts from clients, by connection and then by time.
@@ -134,14 +135,18 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     /// A Boolean value that indicates whether the handshake resumed a session, without a certificate.
     public internal(set) var isResumed = false
     package internal(set) var version: LoopbackTLSServer.Version?
-    /// The protocol selected by ALPN.
+    /// The protocol selected by ALPN, also if the client then refused the certificate.
     public internal(set) var applicationProtocol: String?
     /// Alerts from the client, in order: a client that refuses a certificate should say so.
     package internal(set) var alertsReceived: [LoopbackTLSServer.Alert] = []
     /// Alerts to the client, in order.
     package internal(set) var alertsSent: [LoopbackTLSServer.Alert] = []
-    /// The number of application bytes received, after decryption.
+    /// The number of application bytes received, after decryption. Over HTTP/2 only HEADERS, CONTINUATION and DATA frames
+    /// count, with their headers, and all bytes from the first that are not HTTP/2.
     public internal(set) var requestByteCount = 0
+    /// The number of those bytes that belong to requests for a host to which another certificate belongs. A client sends them
+    /// if it uses one connection for two hosts (RFC 9113 section 9.1.1).
+    package internal(set) var misdirectedByteCount = 0
     /// The number of bytes read from a connection that did not begin with a TLS record (RFC 8446 section 5.1). A client sends
     /// them when it falls back to plain HTTP.
     public internal(set) var clearByteCount = 0

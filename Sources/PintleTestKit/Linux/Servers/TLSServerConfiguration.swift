@@ -34,7 +34,7 @@ public struct TLSServerConfiguration: Sendable {
 
     /// The protocol that the server speaks after the handshake.
     package enum Application: Sendable {
-        /// HTTP/1.1 with keep-alive. The closure runs on the connection's thread.
+        /// HTTP/2 if ALPN selected `h2`, otherwise HTTP/1.1 with keep-alive. The closure runs on the connection's thread.
         case http(@Sendable (HTTPRequest) -> HTTPResponse)
         /// Any protocol. The closure gets the decrypted stream; the connection ends when it returns.
         case stream(@Sendable (any ByteStream) -> Void)

@@ -4,7 +4,7 @@ internal import COpenSSL
 ///
 /// OpenSSL reads and writes memory, and this class copies the bytes between that memory and the socket. OpenSSL's own socket
 /// BIO would raise SIGPIPE, could not be woken when the server closes, and could neither stall nor change its output.
-final class TLSServerConnection: RekeyingStream {
+final class TLSServerConnection: RekeyingStream, NegotiatedStream {
     private let socket: TCPConnection
     private let state: TLSServerState
     private let index: Int
@@ -15,6 +15,8 @@ final class TLSServerConnection: RekeyingStream {
     private var stall: TLSServerConfiguration.Stall?
     private var hasRead = false
     private var splice: CertificateSplice?
+    /// The counter of request bytes if ALPN selected HTTP/2.
+    private var meter: HTTP2RequestMeter?
 
     init?(_ socket: TCPConnection, state: TLSServerState, index: Int) {
         guard let ssl = SSL_new(state.context.pointer) else { return nil }
@@ -88,6 +90,10 @@ final class TLSServerConnection: RekeyingStream {
         state.updateRecord(index, change)
     }
 
+    var record: TLSConnectionRecord { state.record(index) }
+
+    func addMisdirectedBytes(_ count: Int) { updateRecord { $0.misdirectedByteCount += count } }
+
     /// Makes the handshake and records its result. Returns `true` if it completed.
     func handshake() -> Bool {
         do throws(StreamError) {
@@ -95,28 +101,37 @@ final class TLSServerConnection: RekeyingStream {
                 throw StreamError(reason: "the client closed the connection")
             }
         } catch {
+            // ALPN has selected a protocol before a client refuses the certificates.
+            recordProtocol()
             updateRecord { $0.handshakeFailure = error.reason }
             return false
         }
         stall = nil
-        var name: UnsafePointer<UInt8>?
-        var count: UInt32 = 0
-        SSL_get0_alpn_selected(ssl, &name, &count)
-        let chosen = UnsafeBufferPointer(start: name, count: Int(count))
+        recordProtocol()
         updateRecord { record in
             record.isHandshakeComplete = true
             record.isResumed = SSL_session_reused(ssl) == 1
             record.version = LoopbackTLSServer.Version(rawValue: UInt16(truncatingIfNeeded: SSL_version(ssl)))
-            if !chosen.isEmpty { record.applicationProtocol = String(decoding: chosen, as: UTF8.self) }
         }
         return true
+    }
+
+    private func recordProtocol() {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &name, &count)
+        guard count > 0 else { return }
+        let chosen = String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+        if chosen == "h2" { meter = HTTP2RequestMeter() }
+        updateRecord { $0.applicationProtocol = chosen }
     }
 
     func read(upTo count: Int) throws(StreamError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: min(max(count, 1), 16_384))
         let received = Int(try drive { SSL_read(ssl, &buffer, Int32(buffer.count)) })
         let bytes = Array(buffer.prefix(received))
-        updateRecord { $0.requestByteCount += received }
+        let counted = meter?.count(bytes) ?? received
+        updateRecord { $0.requestByteCount += counted }
         keep(bytes)
         return bytes
     }

@@ -69,6 +69,14 @@ final class TLSServerState: Sendable {
         }
     }
 
+    /// Returns the record of an open connection.
+    func record(_ index: Int) -> TLSConnectionRecord {
+        log.withLock { log in
+            let place = index - log.dropped
+            return log.connections.indices.contains(place) ? log.connections[place] : TLSConnectionRecord()
+        }
+    }
+
     /// Records the end of a connection, and reports it to the observer.
     private func close(_ index: Int) {
         let record = log.withLock { log in
@@ -96,14 +104,18 @@ final class TLSServerState: Sendable {
         }
         switch configuration.application {
         case .http(let handler):
-            let service = HTTPService(handler: handler) { request in
+            let didReceive: @Sendable (HTTPRequest) -> Void = { request in
                 self.log.withLock { log in
                     log.connections[index - log.dropped].requestCount += 1
                     log.requests.append(request)
                     if log.requests.count > TLSServerState.requestLimit { log.requests.removeFirst() }
                 }
             }
-            service.serve(connection)
+            if connection.record.applicationProtocol == "h2" {
+                HTTP2Service(handler: handler, didReceive: didReceive).serve(connection)
+            } else {
+                HTTPService(handler: handler, didReceive: didReceive).serve(connection)
+            }
         case .stream(let body):
             body(connection)
         }

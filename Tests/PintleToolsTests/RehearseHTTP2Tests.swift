@@ -36,7 +36,8 @@ struct RehearseHTTP2Tests {
         #expect(RehearseTests.ids(outcomes, "let-through") == ["redirect-to-http"])
         #expect(RehearseTests.ids(outcomes, "accepted") == RehearseTests.changes.union(["control"]))
         #expect(RehearseTests.ids(outcomes, "inconclusive").isEmpty)
-        let lacking: Set = chosen == "h2" ? [] : ["goaway-moves-request", "coalesced-connection"]
+        let lacking: Set =
+            chosen == "h2" ? [] : ["goaway-moves-request", "refused-stream-moves-request", "coalesced-connection"]
         #expect(RehearseTests.ids(outcomes, "not-run") == RehearseTests.neverRun.union(lacking))
         for attack in try #require(try run.json().elements.map(Array.init)) where attack["outcome"]?.string != "not-run"
         {
@@ -73,24 +74,27 @@ struct RehearseHTTP2Tests {
         #expect(run.code == 2 && run.errors.contains("\"3\" is not a value of --http"), "\(run.errors)")
     }
 
-    @Test("curl without pins sends a request again to an interceptor, and curl with pins does not")
+    @Test("curl without pins sends a refused request again to an interceptor, and curl with pins does not")
     func moved() throws {
-        let options = RehearseTests.rehearse + ["--json", "--only", "goaway-moves-request", "--"] + RehearseTests.curl
+        let id = "refused-stream-moves-request"
+        let options = RehearseTests.rehearse + ["--json", "--only", id, "--"] + RehearseTests.curl
         let careless = ToolRun(arguments: options + ["{url}"])
-        #expect(try RehearseTests.outcomes(careless)["goaway-moves-request"] == "let-through", "\(careless.output)")
+        #expect(try RehearseTests.outcomes(careless)[id] == "let-through", "\(careless.output)")
         let pinned = ToolRun(arguments: options + ["--pinnedpubkey", "{pins}", "{url}"])
-        #expect(try RehearseTests.outcomes(pinned)["goaway-moves-request"] == "blocked", "\(pinned.output)")
+        #expect(try RehearseTests.outcomes(pinned)[id] == "blocked", "\(pinned.output)")
         #expect(!pinned.output.contains("it did not follow"))
         let older = ToolRun(arguments: options + ["--http1.1", "{url}"])
         #expect(older.code == 2 && older.errors.contains("this client speaks HTTP/1.1"), "\(older.errors)")
     }
 
     @Test(
-        "A client that compares pins only on its first connection loses a request that GOAWAY moves",
-        .enabled(if: HTTP2Client.python != nil, needed), arguments: ["trustsRetries", "none"])
-    func movedPython(mistakes: String) throws {
-        let (outcome, run) = try python("goaway-moves-request", mistakes, Self.pin)
+        "A client that compares pins only on its first connection loses a request that the server returns",
+        .enabled(if: HTTP2Client.python != nil, needed), arguments: ["trustsRetries", "none"],
+        ["goaway-moves-request", "refused-stream-moves-request"])
+    func movedPython(mistakes: String, id: String) throws {
+        let (outcome, run) = try python(id, mistakes, Self.pin)
         #expect(outcome == (mistakes == "none" ? "blocked" : "let-through"), "\(run.output) \(run.errors)")
+        #expect(!run.output.contains("it did not follow"))
     }
 
     @Test(

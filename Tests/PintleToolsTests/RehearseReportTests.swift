@@ -42,8 +42,8 @@ struct RehearseReportTests {
             read.output == """
                 testsuites 5 1 0 0
                 control []
-                trusted-interceptor ['failure']
                 expired []
+                trusted-interceptor ['failure']
                 rotated-to-backup-key []
                 tls-1.0 []
 
@@ -51,6 +51,7 @@ struct RehearseReportTests {
             "\(read.output) \(read.errorOutput)")
         let text = String(decoding: try directory.read("r.xml"), as: UTF8.self)
         #expect(text.contains("&lt;b&gt;]]&gt;&amp;"))
+        #expect(text.contains("\nweaknesses: CWE-295, MASVS-NETWORK-2, MASWE-0028, MASTG-TEST-0244\n"))
         #expect(!text.contains("\u{1B}") && !text.contains("\u{1}"))
     }
 
@@ -63,6 +64,7 @@ struct RehearseReportTests {
         #expect(page.contains("a&lt;i&gt;&amp;"))
         #expect(page.contains("<td class=\"bad\">LET THROUGH</td>"))
         #expect(page.contains("1 LET THROUGH"))
+        #expect(page.contains("RFC 7469 section 2.6, CWE-295, MASVS-NETWORK-2, MASWE-0028, MASTG-TEST-0244</small>"))
         #expect(page.contains("resumed-session-after-policy-change"))
     }
 

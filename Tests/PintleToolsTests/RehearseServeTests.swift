@@ -144,6 +144,30 @@ struct RehearseServeTests {
         #expect(served.log.contains(": 1 as they must be, 2 inconclusive"))
     }
 
+    @Test("A server that only asks the client to end has no verdict while a client waits")
+    func endings() throws {
+        let served = try ServeProcess(["--group", "hold"])
+        let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
+        #expect(try served.curl(["--cacert", ca], "control").status == 0)
+        #expect(try served.curl(["--cacert", ca], "name-constraint-bomb").status == 60)
+        #expect(try served.curl(["--cacert", ca, "--compressed"], "stacked-encodings").status == 61)
+        #expect(served.wait { served.log.contains("\n  stacked-encodings             handshake finished, ") })
+        #expect(served.end() == 0, "\(served.log)")
+        #expect(served.log.contains("2 attacks in ") && served.log.contains(": 2 as they must be\n"), "\(served.log)")
+
+        let held = try ServeProcess(["--only", "stacked-encodings"])
+        let roots = try held.directory.write(try held.curl([], "trust").stdout, to: "ca.pem")
+        #expect(try held.curl(["--cacert", roots], "control").status == 0)
+        let output = held.directory.path(of: "endless")
+        let client = try ChildProcess(
+            ["curl", "-sS", "-N", "-m", "120", "--cacert", roots, "-o", output]
+                + [try #require(held.addresses["stacked-encodings"])])
+        #expect(held.wait { ((try? held.directory.read("endless").count) ?? 0) > 0 })
+        #expect(held.end() == 1, "\(held.log)")
+        #expect(held.log.contains("a client was still waiting"), "\(held.log)")
+        #expect(held.wait { client.status != nil })
+    }
+
     @Test("The certificates are for the address of --listen, and a warning says who can reach it")
     func otherAddress() throws {
         let served = try ServeProcess(["--listen", "127.0.0.2", "--only", "expired"])

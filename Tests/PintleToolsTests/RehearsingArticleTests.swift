@@ -86,7 +86,7 @@ struct RehearsingArticleTests {
     func node() throws {
         try directory.write(try Recipes.file("Examples/rehearsal/client.mjs"), to: "client.mjs")
         // Node's https module speaks HTTP/1.1.
-        try expectBlocked(try run("node"), notRun: 2)
+        try expectBlocked(try run("node"), notRun: 3)
     }
 
     @Test(
@@ -144,7 +144,7 @@ struct RehearsingArticleTests {
     }
 
     @Test("pintle check makes a handshake, sends no request and blocks every attack")
-    func check() throws { try expectBlocked(try run("pintle"), notRun: 6) }
+    func check() throws { try expectBlocked(try run("pintle"), notRun: 7) }
 }
 
 /// A command line in the article.

@@ -14,7 +14,7 @@ final class ServedAttacks: Sendable {
         /// The reason why a connection without a request allows no verdict.
         var doubt: String?
         var alert: String?
-        /// The protocol that ALPN selected on the newest connection that has one.
+        /// The protocol that ALPN selected: HTTP/2 if any connection used it, because some attacks need that.
         var applicationProtocol: String?
         /// Connections that were still open at the end.
         var openAtEnd = 0
@@ -44,7 +44,8 @@ final class ServedAttacks: Sendable {
             var tally = state.tallies[id] ?? Tally()
             if state.isEnding, connection.isAttack { tally.isHeldAtEnd = true }
             if let alert = connection.record?.alertsReceived.last(where: \.isFatal) { tally.alert = "\(alert)" }
-            if let name = connection.record?.applicationProtocol { tally.applicationProtocol = name }
+            let name = connection.record?.applicationProtocol
+            if !HTTPVersion.isHTTP2(tally.applicationProtocol), name != nil { tally.applicationProtocol = name }
             if !connection.isAttack {
                 tally.stepBytes += connection.requestByteCount
             } else if state.isEnding, connection.requestByteCount == 0 {

@@ -51,7 +51,7 @@ package struct Attack: Sendable {
         /// The right server, which answers in a way of its own.
         case application(TLSServerConfiguration.Credential, @Sendable (any ByteStream) -> Void)
         /// The right server, which tells HTTP/2 clients that it processed no request. Later connections get the other credential.
-        case move(TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
+        case move(HTTP2Service.Signal, TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
         /// The right server, which redirects the client to the right server of another host at the same port. The first
         /// credential also covers that host; the second is the one that the other host's pins allow.
         case coalescing(TLSServerConfiguration.Credential, host: String, right: TLSServerConfiguration.Credential)

@@ -5,10 +5,14 @@ extension AttackCatalogue {
         let interceptor = TLSServerConfiguration.Credential(try cast.interceptor())
         var attacks = [
             Attack(
-                "goaway-moves-request", "the right server returns the request, then an interceptor takes over",
-                .refused,
+                "goaway-moves-request", "the right server ends with GOAWAY, then an interceptor takes over", .refused,
                 reference: "RFC 9113 section 6.8", stake: "the retry goes to a connection that was not checked",
-                .move(genuine, then: interceptor))
+                .move(.goAway, genuine, then: interceptor)),
+            Attack(
+                "refused-stream-moves-request", "the right server refuses the stream, then an interceptor takes over",
+                .refused, reference: "RFC 9113 section 8.7",
+                stake: "the retry goes to a connection that was not checked",
+                .move(.refusedStream, genuine, then: interceptor)),
         ]
         if let other = cast.otherHost, let right = cast.otherGenuine {
             // The pins of the first host allow this certificate, and those of the other host do not.

@@ -92,12 +92,12 @@ package final class AttackServer: Sendable {
                     return .unauthorized()
                 })
             later.server.withLock { $0 = WeakServer(first) }
-        case .move(let credential, let interceptor):
+        case .move(let signal, let credential, let interceptor):
             let later = LaterConnections()
             elsewhere = .later(later)
             first = try start(
                 TLSServerConfiguration(credential), isAttack: { $0.credentialNumber > 0 },
-                service: .moving { later.show(interceptor) })
+                service: .moving(signal) { later.show(interceptor) })
             later.server.withLock { $0 = WeakServer(first) }
         case .coalescing(let credential, let other, let right):
             let later = LaterConnections()

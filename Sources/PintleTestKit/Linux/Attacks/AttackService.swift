@@ -4,7 +4,7 @@ struct AttackService: Sendable {
         /// Each connection gets one response.
         case answers(@Sendable (HTTPRequest) -> HTTPResponse)
         /// Over HTTP/2, the first connections move their requests to later ones.
-        case moves(@Sendable () -> Void)
+        case moves(HTTP2Service.Signal, @Sendable () -> Void)
         /// Over HTTP/2, a connection stays open for further requests, such as those for another host.
         case shares(AttackHosts, @Sendable () -> HTTPResponse)
     }
@@ -19,11 +19,15 @@ struct AttackService: Sendable {
         AttackService(conduct: .answers { _ in response() })
     }
 
-    /// Returns a server that tells the clients of its first certificate that it processed nothing (RFC 9113 section 6.8).
+    /// Returns a server that tells the clients of its first certificate that it processed no request.
     ///
-    /// - Parameter replaceCredential: Shows later connections another certificate.
-    static func moving(_ replaceCredential: @escaping @Sendable () -> Void) -> AttackService {
-        AttackService(conduct: .moves(replaceCredential))
+    /// - Parameters:
+    ///   - signal: The way in which it tells them.
+    ///   - replaceCredential: Shows later connections another certificate.
+    static func moving(
+        _ signal: HTTP2Service.Signal, _ replaceCredential: @escaping @Sendable () -> Void
+    ) -> AttackService {
+        AttackService(conduct: .moves(signal, replaceCredential))
     }
 
     /// Returns a server that redirects clients from one host to another, and answers requests for the other.
@@ -42,11 +46,11 @@ struct AttackService: Sendable {
             } else {
                 HTTPService(handler: response).serveOnce(stream)
             }
-        case .moves(let replaceCredential):
+        case .moves(let signal, let replaceCredential):
             guard isHTTP2, record.credentialNumber == 0 else { return AttackService.ok.serve(stream) }
             HTTP2Service { _, _ in
                 replaceCredential()
-                return .moveRequests
+                return .moveRequests(signal)
             }.serveOnce(stream)
         case .shares(let hosts, let redirect):
             let isMisdirected = hosts.isOfFirst(record)

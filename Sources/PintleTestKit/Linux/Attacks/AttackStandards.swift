@@ -83,6 +83,9 @@ extension Attack {
         case "tls-1.0", "tls-1.1": .init(cwe: [.cwe757, .cwe327], owasp: [.network1, .maswe0026, .test0218])
         case "redirect-to-http": .init(cwe: [.cwe319], owasp: [.network1, .maswe0026, .test0236])
         case "redirect-to-unpinned-host": .init(cwe: [.cwe923], owasp: [.network2, .maswe0028])
+        case "coalesced-connection": .init(cwe: [.cwe923, .cwe295], owasp: [.network2, .maswe0028, .test0244])
+        case "refused-stream-moves-request", "goaway-moves-request":
+            .init(cwe: [.cwe295], owasp: [.network2, .maswe0028, .test0244])
         case "retry-after-401": .init(cwe: [.cwe295, .cwe522], owasp: [.network2, .maswe0028, .test0244])
         case "stall-mid-handshake", "stacked-encodings": .init(cwe: [.cwe1088])
         case "oversized-chain": .init(cwe: [.cwe770])

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// An endless HTTP response of gzip inside gzip (RFC 1952), which decodes to nothing.
 ///
 /// Each step adds an empty stored block (RFC 1951 section 3.2.4) to the innermost layer, and a stored block to each layer
@@ -32,7 +30,9 @@ struct EmptyGzipStack {
             try stream.write(beginning)
             while true {
                 try stream.write(step)
-                usleep(10_000)
+                // Without a pause the loop would not notice that the server closes, and the response would fill the client.
+                guard let stream = stream as? any PausingStream else { return }
+                try stream.pause(seconds: 0.01)
             }
         } catch {
             // The client or the server has ended the connection.

@@ -36,6 +36,12 @@ package protocol RekeyingStream: ByteStream {
     func updateKeys(times count: Int) throws(StreamError)
 }
 
+/// A connection whose server can wait while it sends.
+package protocol PausingStream: ByteStream {
+    /// Waits for a time. Throws as soon as the peer disconnects or the server closes, which a write may not notice.
+    func pause(seconds: Double) throws(StreamError)
+}
+
 /// The error of a connection that is closed, broken or too slow.
 package struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The cause, in a few words.

@@ -5,9 +5,16 @@ struct HTTP2Service {
     /// The server's reaction to a request.
     enum Reaction {
         case respond(HTTPResponse)
-        /// The server refuses the request with RST_STREAM and then says with GOAWAY that it processed none. So the client may
-        /// send it again on another connection.
-        case moveRequests
+        /// The server processed no request and ends the connection, so the client may send them again on another one.
+        case moveRequests(Signal)
+    }
+
+    /// The signals that a request was not processed (RFC 9113 section 8.7).
+    enum Signal: Sendable {
+        /// GOAWAY with 0 as the last stream.
+        case goAway
+        /// RST_STREAM with REFUSED_STREAM, and GOAWAY a moment later.
+        case refusedStream
     }
 
     /// The microseconds between RST_STREAM and GOAWAY. libcurl 7.88 sends a refused request again, but not if GOAWAY comes in
@@ -45,10 +52,12 @@ struct HTTP2Service {
                 while let request = connection.next() {
                     switch react(request.request, request.byteCount) {
                     case .respond(let response): connection.respond(to: request.stream, response)
-                    case .moveRequests:
-                        connection.refuseRequests()
-                        try stream.write(connection.takeOutput())
-                        usleep(HTTP2Service.pause)
+                    case .moveRequests(let signal):
+                        if signal == .refusedStream {
+                            connection.refuseRequests()
+                            try stream.write(connection.takeOutput())
+                            usleep(HTTP2Service.pause)
+                        }
                         connection.end(last: 0, .noError)
                     }
                     try stream.write(connection.takeOutput())

@@ -72,8 +72,16 @@ package final class TCPConnection: ByteStream, Sendable {
 
     /// Waits until the peer disconnects, the server closes or the time is up. Bytes that the peer sends meanwhile stay unread.
     package func stall(seconds: Double) {
-        // POLLRDHUP, which Swift's Glibc module does not declare.
-        _ = poll(events: 0x2000, deadline: Deadline(seconds: seconds))
+        _ = poll(events: TCPConnection.hangUp, deadline: Deadline(seconds: seconds))
+    }
+
+    /// Waits for a time. Throws as soon as the peer disconnects or the server closes.
+    func pause(seconds: Double) throws(StreamError) {
+        switch poll(events: TCPConnection.hangUp, deadline: Deadline(seconds: seconds)) {
+        case .timedOut: break
+        case .stopped: throw .serverClosed
+        case .ready: throw StreamError(reason: "the peer disconnected")
+        }
     }
 
     /// Ends this side and reads what is left, for a short time. Closing a socket with unread bytes would reset the connection,
@@ -113,6 +121,8 @@ package final class TCPConnection: ByteStream, Sendable {
         }
     }
 
+    /// POLLRDHUP, which Swift's Glibc module does not declare.
+    private static let hangUp: Int16 = 0x2000
     static let dontWait = Int32(MSG_DONTWAIT)
     static let noSignal = Int32(MSG_NOSIGNAL)
 

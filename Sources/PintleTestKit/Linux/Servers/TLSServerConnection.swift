@@ -4,7 +4,7 @@ internal import COpenSSL
 ///
 /// OpenSSL reads and writes memory, and this class copies the bytes between that memory and the socket. OpenSSL's own socket
 /// BIO would raise SIGPIPE, could not be woken when the server closes, and could neither stall nor change its output.
-final class TLSServerConnection: RekeyingStream, NegotiatedStream {
+final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream {
     private let socket: TCPConnection
     private let state: TLSServerState
     private let index: Int
@@ -156,6 +156,8 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream {
         }
         guard result > 0 else { throw StreamError(reason: "the client ended the session") }
     }
+
+    func pause(seconds: Double) throws(StreamError) { try socket.pause(seconds: seconds) }
 
     /// Sends close_notify.
     func close() {

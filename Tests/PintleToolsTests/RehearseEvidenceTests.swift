@@ -19,7 +19,8 @@ struct RehearseEvidenceTests {
         let folder = directory.path(of: "evidence")
         let run = ToolRun(
             arguments: RehearseTests.rehearse + [
-                "--only", "trusted-interceptor,redirect-to-http,garbage-der,expired", "--evidence", folder,
+                "--http", "1.1", "--only", "trusted-interceptor,redirect-to-http,garbage-der,expired", "--evidence",
+                folder,
             ] + options + ["--"] + Self.client)
         return (run, folder)
     }
@@ -46,6 +47,21 @@ struct RehearseEvidenceTests {
             plain.contains("connection 2: plain HTTP\n  > GET / HTTP/1.1") && plain.contains("decided by connection 2"))
         let refused = String(decoding: try directory.read("evidence/expired/transcript.txt"), as: UTF8.self)
         #expect(refused.contains("alert from the client: certificate_expired (45)") && !refused.contains(" > "))
+    }
+
+    @Test("A request over HTTP/2 is shown like one over HTTP/1.1, with its fields decoded")
+    func http2() throws {
+        let directory = try TemporaryDirectory()
+        let run = ToolRun(
+            arguments: RehearseTests.rehearse + [
+                "--http", "2", "--only", "trusted-interceptor", "--evidence", directory.path(of: "evidence"), "--",
+            ] + Self.client)
+        #expect(run.code == 1)
+        let transcript = String(
+            decoding: try directory.read("evidence/trusted-interceptor/transcript.txt"), as: UTF8.self)
+        #expect(transcript.contains("ALPN h2") && transcript.contains("  > POST /login?[9 bytes, SHA-256 906b1a00"))
+        #expect(transcript.contains("  > authorization: [18 bytes, SHA-256 ") && transcript.contains("  > accept: */*"))
+        for secret in Self.secrets { #expect(!transcript.contains(secret)) }
     }
 
     @Test("Certificates are there as they were presented, results as JSON, and every hash is right")

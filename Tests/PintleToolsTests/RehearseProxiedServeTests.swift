@@ -70,8 +70,8 @@ struct RehearseProxiedServeTests {
         #expect(try served.curl(ca, url).output == "ok\n")
         #expect(served.wait { served.log.contains("control                       handshake finished, ") })
         // In the order of the catalogue: connections 3, 4 and 5 to 6.
-        #expect(try served.curl(ca, url).output == "ok\n")
         #expect(try served.curl(ca, url).status == 60)
+        #expect(try served.curl(ca, url).output == "ok\n")
         #expect(try served.curl(ca, url).output == "")
         #expect(try served.curl(ca, url).output == "ok\n")
         // All attacks are over, so the app works again.

@@ -21,7 +21,7 @@ struct RehearseServeTests {
             child = try ChildProcess(
                 [
                     tool, "rehearse", "--serve", "--junit", directory.path(of: "r.xml"), "--html",
-                    directory.path(of: "r.html"),
+                    directory.path(of: "r.html"), "--sarif", directory.path(of: "r.sarif"),
                 ] + options, outputFile: directory.path(of: "log"))
             #expect(wait { log.contains("\n\n  control ") && log.hasSuffix("/\n\n") }, "\(log)")
             for line in log.split(separator: "\n") {
@@ -87,6 +87,9 @@ struct RehearseServeTests {
         let junit = String(decoding: try served.directory.read("r.xml"), as: UTF8.self)
         #expect(junit.contains("failures=\"2\" errors=\"0\""))
         #expect(String(decoding: try served.directory.read("r.html"), as: UTF8.self).contains("2 LET THROUGH"))
+        let sarif = try JSONDocument(try served.directory.read("r.sarif")).root
+        let results = sarif["runs"]?.elements.map { Array($0) }?.first?["results"]?.elements.map { Array($0) } ?? []
+        #expect(results.compactMap { $0["ruleId"]?.string } == ["trusted-interceptor", "redirect-to-http"])
     }
 
     @Test("The same client with pins sends requests only to the right servers")

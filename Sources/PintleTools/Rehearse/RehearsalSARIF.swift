@@ -128,7 +128,7 @@ struct RehearsalSARIF {
         json.member("ruleId", attack.id)
         json.member("ruleIndex", rules.firstIndex { $0.id == attack.id })
         json.member("level", result.outcome == .inconclusive ? "warning" : "error")
-        let verdict = "must be \(attack.expectation.rawValue), was \(result.outcome.word)"
+        let verdict = "must be \(attack.expectation.rawValue), was \(result.outcome.word.lowercased())"
         let why = [verdict, result.why].compactMap(\.self).joined(separator: "; ")
         let place = result.host.map { " at \($0)" } ?? ""
         json.message("message", Self.sentence("\(attack.summary)\(place): \(why)"))

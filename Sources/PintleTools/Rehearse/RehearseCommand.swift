@@ -34,8 +34,8 @@ extension Command {
             """
             Starts a TLS server on loopback for each attack, with new certificates, and runs the client once against \
             each. Judges by the bytes that the server got and by the end of the client: accepted, blocked, LET THROUGH, \
-            inconclusive. Attacks of the group `hold` ask only that the client ends by itself: ended, or HELD. The right server \
-            comes first: if a client refuses it, its other answers prove nothing.
+            inconclusive. Some attacks of the group `hold` ask only that the client ends by itself: ended, or HELD. \
+            The right server comes first: if a client refuses it, its other answers prove nothing.
             """,
             """
             In the client's words these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. `{ca}` \

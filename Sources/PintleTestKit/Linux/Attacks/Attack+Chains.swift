@@ -22,7 +22,7 @@ extension Attack {
                 Chain(place: "first", certificates: credential.chain),
                 Chain(place: "other-host", certificates: right.chain),
             ]
-        case .challenge(let credential, let later), .move(let credential, let later):
+        case .challenge(let credential, let later), .move(_, let credential, let later):
             [Chain(place: "first", certificates: credential.chain), Chain(place: "later", certificates: later.chain)]
         }
     }

@@ -6,8 +6,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=.build/peers.log
-tests='PintleToolsTests\.(SlowPeerTests|RehearsingArticleTests/(go|okHttp)\(\))'
-count=3
+tests='PintleToolsTests\.(SlowPeerTests|RehearsingArticleTests/(go|okHttp)\(\)|RehearseHTTP2Tests/okHttp\()'
+count=4
 mkdir -p .build
 if [ "${1:-}" = smoke ]; then
     found=$(swift test list --skip-build 2>/dev/null | grep -cE "^$tests" || true)

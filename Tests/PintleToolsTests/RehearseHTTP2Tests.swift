@@ -110,6 +110,27 @@ struct RehearseHTTP2Tests {
         #expect((attack["requestBytes"]?.integer ?? 0 > 0) == (mistakes != "none"))
     }
 
+    @Test(
+        "OkHttp uses one connection for two hosts, unless its CertificatePinner has pins for the other host",
+        .enabled(if: PrintedRecipe.hasPeers, "skipped: make peers installs OkHttp and runs this"),
+        arguments: [true, false])
+    func okHttp(pinsBoth: Bool) throws {
+        let jars = "/usr/share/java/okhttp.jar:/usr/share/java/okio.jar"
+        let compiled = try runProcess(
+            ["javac", "-nowarn", "-cp", jars, "-d", directory.path]
+                + ["\(Recipes.root)/Tests/Consumers/PinnedClient.java"], timeout: 300)
+        try #require(compiled.status == 0, "\(compiled.errorOutput)")
+        // The variable only shows that the client knows the other pin.
+        let client =
+            ["env", "OTHER={other-pin}", "java", "-cp", "\(directory.path):\(jars)", "PinnedClient", "{ca}", "{url}"]
+            + ["sha256/{pin-base64}"] + (pinsBoth ? ["{other-host}@sha256/{other-pin-base64}"] : [])
+        let run = ToolRun(
+            arguments: RehearseTests.rehearse + ["--json", "--only", "coalesced-connection", "--"] + client)
+        #expect(
+            try RehearseTests.outcomes(run)["coalesced-connection"] == (pinsBoth ? "blocked" : "let-through"),
+            "\(run.output) \(run.errors)")
+    }
+
     @Test("Coalescing proves nothing about a client that does not get the other host's pin, or speaks HTTP/1.1")
     func notCoalesced() throws {
         let options = RehearseTests.rehearse + ["--only", "coalesced-connection", "--"]

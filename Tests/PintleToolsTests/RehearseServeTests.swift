@@ -107,6 +107,22 @@ struct RehearseServeTests {
         #expect(served.log.contains("3 attacks in ") && served.log.contains(": 3 as they must be\n"))
     }
 
+    @Test("The servers offer HTTP/2 unless --http leaves it out", arguments: ["both", "1.1"])
+    func versions(http: String) throws {
+        let served = try ServeProcess(["--only", "expired,refused-stream-moves-request", "--http", http])
+        let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
+        for id in ["control", "refused-stream-moves-request"] {
+            #expect(try served.curl(["--cacert", ca], id).output == "ok\n")
+        }
+        #expect(try served.curl(["--cacert", ca], "expired").status == 60)
+        let ends = served.wait { served.log.split(separator: "\n").count { $0.contains("handshake finished, ") } >= 2 }
+        #expect(ends && served.wait { served.log.contains("  refused: alert certificate_expired") })
+        #expect(served.log.contains("request bytes over HTTP/2\n") == (http == "both"))
+        #expect(served.end() == (http == "both" ? 1 : 0))
+        #expect(served.log.contains("not run: refused-stream-moves-request: this client speaks") == (http != "both"))
+        #expect(served.log.contains("2 attacks in ") == (http == "both"), "\(served.log)")
+    }
+
     @Test("A run without a request to the right server proves nothing")
     func noRequest() throws {
         let served = try ServeProcess(["--only", "expired"])

@@ -44,6 +44,9 @@ final class AttackSequence: Sendable {
         }
     }
 
+    /// A Boolean value that indicates whether no connection came.
+    var isUnused: Bool { state.withLock { $0.connections == 0 } }
+
     /// Notes that the right server has received a request, so that attacks may begin.
     func acceptControl() { state.withLock { $0.isControlAccepted = true } }
 

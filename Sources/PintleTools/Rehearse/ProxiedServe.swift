@@ -137,6 +137,7 @@ final class ProxiedServe {
             func result(_ attack: Attack, _ connection: Int?) -> RehearsalResult {
                 var result = stage.seen.result(attack)
                 (result.host, result.connection) = (stage.host.authority, connection)
+                if stage.sequence.isUnused { result.remark = RehearsalResult.notAsked }
                 return result
             }
             controls.append(result(stage.host.catalogue.control, nil))

@@ -109,7 +109,7 @@ struct HTTP2FlowTests {
     @Test("A server that ignores content answers after the header and ends the connection in order")
     func once() throws {
         var limits = HTTP2Limits()
-        (limits.requests, limits.ignoresContent) = (1, true)
+        (limits.requests, limits.droppedContent) = (1, 0)
         let exchange = try Fixture.exchange(
             Fixture.headers(flags: 4) + Fixture.data(10_000) + Fixture.headers(stream: 3), limits: limits)
         #expect(exchange.requests.map(\.stream) == [1])
@@ -117,6 +117,21 @@ struct HTTP2FlowTests {
         #expect(exchange.endCode == 0)
         #expect(exchange.sent.suffix(3).map(\.kind) == [.headers, .resetStream, .goAway])
         #expect(exchange.sent.last?.payload.prefix(4) == [0, 0, 0, 1])
+    }
+
+    @Test("A server that drops content waits for the end of short content, and not for that of long content")
+    func droppedContent() throws {
+        var limits = HTTP2Limits()
+        (limits.requests, limits.droppedContent) = (1, 15_000)
+        let short = Fixture.headers(flags: 4) + Fixture.data(10_000)
+        #expect(try Fixture.exchange(short, limits: limits).requests.isEmpty)
+        let whole = try Fixture.exchange(short + Fixture.data(0, flags: 1), limits: limits)
+        #expect(whole.requests.map(\.request.body) == [[]])
+        // The client needs no RST_STREAM, because it has sent everything.
+        #expect(whole.sent.suffix(2).map(\.kind) == [.headers, .goAway])
+        let long = try Fixture.exchange(short + Fixture.data(10_000), limits: limits)
+        #expect(long.requests.count == 1)
+        #expect(long.sent.suffix(3).map(\.kind) == [.headers, .resetStream, .goAway])
     }
 
     @Test("A server that moves requests refuses the streams and says that it processed none")

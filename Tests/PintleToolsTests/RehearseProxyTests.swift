@@ -29,7 +29,8 @@ struct RehearseProxyTests {
             let run = ToolRun(arguments: Self.proxied + ["--"] + client)
             #expect(run.code == 1, "\(run.errors)")
             let outcomes = try RehearseTests.outcomes(run)
-            #expect(RehearseTests.ids(outcomes, "let-through") == RehearseTests.interceptions.union(RehearseTests.moves))
+            #expect(
+                RehearseTests.ids(outcomes, "let-through") == RehearseTests.interceptions.union(RehearseTests.moves))
             #expect(RehearseTests.ids(outcomes, "accepted") == RehearseTests.changes.union(["control"]))
             #expect(RehearseTests.ids(outcomes, "inconclusive").isEmpty)
         }

@@ -17,7 +17,8 @@ struct RehearsalPage {
 
     var html: String {
         let client = report.client.map { ["Client: <code>\(HTMLText.escape($0))</code>"] } ?? []
-        let version = report.controls.first?.applicationProtocol.map { ["The client chose \(HTTPVersion.name(of: $0))."] } ?? []
+        let version =
+            report.controls.first?.applicationProtocol.map { ["The client chose \(HTTPVersion.name(of: $0))."] } ?? []
         let page = ReportPage(
             kind: "Rehearsal of attacks", result: report.tally.result, verdict: report.exitCode == .fine ? .good : .bad,
             facts: client + version + [HTMLText.escape(report.sentence)]

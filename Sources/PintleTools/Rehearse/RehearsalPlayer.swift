@@ -27,7 +27,8 @@ struct RehearsalPlayer: Sendable {
         let begin = ContinuousClock.now
         var connected: Double?
         let process = try run(
-            on: stage, values: values[0], url: 0, timeout: timeout ?? Self.standardTimeout, isCancelled: { Interrupts.areAsking },
+            on: stage, values: values[0], url: 0, timeout: timeout ?? Self.standardTimeout,
+            isCancelled: { Interrupts.areAsking },
             mayContinue: {
                 guard timeout == nil else { return false }
                 let passed = begin.duration(to: .now) / .seconds(1)

@@ -158,7 +158,8 @@ final class RehearsalRun {
             attack: attack, host: settings.namesHosts ? hosts[index].authority : nil, outcome: verdict.0,
             requestBytes: observation.exposedByteCount, connection: observation.decisiveConnection,
             milliseconds: process.milliseconds, clientExit: play.evidence.clientExit,
-            alert: observation.alert.map { "\($0)" }, applicationProtocol: observation.applicationProtocol, remark: verdict.remark,
+            alert: observation.alert.map { "\($0)" }, applicationProtocol: observation.applicationProtocol,
+            remark: verdict.remark,
             clientWords: process.stderr.isEmpty ? process.stdout : process.stderr,
             transcripts: play.transcripts)
     }

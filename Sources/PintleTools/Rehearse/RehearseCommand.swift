@@ -64,7 +64,8 @@ extension Command {
                 mayRepeat: true, followsOptions: true)
         ],
         ownOptions: [
-            .only, .group, .list, .timeout, .httpVersions, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy, .rehearsalJUnit,
+            .only, .group, .list, .timeout, .httpVersions, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy,
+            .rehearsalJUnit,
             .rehearsalPage, .rehearsalSARIF, .evidence, .evidenceContent, .serve, .listen,
         ],
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
@@ -234,7 +235,10 @@ struct RehearseCommand {
                     host: names.first ?? "localhost", otherHost: names.first == other ? nil : other,
                     authorities: authorities
                 ).offering(offeredProtocols)
-                return ([RehearsedHost(catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue))], authorities)
+                return (
+                    [RehearsedHost(catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue))],
+                    authorities
+                )
             }
             let authorities = try AttackAuthorities(constrainedTo: names)
             var hosts: [RehearsedHost] = []
@@ -244,7 +248,8 @@ struct RehearseCommand {
                 ).offering(offeredProtocols)
                 hosts.append(
                     RehearsedHost(
-                        catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue), clientPort: endpoint.port))
+                        catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue),
+                        clientPort: endpoint.port))
             }
             return (hosts, authorities)
         } catch let error as ToolError {

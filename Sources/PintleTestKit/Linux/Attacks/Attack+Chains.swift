@@ -16,7 +16,8 @@ extension Attack {
                 Chain(place: "first", certificates: credential.chain),
                 Chain(place: "redirect", certificates: target.chain),
             ]
-        case .plainRedirect(let credential), .application(let credential, _): [Chain(place: "first", certificates: credential.chain)]
+        case .plainRedirect(let credential), .application(let credential, _):
+            [Chain(place: "first", certificates: credential.chain)]
         case .coalescing(let credential, _, let right):
             [
                 Chain(place: "first", certificates: credential.chain),

@@ -64,7 +64,7 @@ struct AttackService: Sendable {
                 return .respond(.ok)
             }
             service.limits.requests = 16
-            service.limits.ignoresContent = true
+            service.limits.droppedContent = HTTP2Limits.dropped
             service.serve(stream)
         }
     }

@@ -17,17 +17,22 @@ package struct AttackTranscript: Sendable {
         return ([request], [])
     }
 
-    /// The requests of an HTTP/2 connection, with their content as far as all of it was received.
+    /// The requests of an HTTP/2 connection, with their contents if all of them were received.
     private var http2: (requests: [HTTPRequest], rest: [UInt8]) {
+        let (heads, whole) = (http2Requests(droppingContent: 0), http2Requests(droppingContent: nil))
+        return (whole.count == heads.count ? whole : heads, heads.isEmpty ? received : [])
+    }
+
+    private func http2Requests(droppingContent limit: Int?) -> [HTTPRequest] {
         var requests: [HTTPRequest] = []
         let handler = { (request: HTTPRequest) -> HTTPResponse in
             requests.append(request)
             return .ok
         }
         var service = HTTP2Service(handler: handler)
-        service.limits.ignoresContent = true
+        service.limits.droppedContent = limit
         service.serve(ReceivedBytes(received))
-        return (requests, requests.isEmpty ? received : [])
+        return requests
     }
 }
 

@@ -36,6 +36,11 @@ struct HTTP2Limits: Sendable, Hashable {
     var requests = 100_000
     /// The bytes of content that the server holds, of all open streams together.
     var content = 64 << 20
-    /// A Boolean value that indicates whether a request counts as complete after its header, and its content is dropped.
-    var ignoresContent = false
+    /// The bytes of content after which a request counts as complete although more may follow. Its content is dropped. `nil`
+    /// holds the content until the request ends.
+    var droppedContent: Int?
+
+    /// The limit for servers that answer without need of the content. A client that can send all of it before the response
+    /// does not take the response for an error.
+    static let dropped = 1 << 20
 }

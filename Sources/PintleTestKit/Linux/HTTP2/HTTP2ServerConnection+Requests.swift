@@ -42,7 +42,9 @@ extension HTTP2ServerConnection {
             request: try HTTPRequest(http2: fields), byteCount: block.byteCount, window: initialWindow)
         stream.hasEnded = block.endsStream
         streams[block.stream] = stream
-        return block.endsStream || limits.ignoresContent ? try complete(block.stream) : nil
+        // A client that waits for 100 (Continue) sends no content before a response.
+        let waits = limits.droppedContent == 0 || limits.droppedContent != nil && stream.request["expect"] != nil
+        return block.endsStream || waits ? try complete(block.stream) : nil
     }
 
     private mutating func receiveTrailers(_ fields: [HPACKField], _ block: HeaderBlock) throws(HTTP2Error) -> Request? {
@@ -74,7 +76,10 @@ extension HTTP2ServerConnection {
         }
         stream.byteCount += HTTP2Frame.headerCount + frame.payload.count
         stream.hasEnded = frame.has(HTTP2Frame.Flag.endStream)
-        if !limits.ignoresContent, !stream.isComplete {
+        var isEnough = false
+        if let limit = limits.droppedContent {
+            isEnough = !stream.isComplete && stream.byteCount >= limit
+        } else if !stream.isComplete {
             heldContent += content.count
             guard heldContent <= limits.content else {
                 throw HTTP2Error(.enhanceYourCalm, "content over \(limits.content) bytes")
@@ -82,7 +87,7 @@ extension HTTP2ServerConnection {
             stream.request.body += content
         }
         streams[frame.stream] = stream
-        if stream.hasEnded { return stream.isComplete ? nil : try complete(frame.stream) }
+        if stream.hasEnded || isEnough { return stream.isComplete ? nil : try complete(frame.stream) }
         if !frame.payload.isEmpty { write(.windowUpdate, stream: frame.stream, payload: update) }
         return nil
     }
@@ -91,7 +96,7 @@ extension HTTP2ServerConnection {
     private mutating func complete(_ number: UInt32) throws(HTTP2Error) -> Request? {
         guard var stream = streams[number] else { return nil }
         let request = stream.request
-        if let length = request["content-length"], !limits.ignoresContent {
+        if let length = request["content-length"], limits.droppedContent == nil {
             guard Int(length) == request.body.count else {
                 throw HTTP2Error(.protocolError, "content of another length than content-length")
             }

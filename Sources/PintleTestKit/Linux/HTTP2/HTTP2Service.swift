@@ -68,11 +68,11 @@ struct HTTP2Service {
         }
     }
 
-    /// Answers one request without reading its content, and keeps nothing of what the client sends.
+    /// Answers one request without keeping its content. Content over 1 MiB is not awaited.
     func serveOnce(_ stream: any ByteStream) {
         var once = self
         once.limits.requests = 1
-        once.limits.ignoresContent = true
+        once.limits.droppedContent = HTTP2Limits.dropped
         once.serve(stream)
     }
 }

@@ -20,12 +20,11 @@ extension Command {
                 purpose: "two of the attacks, with every detail"),
             Example(line: "pintle rehearse --list", purpose: "the attacks, the standard behind each, why it matters"),
             Example(
-                line: "pintle rehearse --proxy --host api.example.com -- ./client --ca {ca} --proxy {proxy}",
+                line: "pintle rehearse --proxy --host api.example.com -- ./client --ca {ca}",
                 purpose: "an app with a fixed host name, through a proxy that answers for it"),
             Example(
-                line: "pintle rehearse --host api.example.com -- curl -m 3 --cacert {ca} "
-                    + "--resolve {host}:{port}:127.0.0.1 {url}",
-                purpose: "a client that finds the name by its own means"),
+                line: "pintle rehearse --host api.example.com --resolve-by hosts -- ./client {url} {ca}",
+                purpose: "the app's name at a port of this machine, without a proxy"),
             Example(
                 line: "pintle rehearse --serve --listen 192.0.2.7 --html report.html",
                 purpose: "the servers for a phone in the same network, until Ctrl-C"),
@@ -43,7 +42,7 @@ extension Command {
             (sha256//...); `{pins}` is both with a semicolon between. `{issuer}` is the pin of the authority that issues. \
             `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{other-host}` is another host with a pin of \
             its own, `{other-pin}` or `{other-pin-base64}`. `{policy}` is a policy file with \
-            anchors and pins. No shell reads the words. The client runs without proxy variables and without input. When its time \
+            anchors and pins. No shell reads the words. The client runs without input, and without proxy variables but those of `--proxy`. When its time \
             is up, it is ended together with all its child processes.
             """,
             """
@@ -76,7 +75,10 @@ extension Command {
                 "something was let through or held the client, a server that must be accepted was blocked, or a server "
                     + "has no verdict"
             ),
-            (.unusable, "it proves nothing: the client cannot be run, or refuses the right server too"),
+            (
+                .unusable,
+                "it proves nothing: the client cannot be run, refuses the right server too, or does not use the proxy"
+            ),
         ],
         sections: [
             .json(
@@ -84,7 +86,10 @@ extension Command {
                     + "`remark`. With `--list` an object has `id`, `expected`, `reference`, `summary`, `why`, `group`, `cwe` and "
                     + "`owasp`.",
                 keys: [
-                    ("id", "The attack; `control` for the right server"),
+                    (
+                        "id",
+                        "The attack; `control` for the right server, `other-host` for a host that the proxy refused"
+                    ),
                     ("expected", "`refused`, `accepted` or `ended`"),
                     ("outcome", "`accepted`, `blocked`, `ended`, `let-through`, `held`, `inconclusive` or `not-run`"),
                     ("requestBytes", "The number of bytes that the server got and decrypted"),

@@ -5,13 +5,11 @@ internal import PintleTestKit
 /// connections.
 struct RehearsalEvidenceFiles {
     let report: RehearsalReport
-    /// The roots that the client was to trust.
-    let anchorsPEM: String
     /// A Boolean value that indicates whether requests are written as they came.
     let showsContent: Bool
 
     func write(to folder: EvidenceFolder) throws(ToolError) {
-        try folder.write("authorities.pem", Array(anchorsPEM.utf8))
+        try folder.write("authorities.pem", Array(report.anchorsPEM.utf8))
         try folder.write("results.json", report.document.bytes)
         for result in report.all where result.outcome != .notRun {
             let place = (result.host.map { $0 + "/" } ?? "") + result.attack.id

@@ -16,8 +16,10 @@ struct RehearsalReport {
     var timing: RehearsalTiming?
     /// `nil` for a client that connects to the servers.
     var proxy: Proxy?
-    /// The folder of the evidence, which was written already.
-    var evidence: String?
+    /// The folder of the evidence; `nil` without `--evidence`.
+    var evidence: RehearsalSettings.Evidence?
+    /// The roots that the client was to trust.
+    var anchorsPEM = ""
 
     /// The facts of a rehearsal through a proxy.
     struct Proxy {
@@ -90,7 +92,9 @@ struct RehearsalReport {
         }
         console.print()
         console.print(sentence)
-        if let timing { console.print(console.palette.dim(timing.sentence)) }
+        for line in TextLayout.wrapped(timing?.sentence ?? "", width: console.width) where timing != nil {
+            console.print(console.palette.dim(line))
+        }
         let writesFiles = [
             OptionSpecification.rehearsalPage, .rehearsalJUnit, .rehearsalSARIF, .evidence,
         ].contains {
@@ -104,7 +108,7 @@ struct RehearsalReport {
                 console.print((index + number == 0 ? "next: " : "      ") + line)
             }
         }
-        let files = try writeFiles(invocation.arguments) + (evidence.map { ["evidence: \($0)"] } ?? [])
+        let files = try writeFiles(invocation.arguments)
         if !files.isEmpty {
             console.print((advice.isEmpty ? "next: " : "      ") + SafeText.escape(files.joined(separator: "   ")))
         }
@@ -132,6 +136,11 @@ struct RehearsalReport {
             let sarif = RehearsalSARIF(self, client: RehearsedClient(arguments.positionals))
             try OutputFile.replace(path, sarif.document.bytes + [UInt8(ascii: "\n")])
             files.append("sarif: \(path)")
+        }
+        if let evidence {
+            try RehearsalEvidenceFiles(report: self, showsContent: evidence.showsContent)
+                .write(to: EvidenceFolder(evidence.path))
+            files.append("evidence: \(evidence.path)")
         }
         return files
     }

@@ -52,6 +52,31 @@ final class RehearsalRun {
 
         let jobs = jobs(judges)
         let timeout = settings.timeout(afterStart: plays[0].evidence.startSeconds)
+        let played = try play(jobs, player, judges, timeout: timeout, text)
+        let timing = RehearsalTiming(
+            parallel: min(settings.parallel, jobs.beginning.count), timeout: timeout,
+            isMeasured: settings.timeout == nil && timeout != RehearsalPlayer.standardTimeout,
+            withoutHold: jobs.attacks.contains { $0.attack.group == .hold } ? start.duration(to: played.lastEnd) : nil)
+        let refusals = (plays.first?.refusals ?? []) + played.refusals
+        let report = RehearsalReport(
+            client: client.line, controls: controls, results: played.results, now: invocation.now,
+            duration: start.duration(to: .now), advice: RehearsalAdvice(played.results, client: client).lines,
+            timing: timing, proxy: isProxied ? RehearsalReport.Proxy(refusals: refusals, roots: settings.roots) : nil,
+            evidence: settings.evidence, anchorsPEM: first.catalogue.cast.anchorsPEM)
+        return try report.conclude(text, invocation)
+    }
+
+    private struct Played {
+        var results: [RehearsalResult] = []
+        var refusals: [AttackProxy.Refusal] = []
+        /// The end of the last attack outside the group `hold`.
+        var lastEnd: ContinuousClock.Instant
+    }
+
+    /// Runs the attacks, and prints each result as soon as those before it are there.
+    private func play(
+        _ jobs: Jobs, _ player: RehearsalPlayer, _ judges: [RehearsalJudge?], timeout: Double, _ text: RehearsalText
+    ) throws(ToolError) -> Played {
         let running = OrderedJobs(jobs.beginning, atOnce: settings.parallel) {
             [attacks = jobs.attacks] number, isCancelled -> Result<Timed<RehearsalPlay>, ToolError> in
             do throws(ToolError) {
@@ -63,46 +88,31 @@ final class RehearsalRun {
             }
         }
         defer { running.close() }
-        var results: [RehearsalResult] = []
-        var refusals = plays.first.map(\.refusals) ?? []
-        var lastEnd = start
+        var played = Played(lastEnd: start)
         for (number, (index, attack)) in jobs.attacks.enumerated() {
-            if let reason = jobs.notRun[number] {
-                results.append(
-                    RehearsalResult(attack: attack, host: controls[index].host, outcome: .notRun, remark: reason))
-            } else {
-                let played = running.result(of: number) {
+            let result: RehearsalResult
+            if let judge = judges[index], jobs.notRun[number] == nil {
+                let job = running.result(of: number) {
                     text.progress(
                         attack, running.finishedCount, of: jobs.beginning.count, after: start.duration(to: .now))
                 }
                 text.eraseProgress()
-                let timed = try played.get()
-                refusals += timed.value.refusals
-                if attack.group != .hold { lastEnd = max(lastEnd, timed.end) }
-                if let judge = judges[index] {
-                    results.append(result(attack, index, judge.judge(attack, timed.value.evidence), timed.value))
-                }
+                let timed = try job.get()
+                played.refusals += timed.value.refusals
+                if attack.group != .hold { played.lastEnd = max(played.lastEnd, timed.end) }
+                result = self.result(attack, index, judge.judge(attack, timed.value.evidence), timed.value)
+            } else {
+                result = RehearsalResult(
+                    attack: attack, host: place(index), outcome: .notRun, remark: jobs.notRun[number])
             }
-            if !invocation.writesJSON, let result = results.last {
-                for line in text.row(result) { console.print(line) }
-            }
+            played.results.append(result)
+            if !invocation.writesJSON { for line in text.row(result) { console.print(line) } }
         }
-        let timing = RehearsalTiming(
-            parallel: min(settings.parallel, jobs.beginning.count), timeout: timeout,
-            isMeasured: settings.timeout == nil && timeout != RehearsalPlayer.standardTimeout,
-            withoutHold: jobs.attacks.contains { $0.attack.group == .hold } ? start.duration(to: lastEnd) : nil)
-        let report = RehearsalReport(
-            client: client.line, controls: controls, results: results, now: invocation.now,
-            duration: start.duration(to: .now), advice: RehearsalAdvice(results, client: client).lines, timing: timing,
-            proxy: isProxied ? RehearsalReport.Proxy(refusals: refusals, roots: settings.roots) : nil,
-            evidence: settings.evidence?.path)
-        if let evidence = settings.evidence {
-            try RehearsalEvidenceFiles(
-                report: report, anchorsPEM: first.catalogue.cast.anchorsPEM, showsContent: evidence.showsContent
-            ).write(to: EvidenceFolder(evidence.path))
-        }
-        return try report.conclude(text, invocation)
+        return played
     }
+
+    /// Returns the host as results name it.
+    private func place(_ index: Int) -> String? { settings.namesHosts ? hosts[index].authority : nil }
 
     private struct Timed<Value: Sendable>: Sendable {
         let value: Value
@@ -155,7 +165,7 @@ final class RehearsalRun {
     ) -> RehearsalResult {
         let (observation, process) = (play.evidence.observation, play.process)
         return RehearsalResult(
-            attack: attack, host: settings.namesHosts ? hosts[index].authority : nil, outcome: verdict.0,
+            attack: attack, host: place(index), outcome: verdict.0,
             requestBytes: observation.exposedByteCount, connection: observation.decisiveConnection,
             milliseconds: process.milliseconds, clientExit: play.evidence.clientExit,
             alert: observation.alert.map { "\($0)" }, applicationProtocol: observation.applicationProtocol,

@@ -12,8 +12,8 @@ import okhttp3.OkHttpClient;
 import okhttp3.Request;
 import okhttp3.Response;
 
-/** Requests an address with a file of roots and pins. Exits with 0 if it gets a response. */
-final class PinnedClient {
+/** Requests an address with OkHttp, a file of roots and pins. Exits with 0 if it gets a response. */
+final class OkHttpPinned {
     public static void main(String[] arguments) throws Exception {
         KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
         store.load(null);

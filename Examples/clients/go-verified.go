@@ -4,7 +4,6 @@ package main
 import (
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -18,8 +17,8 @@ func main() {
 	for _, pin := range os.Args[2:] {
 		pins[pin] = true
 	}
-	verify := func(_ [][]byte, verifiedChains [][]*x509.Certificate) error {
-		for _, chain := range verifiedChains {
+	verify := func(state tls.ConnectionState) error {
+		for _, chain := range state.VerifiedChains {
 			for _, certificate := range chain {
 				hash := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
 				if pins[base64.StdEncoding.EncodeToString(hash[:])] {
@@ -29,7 +28,7 @@ func main() {
 		}
 		return errors.New("no pin matches")
 	}
-	configuration := &tls.Config{VerifyPeerCertificate: verify}
+	configuration := &tls.Config{VerifyConnection: verify}
 	client := http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{TLSClientConfig: configuration}}
 	response, err := client.Get(os.Args[1])
 	if err != nil {

@@ -3,7 +3,7 @@ import json, pathlib, re, subprocess, sys
 
 from rehearse_clients_setup import Setup
 
-OUTCOMES = {"let-through": "letThrough", "blocked": "blocked", "inconclusive": "inconclusive"}
+OUTCOMES = {"let-through": "letThrough", "blocked": "blocked", "held": "unfinished", "inconclusive": "unfinished"}
 
 
 class Bench(Setup):

@@ -1,7 +1,7 @@
 """Writes the results of rehearsals as a table with notes."""
 BEGIN, END = "<!-- Written by make rehearse-clients -->\n", "<!-- Until here -->\n"
-HEAD = "|Client|Let through|Which|Wrongly blocked|Inconclusive|\n|---|---|---|---|---|\n"
-KINDS = ("letThrough", "blocked", "inconclusive")
+HEAD = "|Client|Let through|Which|Wrongly blocked|Held or inconclusive|\n|---|---|---|---|---|\n"
+KINDS = ("letThrough", "blocked", "unfinished")
 
 
 def replaced(article, text):

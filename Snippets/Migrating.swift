@@ -71,21 +71,6 @@ func alamofire() throws -> PinningPolicy {
     return policy
 }
 
-func trustKit() throws -> PinningPolicy {
-    // snippet.trustkit
-    let endOf2027 = Date(timeIntervalSince1970: 1_830_297_600)
-    let policy = try PinningPolicy {
-        try PinnedHost(
-            "example.com", includingSubdomains: true,
-            pins: ["bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
-            backupPins: ["IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="],
-            expiry: .systemTrust(after: endOf2027), enforcement: .enforce)
-        try PinnedHost("static.example.com", includingSubdomains: true, anchors: .system)
-    }
-    // snippet.end
-    return policy
-}
-
 func afNetworking() throws -> PinningPolicy {
     // snippet.afnetworking
     let certificates = try CertificateBundle(resourcesOf: .main)

@@ -118,11 +118,11 @@ struct RehearseHTTP2Tests {
         let jars = "/usr/share/java/okhttp.jar:/usr/share/java/okio.jar"
         let compiled = try runProcess(
             ["javac", "-nowarn", "-cp", jars, "-d", directory.path]
-                + ["\(Recipes.root)/Tests/Consumers/PinnedClient.java"], timeout: 300)
+                + ["\(Recipes.root)/Examples/clients/OkHttpPinned.java"], timeout: 300)
         try #require(compiled.status == 0, "\(compiled.errorOutput)")
         // The variable only shows that the client knows the other pin.
         let client =
-            ["env", "OTHER={other-pin}", "java", "-cp", "\(directory.path):\(jars)", "PinnedClient", "{ca}", "{url}"]
+            ["env", "OTHER={other-pin}", "java", "-cp", "\(directory.path):\(jars)", "OkHttpPinned", "{ca}", "{url}"]
             + ["sha256/{pin-base64}"] + (pinsBoth ? ["{other-host}@sha256/{other-pin-base64}"] : [])
         let run = ToolRun(
             arguments: RehearseTests.rehearse + ["--json", "--only", "coalesced-connection", "--"] + client)

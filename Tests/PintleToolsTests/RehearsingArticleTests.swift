@@ -84,7 +84,7 @@ struct RehearsingArticleTests {
         "Node blocks every attack with the program of Examples that the article names",
         .enabled(if: PrintedRecipe.works(["node", "--version"]), "skipped: Node is not installed"))
     func node() throws {
-        try directory.write(try Recipes.file("Examples/rehearsal/client.mjs"), to: "client.mjs")
+        try directory.write(try Recipes.file("Examples/clients/node-pinned.mjs"), to: "client.mjs")
         // Node's https module speaks HTTP/1.1.
         try expectBlocked(try run("node"), notRun: 3)
     }
@@ -101,18 +101,9 @@ struct RehearsingArticleTests {
         "Go lets interceptors through unless the program pins",
         .enabled(if: PrintedRecipe.hasPeers, "skipped: make peers installs Go and runs this"))
     func go() throws {
-        let program = """
-            package main
-            import ("net/http"; "os"; "time")
-            func main() {
-                client := http.Client{Timeout: 3 * time.Second}
-                answer, err := client.Get(os.Args[1])
-                if err != nil { os.Exit(1) }
-                answer.Body.Close()
-            }
-            """
-        try directory.write(program, to: "client.go")
-        let build = try runProcess(["go", "build", "client.go"], workingDirectory: directory.path, timeout: 300)
+        let build = try runProcess(
+            ["go", "build", "-o", "client", "\(Recipes.root)/Examples/clients/go-plain.go"],
+            workingDirectory: directory.path, timeout: 300)
         try #require(build.status == 0, "\(build.errorOutput)")
         let result = try run("./client")
         #expect(result.status == 1)
@@ -126,13 +117,13 @@ struct RehearsingArticleTests {
         .enabled(if: PrintedRecipe.hasPeers, "skipped: make peers installs OkHttp and runs this"))
     func okHttp() throws {
         let jars = ["/usr/share/java/okhttp.jar", "/usr/share/java/okio.jar"]
-        let source = "\(Recipes.root)/Tests/Consumers/PinnedClient.java"
+        let source = "\(Recipes.root)/Examples/clients/OkHttpPinned.java"
         let classes = directory.path(of: "classes")
         let compiled = try runProcess(
             ["javac", "-nowarn", "-cp", jars.joined(separator: ":"), "-d", classes, source], timeout: 300)
         try #require(compiled.status == 0, "\(compiled.errorOutput)")
         try directory.write(
-            "Main-Class: PinnedClient\nClass-Path: \(jars.map { "file:" + $0 }.joined(separator: " "))\n",
+            "Main-Class: OkHttpPinned\nClass-Path: \(jars.map { "file:" + $0 }.joined(separator: " "))\n",
             to: "manifest")
         let packed = try runProcess(
             ["jar", "cfm", directory.path(of: "client.jar"), directory.path(of: "manifest"), "-C", classes, "."],

@@ -1,4 +1,5 @@
-// A Node client that pins the leaf's key, for `pintle rehearse`. Usage: node client.mjs URL sha256/PIN...
+// Requests an address with Node and pins the leaf's key, as the documentation of node:https shows.
+// Usage: node node-pinned.mjs URL sha256/PIN...
 import { createHash, X509Certificate } from 'node:crypto'
 import { get } from 'node:https'
 import { checkServerIdentity } from 'node:tls'

@@ -13,10 +13,10 @@ import okhttp3.Request;
 import okhttp3.Response;
 
 /**
- * Requests an address with a file of roots and pins. Exits with 0 if it gets a response. A pin of the form HOST@PIN is for
- * another host than that of the address.
+ * Requests an address with OkHttp, a file of roots and pins. Exits with 0 if it gets a response. A pin of the form HOST@PIN is
+ * for another host than that of the address.
  */
-final class PinnedClient {
+final class OkHttpPinned {
     public static void main(String[] arguments) throws Exception {
         KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
         store.load(null);

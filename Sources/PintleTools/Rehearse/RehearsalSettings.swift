@@ -56,7 +56,7 @@ struct RehearsalTiming {
         var parts = [parallel > 1 ? "\(parallel) attacks at once" : "one attack at a time"]
         parts.append(
             "time-out \(RehearsalEvidence.seconds(timeout))"
-                + (isMeasured ? ", because the client took long at the right server" : ""))
+                + (isMeasured ? ", for a client that starts slowly" : ""))
         if let withoutHold { parts.append("\(Self.seconds(withoutHold)) without the group hold") }
         return parts.joined(separator: "; ")
     }

@@ -12,8 +12,11 @@ import okhttp3.OkHttpClient;
 import okhttp3.Request;
 import okhttp3.Response;
 
-/** Requests an address with OkHttp, a file of roots and pins. Exits with 0 if it gets a response. */
-final class OkHttpPinned {
+/**
+ * Requests an address with a file of roots and pins. Exits with 0 if it gets a response. A pin of the form HOST@PIN is for
+ * another host than that of the address.
+ */
+final class PinnedClient {
     public static void main(String[] arguments) throws Exception {
         KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
         store.load(null);
@@ -27,10 +30,14 @@ final class OkHttpPinned {
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(null, factory.getTrustManagers(), null);
         Request request = new Request.Builder().url(arguments[1]).build();
-        String[] pins = Arrays.copyOfRange(arguments, 2, arguments.length);
+        CertificatePinner.Builder pins = new CertificatePinner.Builder();
+        for (String argument : Arrays.copyOfRange(arguments, 2, arguments.length)) {
+            String[] parts = argument.split("@", 2);
+            pins.add(parts.length == 2 ? parts[0] : request.url().host(), parts[parts.length - 1]);
+        }
         OkHttpClient client = new OkHttpClient.Builder()
             .sslSocketFactory(context.getSocketFactory(), (X509TrustManager) factory.getTrustManagers()[0])
-            .certificatePinner(new CertificatePinner.Builder().add(request.url().host(), pins).build())
+            .certificatePinner(pins.build())
             .connectTimeout(3, TimeUnit.SECONDS)
             .readTimeout(3, TimeUnit.SECONDS)
             .build();

@@ -109,13 +109,13 @@ struct RehearsingArticleTests {
         .enabled(if: PrintedRecipe.hasPeers, "skipped: make peers installs OkHttp and runs this"))
     func okHttp() throws {
         let jars = ["/usr/share/java/okhttp.jar", "/usr/share/java/okio.jar"]
-        let source = "\(Recipes.root)/Examples/clients/PinnedClient.java"
+        let source = "\(Recipes.root)/Examples/clients/OkHttpPinned.java"
         let classes = directory.path(of: "classes")
         let compiled = try runProcess(
             ["javac", "-nowarn", "-cp", jars.joined(separator: ":"), "-d", classes, source], timeout: 300)
         try #require(compiled.status == 0, "\(compiled.errorOutput)")
         try directory.write(
-            "Main-Class: PinnedClient\nClass-Path: \(jars.map { "file:" + $0 }.joined(separator: " "))\n",
+            "Main-Class: OkHttpPinned\nClass-Path: \(jars.map { "file:" + $0 }.joined(separator: " "))\n",
             to: "manifest")
         let packed = try runProcess(
             ["jar", "cfm", directory.path(of: "client.jar"), directory.path(of: "manifest"), "-C", classes, "."],

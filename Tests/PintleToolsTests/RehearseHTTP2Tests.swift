@@ -28,7 +28,8 @@ struct RehearseHTTP2Tests {
         arguments: [("2", [], "h2"), ("1.1", [], "http/1.1"), ("both", ["--no-alpn"], nil)])
     func versions(http: String, options: [String], chosen: String?) throws {
         let run = ToolRun(
-            arguments: RehearseTests.rehearse + ["--json", "--http", http, "--"] + RehearseTests.curl + options
+            arguments: RehearseTests.rehearse + ["--json", "--http", http] + RehearseTests.quickGroups + ["--"]
+                + RehearseTests.curl + options
                 + ["--pinnedpubkey", "{pins};{other-pin}", "-L", "{url}"])
         #expect(run.code == 1, "\(run.output)")
         let outcomes = try RehearseTests.outcomes(run)
@@ -37,8 +38,7 @@ struct RehearseHTTP2Tests {
         #expect(RehearseTests.ids(outcomes, "accepted") == RehearseTests.changes.union(["control"]))
         #expect(RehearseTests.ids(outcomes, "inconclusive").isEmpty)
         let lacking: Set =
-            chosen == "h2"
-            ? ["stacked-encodings"] : ["goaway-moves-request", "refused-stream-moves-request", "coalesced-connection"]
+            chosen == "h2" ? [] : ["goaway-moves-request", "refused-stream-moves-request", "coalesced-connection"]
         #expect(RehearseTests.ids(outcomes, "not-run") == RehearseTests.neverRun.union(lacking))
         for attack in try #require(try run.json().elements.map(Array.init)) where attack["outcome"]?.string != "not-run"
         {

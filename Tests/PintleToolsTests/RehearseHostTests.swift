@@ -9,7 +9,9 @@ struct RehearseHostTests {
     @Test("curl --resolve reaches the servers under the app's name")
     func curlResolve() throws {
         let run = ToolRun(
-            arguments: Self.named + ["--"] + RehearseTests.curl + ["--resolve", "{host}:{port}:127.0.0.1", "{url}"])
+            arguments: Self.named + RehearseTests.quickGroups + ["--"] + RehearseTests.curl + [
+                "--resolve", "{host}:{port}:127.0.0.1", "{url}",
+            ])
         #expect(run.code == 1)
         let outcomes = try RehearseTests.outcomes(run)
         #expect(RehearseTests.ids(outcomes, "let-through") == RehearseTests.interceptions.union(RehearseTests.moves))
@@ -23,7 +25,7 @@ struct RehearseHostTests {
             return
         }
         let client = ["python3", "-c", Self.script, "{url}", "{ca}"]
-        let run = ToolRun(arguments: Self.named + ["--resolve-by", "hosts", "--"] + client)
+        let run = ToolRun(arguments: Self.named + RehearseTests.quickGroups + ["--resolve-by", "hosts", "--"] + client)
         #expect(run.code == 1, "\(run.errors)")
         let outcomes = try RehearseTests.outcomes(run)
         #expect(RehearseTests.ids(outcomes, "let-through").contains("trusted-interceptor"))

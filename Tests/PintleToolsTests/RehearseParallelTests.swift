@@ -19,7 +19,7 @@ struct RehearseParallelTests {
 
     @Test("Eight attacks at a time give the results of one at a time, in the same order")
     func order() throws {
-        let client = ["--json", "--"] + RehearseTests.curl + ["-L", "{url}"]
+        let client = RehearseTests.quickGroups + ["--json", "--"] + RehearseTests.curl + ["-L", "{url}"]
         let one = ToolRun(arguments: RehearseTests.rehearse + ["--parallel", "1"] + client)
         let eight = ToolRun(arguments: RehearseTests.rehearse + ["--parallel", "8"] + client)
         #expect(one.code == 1 && eight.code == 1)

@@ -26,7 +26,7 @@ struct RehearseProxyTests {
         for client in [
             RehearseTests.curl + ["{url}"], socks, RehearseTests.curl + ["-x", "{proxy}", "https://API.example.com/"],
         ] {
-            let run = ToolRun(arguments: Self.proxied + ["--"] + client)
+            let run = ToolRun(arguments: Self.proxied + RehearseTests.quickGroups + ["--"] + client)
             #expect(run.code == 1, "\(run.errors)")
             let outcomes = try RehearseTests.outcomes(run)
             #expect(
@@ -39,7 +39,7 @@ struct RehearseProxyTests {
     @Test("A client with both pins lets nothing through, and each result names its host and connection")
     func pinningClient() throws {
         let client = RehearseTests.curl + ["--pinnedpubkey", "{pins}", "-L", "--proto-redir", "=https", "{url}"]
-        let run = ToolRun(arguments: Self.proxied + ["--"] + client)
+        let run = ToolRun(arguments: Self.proxied + RehearseTests.quickGroups + ["--"] + client)
         #expect(run.code == 0, "\(run.output)")
         let results = try results(run)
         #expect(results["api.example.com expired"]?["outcome"]?.string == "blocked")

@@ -18,6 +18,8 @@ struct RehearseTests {
     static let rehearse = ["rehearse", "--timeout", "30"]
     /// With `--compressed`, curl refuses `stacked-encodings` at once.
     static let curl = ["curl", "-sS", "--compressed", "-m", "12", "--cacert", "{ca}"]
+    /// The groups without servers that hold the client for all of its time-out.
+    static let quickGroups = ["--group", "path,pins,names,transport,redirect"]
     static let neverRun: Set = [
         "resumed-session-after-policy-change", "connection-kept-after-policy-change", "approved-server-changed",
     ]
@@ -38,11 +40,10 @@ struct RehearseTests {
 
     @Test("curl without pins lets through exactly the attacks whose certificates a trusted authority signed")
     func validatingClient() throws {
-        let run = ToolRun(arguments: Self.rehearse + ["--json", "--"] + Self.curl + ["{url}"])
+        let run = ToolRun(arguments: Self.rehearse + Self.quickGroups + ["--json", "--"] + Self.curl + ["{url}"])
         #expect(run.code == 1)
         let outcomes = try Self.outcomes(run)
-        #expect(outcomes.count >= 40)
-        #expect(Self.ids(outcomes, "ended") == ["name-constraint-bomb", "stacked-encodings"])
+        #expect(outcomes.count >= 37)
         #expect(Self.ids(outcomes, "let-through") == Self.interceptions.union(Self.moves))
         #expect(Self.ids(outcomes, "accepted") == Self.changes.union(["control"]))
         #expect(Self.ids(outcomes, "inconclusive").isEmpty)
@@ -55,6 +56,8 @@ struct RehearseTests {
             arguments: Self.rehearse + ["--json", "--"] + Self.curl + ["--pinnedpubkey", "{pins}", "{url}"])
         #expect(run.code == 0, "\(run.output) \(run.errors)")
         let outcomes = try Self.outcomes(run)
+        #expect(outcomes.count >= 41)
+        #expect(Self.ids(outcomes, "ended") == ["name-constraint-bomb", "stacked-encodings"])
         #expect(Self.ids(outcomes, "accepted") == Self.changes.union(["control"]))
         #expect(Self.ids(outcomes, "let-through").isEmpty && Self.ids(outcomes, "inconclusive").isEmpty)
     }
@@ -73,7 +76,9 @@ struct RehearseTests {
     @Test("A client that validates nothing lets through every attack that it can complete")
     func blindClient() throws {
         let run = ToolRun(
-            arguments: Self.rehearse + ["--json", "--", "curl", "-sS", "--compressed", "-k", "-L", "-m", "12", "{url}"])
+            arguments: Self.rehearse + Self.quickGroups + [
+                "--json", "--", "curl", "-sS", "--compressed", "-k", "-L", "-m", "12", "{url}",
+            ])
         #expect(run.code == 1)
         let outcomes = try Self.outcomes(run)
         let blocked = Self.ids(outcomes, "blocked")

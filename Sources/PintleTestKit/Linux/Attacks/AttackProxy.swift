@@ -39,7 +39,7 @@ package final class AttackProxy: Sendable {
     ) throws(SystemCallError) {
         let log = log
         proxy = try LoopbackProxy(
-            .any, listeningAt: address, port: port,
+            .any, listeningAt: address, port: port, timeLimit: AttackServer.timeLimit(at: address),
             route: { host, port in
                 let name = host.lowercased()
                 if let server = server(name.hasSuffix(".") ? String(name.dropLast()) : name, port) { return server }

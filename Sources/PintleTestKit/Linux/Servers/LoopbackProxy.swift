@@ -64,16 +64,19 @@ package final class LoopbackProxy: Sendable {
     /// - Parameters:
     ///   - address: The address to listen at instead of 127.0.0.1, an IPv4 or IPv6 literal. Other machines may reach it.
     ///   - port: The port to listen at; with 0 the system chooses one.
+    ///   - timeLimit: The time for all that a client sends, in seconds; `nil` for no limit.
     ///   - refusal: Writes the answer; the connection ends when it returns. A SOCKS client gets reply 2 instead.
     package init(
         _ kind: Kind, listeningAt address: String? = nil, port: UInt16 = 0, credentials: Credentials? = nil,
-        route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,
+        timeLimit: Double? = nil, route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,
         refusal: (@Sendable (TCPConnection) -> Void)?
     ) throws(SystemCallError) {
         let log = Log()
         self.kind = kind
         self.log = log
-        listener = try LoopbackListener(try .named(address, port: port), maximumConnections: 32) { client in
+        listener = try LoopbackListener(
+            try .named(address, port: port), maximumConnections: 32, timeLimit: timeLimit
+        ) { client in
             let index = log.append()
             let session = ProxySession(client: client, credentials: credentials, route: route, refusal: refusal) {
                 log.update(index, $0)

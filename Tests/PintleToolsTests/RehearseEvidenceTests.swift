@@ -123,6 +123,22 @@ struct RehearseEvidenceTests {
         }
     }
 
+    @Test("User information in an absolute URL is replaced, and an @ in a path stays")
+    func userInformation() {
+        func line(_ target: String, showsContent: Bool = false) -> String? {
+            let request = HTTPRequest(method: "GET", target: target, version: "HTTP/1.1", fields: [])
+            return RequestTranscript(request, showsContent: showsContent).lines.first
+        }
+        let shown = line("http://me:geheim@host.test/a?b")
+        #expect(shown?.hasPrefix("GET http://[9 bytes, SHA-256 ") == true && shown?.contains("geheim") == false)
+        #expect(shown?.contains("]@host.test/a?[1 byte, SHA-256 ") == true)
+        #expect(line("/users/me@host.test/") == "GET /users/me@host.test/ HTTP/1.1")
+        #expect(line("//x/me@host.test") == "GET //x/me@host.test HTTP/1.1")
+        #expect(
+            line("http://me:geheim@host.test/a?b", showsContent: true) == "GET http://me:geheim@host.test/a?b HTTP/1.1")
+        for target in ["", "*", "/", "?", "http:", "http://", "http://@", "a:443"] { #expect(line(target) != nil) }
+    }
+
     @Test("Control characters of a request cannot change the terminal that shows its transcript")
     func controlCharacters() {
         let request = HTTPRequest(

@@ -40,11 +40,17 @@ struct RequestTranscript {
         return lines.map(SafeText.escape)
     }
 
-    /// The target with its query replaced.
+    /// The target with its query replaced, and the user information of an absolute URL.
     private var target: String {
-        guard !showsContent, let mark = request.target.firstIndex(of: "?") else { return request.target }
-        let query = Array(request.target[request.target.index(after: mark)...].utf8)
-        return request.target[...mark] + Self.replacement(query)
+        guard !showsContent else { return request.target }
+        let place = request.target.prefix { $0 != "?" }
+        let query = request.target.dropFirst(place.count + 1)
+        var parts = place.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+        // The authority of http://user:password@host/ is the third part.
+        if parts.count > 2, parts[0].hasSuffix(":"), let at = parts[2].lastIndex(of: "@") {
+            parts[2] = Self.replacement(Array(parts[2][..<at].utf8)) + parts[2][at...]
+        }
+        return parts.joined(separator: "/") + (query.isEmpty ? "" : "?" + Self.replacement(Array(query.utf8)))
     }
 
     /// Returns a text such as `[43 bytes, SHA-256 5891b5b5...]`.

@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple peers peers-smoke rehearse-clients ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model nio reference install clean
+.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple darwin peers peers-smoke rehearse-clients ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model nio reference install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -38,6 +38,7 @@ ci-builds:
 
 ci-apple: apple-build
 	@Scripts/oldest-apple.sh
+	@Scripts/darwin.sh
 	@Scripts/symbols.sh apple && Scripts/api.sh check apple
 
 setup-ci:
@@ -80,6 +81,9 @@ test-apple: ## Compile and test Apple's side here, with stand-ins for Apple's mo
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-swift-testing
+
+darwin: ## Compile the tool for macOS's C library, with a stand-in, and run it and its tests (after unit)
+	@Scripts/darwin.sh all
 
 peers: ## Run the tests with peers that take long to install or to run, such as OkHttp on a JVM
 	@Scripts/setup.sh build test peers

@@ -4,14 +4,22 @@ import PackageDescription
 // Apple's side is built on Apple's systems. With PINTLE_APPLE_STANDINS=1, as in `make test-apple`, it is built on Linux
 // too, with the modules of Tests/StandIns instead of Apple's. Sources test `#if PINTLE_APPLE` and never `canImport`,
 // because the result of `canImport` depends on earlier builds.
+// With PINTLE_OPENSSL=1 on macOS, the modules and the tool of Linux are built there, with OpenSSL. With PINTLE_DARWIN_STANDIN=1
+// on Linux, the same sources are built for a C library like macOS's.
 #if os(Linux)
 let isLinux = true
 let usesStandIns = Context.environment["PINTLE_APPLE_STANDINS"] == "1"
+let usesDarwin = Context.environment["PINTLE_DARWIN_STANDIN"] == "1"
+let usesOpenSSL = !usesStandIns
 #else
 let isLinux = false
 let usesStandIns = false
+let usesDarwin = false
+let usesOpenSSL = Context.environment["PINTLE_OPENSSL"] == "1"
 #endif
-let isApple = !isLinux || usesStandIns
+let isApple = !usesOpenSSL
+/// The command-line tool needs no session, and macOS has no libcurl with OpenSSL.
+let isToolOnly = usesOpenSSL && (!isLinux || usesDarwin)
 let apple: [SwiftSetting] = isApple ? [.define("PINTLE_APPLE")] : []
 
 /// The upcoming features of a target. Targets built like an app's code have none, and no access to `package` names. The
@@ -29,30 +37,38 @@ var targets: [Target] = [
     // The accessor that replaces `Array.span` needs Lifetimes.
     module("Pintle", on: "PintleCrypto", settings: [.enableExperimentalFeature("Lifetimes")]),
     .target(
-        name: "PintleStorage", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources,
+        name: "PintleStorage", dependencies: usesDarwin ? ["Pintle", "Darwin"] : ["Pintle"], exclude: manifest.exclude,
+        resources: manifest.resources,
         swiftSettings: settings()),
     module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
     module(
         "PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", and: usesStandIns ? ["os"] : [],
         settings: apple),
 ]
-products += [isApple ? "PintleApple" : "PintleOpenSSL", "PintleURLSession", "PintleTestKit", "PintleNIO"]
-// SwiftNIO is fetched only if the trait NIO is on, here or in a package that depends on this one.
-targets.append(
-    module(
-        "PintleNIO", on: "Pintle", isApple ? "PintleApple" : "PintleOpenSSL", "PintleReports",
-        and: [
-            nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nio("NIOSSL", in: "swift-nio-ssl"),
-        ],
-        settings: apple))
-if isLinux {
+products += [isApple ? "PintleApple" : "PintleOpenSSL", "PintleTestKit"]
+if !isToolOnly {
+    products += ["PintleURLSession", "PintleNIO"]
+    // SwiftNIO is fetched only if the trait NIO is on, here or in a package that depends on this one.
+    targets.append(
+        module(
+            "PintleNIO", on: "Pintle", isApple ? "PintleApple" : "PintleOpenSSL", "PintleReports",
+            and: [
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nio("NIOSSL", in: "swift-nio-ssl"),
+            ],
+            settings: apple))
+}
+if usesOpenSSL || usesStandIns {
     targets += [
-        system("COpenSSL", "libcrypto", "libssl-dev"), system("CCurl", "libcurl", "libcurl4-openssl-dev"),
+        system("COpenSSL", "libcrypto", apt: "libssl-dev", brew: "openssl@3"), module("PintleSystem"),
         // Certificates, servers, proxies, processes and attacks.
-        module("PintleTestKit", on: "PintleCrypto", "COpenSSL", exclude: ["Apple"], links: "ssl"),
+        module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
     ]
 }
-targets += usesStandIns ? standInTargets() : isLinux ? linuxTargets() : appleTargets()
+if usesStandIns || !isToolOnly && isLinux { targets.append(system("CCurl", "libcurl", apt: "libcurl4-openssl-dev")) }
+if usesDarwin {
+    targets += [module("DarwinTypes", in: "Tests/StandIns"), module("Darwin", on: "DarwinTypes", in: "Tests/StandIns")]
+}
+targets += usesStandIns ? standInTargets() : isApple ? appleTargets() : isToolOnly ? toolTargets() : linuxTargets()
 
 // The library is not for users: the nested packages that fuzz and measure the tool can only reach products.
 let tools: [Product] = [
@@ -61,14 +77,17 @@ let tools: [Product] = [
 
 let package = Package(
     name: "pintle",
-    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
+    // The tool uses the module Synchronization.
+    platforms: isToolOnly ? [.macOS(.v15)] : [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: products.map { .library(name: $0, targets: [$0]) } + (isApple ? [] : tools),
     traits: [.trait(name: "NIO", description: "Builds PintleNIO, and fetches swift-nio and swift-nio-ssl for it.")],
-    dependencies: [
-        // The first version of NIOSSL whose callback also takes the validated path.
-        .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.34.0"),
-    ],
+    dependencies: isToolOnly
+        ? []
+        : [
+            // The first version of NIOSSL whose callback also takes the validated path.
+            .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
+            .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.34.0"),
+        ],
     targets: targets,
     swiftLanguageModes: [.v6]
 )
@@ -86,23 +105,30 @@ func settings(_ features: Features = .all) -> [SwiftSetting] {
     return names.map { .enableUpcomingFeature($0) } + warnings
 }
 
-/// Returns the targets that need OpenSSL. They exist only on Linux: on Apple's systems the platform validates paths and
-/// hashes, and no target may require a library that is missing there.
-func linuxTargets() -> [Target] {
+/// Returns the targets of the command-line tool. They need OpenSSL. On Apple's systems they exist only with PINTLE_OPENSSL:
+/// the platform validates paths and hashes, and no target may require a library that is missing there.
+func toolTargets() -> [Target] {
     [
-        system("CPublicSuffix", "libpsl", "libpsl-dev"), system("CExpat", "expat", "libexpat1-dev"),
+        system("CPublicSuffix", "libpsl", apt: "libpsl-dev"), system("CExpat", "expat", apt: "libexpat1-dev"),
         module("PintleCrypto", on: "COpenSSL"),
         // Links ssl here, not in COpenSSL, because the core needs only libcrypto.
-        module("PintleOpenSSL", on: "Pintle", "PintleStorage", "COpenSSL", "CPublicSuffix", links: "ssl"),
+        module(
+            "PintleOpenSSL", on: "Pintle", "PintleStorage", "PintleSystem", "COpenSSL", "CPublicSuffix", links: "ssl"),
+        module(
+            "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports",
+            "PintleStorage", "PintleSystem", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
+            // Becomes part of the program: there is no file to ship beside it.
+            resources: [.embedInCode("Families/authorities.json")]),
+        .executableTarget(name: "PintleCLI", dependencies: ["PintleSystem", "PintleTools"], swiftSettings: settings()),
+    ]
+}
+
+/// Returns the targets of Linux: the tool, the session and the tests.
+func linuxTargets() -> [Target] {
+    toolTargets() + [
         module(
             "PintleURLSession", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleStorage",
             "PintleUpdates", "COpenSSL", "CCurl", exclude: ["Apple"]),
-        module(
-            "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports",
-            "PintleStorage", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
-            // Becomes part of the program: there is no file to ship beside it.
-            resources: [.embedInCode("Families/authorities.json")]),
-        .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"], swiftSettings: settings()),
         // Each program kills itself halfway: in a change, in an adoption, while it stores or sends reports.
         victim("StorageVictim", on: "Pintle", "PintleStorage"),
         victim("UpdateVictim", on: "Pintle", "PintleStorage", "PintleUpdates"),
@@ -211,7 +237,8 @@ func module(
     links library: String? = nil
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies + more, path: folder.map { "\($0)/\(name)" }, exclude: exclude,
+        name: name, dependencies: dependencies + more + (usesDarwin && !name.hasPrefix("Darwin") ? ["Darwin"] : []),
+        path: folder.map { "\($0)/\(name)" }, exclude: exclude,
         resources: resources, packageAccess: features != .none, swiftSettings: settings(features) + own,
         linkerSettings: library.map { [.linkedLibrary($0)] })
 }
@@ -235,6 +262,6 @@ func victim(_ name: String, on dependencies: Target.Dependency...) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings())
 }
 
-func system(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+func system(_ name: String, _ pkgConfig: String, apt: String, brew: String? = nil) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew ?? pkgConfig])])
 }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import PintleTools
 
 let code = CommandLineTool.main()

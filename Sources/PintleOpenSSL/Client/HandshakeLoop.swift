@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// Makes many handshakes concurrently on the calling thread: sockets are non-blocking, and a single `poll` waits for
 /// all.
@@ -89,12 +89,10 @@ package final class Bell: Sendable {
 
     /// - Throws: `no-resources`.
     package init() throws(HandshakeError) {
-        var ends: [CInt] = [-1, -1]
-        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+        guard let ends = StreamSocket.pair() else {
             throw .noResources("cannot open a pair of sockets: \(systemMessage(errno))")
         }
-        (descriptor, writeEnd) = (ends[0], ends[1])
+        (descriptor, writeEnd) = ends
     }
 
     deinit {
@@ -104,41 +102,11 @@ package final class Bell: Sendable {
 
     package func ring() {
         var byte: UInt8 = 0
-        _ = send(writeEnd, &byte, 1, CInt(MSG_NOSIGNAL))
+        _ = send(writeEnd, &byte, 1, StreamSocket.sendFlags)
     }
 
     package func silence() {
         var bytes = [UInt8](repeating: 0, count: 512)
         while recv(descriptor, &bytes, bytes.count, 0) == bytes.count {}
-    }
-}
-
-/// Starts detached threads for calls that cannot be interrupted, such as those of the resolver and of OpenSSL. The
-/// caller can stop waiting; the thread ends when its call returns.
-package enum DetachedThread {
-    /// Runs `body` on a new thread.
-    ///
-    /// - Parameter body: the work of the thread.
-    /// - Returns: `false` if the system cannot start a thread. Then `body` does not run.
-    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        final class Body: Sendable {
-            let run: @Sendable () -> Void
-            init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-        }
-        let body = Unmanaged.passRetained(Body(body))
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread, nil,
-            { pointer in
-                guard let pointer else { return nil }
-                Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run()
-                return nil
-            }, body.toOpaque())
-        guard status == 0 else {
-            body.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import Synchronization
 
 /// A bounded pool of threads for blocking calls. Hands the results to the thread that polls.
@@ -56,7 +56,7 @@ final class Lookups {
             let (id, work) = waiting.removeFirst()
             running += 1
             let results = results
-            if DetachedThread.start({ results.put(id, work()) }) { continue }
+            if SystemThread.startDetached({ results.put(id, work()) }) { continue }
             // The system has no thread left, so run the call on this thread. The loop waits meanwhile.
             results.put(id, work())
         }

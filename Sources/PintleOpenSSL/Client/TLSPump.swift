@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import Glibc
+internal import PintleSystem
 
 /// The reason that an OpenSSL call did not complete.
 enum PumpFailure: Error {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// The reason that bytes could not be sent or received.
 enum SocketFailure: Error {
@@ -28,7 +28,7 @@ struct Socket: ~Copyable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let chunk = UnsafeRawBufferPointer(rebasing: rest)
-            let sent = Glibc.send(descriptor, chunk.baseAddress, chunk.count, CInt(MSG_NOSIGNAL))
+            let sent = PintleSystem.send(descriptor, chunk.baseAddress, chunk.count, StreamSocket.sendFlags)
             if sent >= 0 {
                 rest = rest.dropFirst(sent)
                 if !rest.isEmpty, deadline.hasPassed { throw .timedOut }
@@ -62,7 +62,7 @@ struct Socket: ~Copyable {
     /// Sends as many bytes as possible without blocking. Returns their number, or `nil` if the socket cannot take any
     /// now.
     borrowing func sendNow(_ bytes: ArraySlice<UInt8>) throws(SocketFailure) -> Int? {
-        let sent = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+        let sent = bytes.withUnsafeBytes { PintleSystem.send(descriptor, $0.baseAddress, $0.count, StreamSocket.sendFlags) }
         guard sent < 0 else { return sent }
         guard Self.isMomentary(errno) else { throw .broken(errno) }
         return nil

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 
 /// An address to which a host resolves, including the port.
 struct SocketAddress: Sendable {
@@ -47,7 +47,7 @@ struct SocketAddress: Sendable {
     /// - Throws: `name-not-resolved`.
     static func resolve(_ endpoint: ServerEndpoint, as role: ConnectionRole) throws(HandshakeError) -> [SocketAddress] {
         var hints = addrinfo()
-        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+        hints.ai_socktype = StreamSocket.type
         hints.ai_protocol = CInt(IPPROTO_TCP)
         // An IP literal must never be sent to a name server.
         hints.ai_flags = AI_NUMERICSERV | (endpoint.isAddress ? AI_NUMERICHOST : 0)

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 
 /// Opens a TCP connection to the first address of a host that answers ("happy eyeballs").
 ///
@@ -82,8 +82,7 @@ struct TCPConnector: ~Copyable {
     /// Starts an attempt. Returns a descriptor only if it connected at once.
     private mutating func start(_ address: SocketAddress) throws(HandshakeError) -> CInt? {
         tried += 1
-        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(address.family, type, CInt(IPPROTO_TCP))
+        let descriptor = StreamSocket.open(address.family, isBlocking: false)
         guard descriptor >= 0 else {
             let error = errno
             // For example, the machine has no IPv6. Try the next address.
@@ -95,7 +94,7 @@ struct TCPConnector: ~Copyable {
         }
         var on: CInt = 1
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
-        let status = address.withUnsafeAddress { Glibc.connect(descriptor, $0, $1) }
+        let status = address.withUnsafeAddress { PintleSystem.connect(descriptor, $0, $1) }
         if status == 0 { return descriptor }
         let error = errno
         if error == EINPROGRESS || error == EINTR {

@@ -1,7 +1,7 @@
 internal import COpenSSL
-internal import Glibc
 package import Pintle
 internal import PintleStorage
+internal import PintleSystem
 internal import Synchronization
 
 /// The authorities that this machine trusts for every host, identified by the keys and certificates of their roots.

@@ -127,7 +127,7 @@ enum FeedThread {
     /// Starts a thread. If the system has none left, Swift's thread pool runs the work.
     static func start(_ run: @escaping @Sendable () -> Void) {
         let body = Unmanaged.passRetained(Body(run))
-        #if canImport(Glibc)
+        #if canImport(Glibc) && !canImport(Darwin)
         var thread = pthread_t()
         #else
         var thread: pthread_t?
@@ -146,7 +146,7 @@ enum FeedThread {
             Task.detached(priority: .utility) { run() }
             return
         }
-        #if canImport(Glibc)
+        #if canImport(Glibc) && !canImport(Darwin)
         pthread_detach(thread)
         #else
         if let thread { pthread_detach(thread) }

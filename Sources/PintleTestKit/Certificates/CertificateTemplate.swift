@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 internal import Darwin
 #else
-internal import Glibc
+internal import PintleSystem
 #endif
 
 /// The content of a certificate before it is signed, for the closures of ``CertificateAuthority`` and ``Identity``.

@@ -1,8 +1,7 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import Pintle
 internal import PintleCrypto
 internal import PintleOpenSSL
+internal import PintleSystem
 
 extension Command {
     static let audit = Command(
@@ -330,9 +329,8 @@ struct AuditCommand {
     /// Returns how many servers to ask at a time within the limit of open files. Each server may need two sockets,
     /// because the connection races two addresses.
     private func fitting(_ parallel: Int) -> Int {
-        var limit = rlimit()
-        guard getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return parallel }
-        let room = max(1, Int(clamping: limit.rlim_cur).subtractingReportingOverflow(32).partialValue / 2)
+        guard let limit = RunningProgram.descriptorLimit else { return parallel }
+        let room = max(1, limit.subtractingReportingOverflow(32).partialValue / 2)
         if room < parallel {
             console.warn("\(room) servers are asked at a time: the limit of open files allows no more")
         }

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The pieces of an audit's page, which is written while the results are read.
 ///

@@ -1,7 +1,7 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleCrypto
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// Writes a result as a line of NDJSON, which ``AuditRecord`` reads.
 ///

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Writes the page of an audit. It reads the results several times, so that its memory does not grow with their number.
 struct AuditReport {

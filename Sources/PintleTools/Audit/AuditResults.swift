@@ -1,6 +1,5 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 
 /// The file of an audit's results. The audit appends each server's line as soon as the answer is known, so that an
 /// interrupted audit can be resumed from the file.

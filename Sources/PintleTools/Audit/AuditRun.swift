@@ -1,7 +1,7 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleCrypto
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// One audit, from the first server to the summary.
 final class AuditRun {

@@ -1,6 +1,5 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 
 /// The results that count: the newest one of each server in all files. Of equally new results, the first one counts.
 ///

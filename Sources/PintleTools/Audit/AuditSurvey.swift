@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// Asks servers, many at a time, and hands over each result at once.
 struct AuditSurvey {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The ends of certificates and pins by week, for one year, and their drawing.
 struct AuditTimeline {

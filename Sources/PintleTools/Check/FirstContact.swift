@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The question to a person about a server that is not approved yet, with the facts that a decision needs.
 ///

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 internal import PintleTestKit
 
 extension Command {

@@ -1,8 +1,7 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleReports
+internal import PintleSystem
 internal import PintleTestKit
 
 /// The reports of the demonstration's app: their spool, in a temporary folder of its own, and their collector.

@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 internal import PintleTestKit
 
 /// One server, the policy of an app that connects to it, and how it must end.

@@ -1,7 +1,6 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 internal import PintleTestKit
 
 /// The cast: an authority, a server with its keys, someone in between, and the policies of the app.
@@ -199,7 +198,7 @@ struct DemoFolder {
         let target = "\(path)/\(name)"
         let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(target) }
-        defer { Glibc.close(descriptor) }
+        defer { PintleSystem.close(descriptor) }
         guard ByteSink(descriptor: descriptor).write(bytes) else { throw Self.failure(target) }
     }
 

@@ -1,6 +1,5 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 internal import PintleUpdates
 
 /// The store of updates in the demonstration's app, in a temporary folder of its own.

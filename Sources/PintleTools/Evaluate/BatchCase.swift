@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// One case of a batch: `{id, host, port?, chain, anchors?, at?, policy?}`.
 struct BatchCase {

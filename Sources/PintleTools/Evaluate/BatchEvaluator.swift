@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// Decides about the cases of a batch, one line at a time.
 struct BatchEvaluator {

@@ -1,7 +1,7 @@
-internal import Glibc
 internal import Pintle
 internal import PintleCrypto
 internal import PintleStorage
+internal import PintleSystem
 
 /// A folder of files that prove a finding, with mode 0700, and a list of their hashes for `sha256sum -c`.
 final class EvidenceFolder {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The families of a file: which roots belong to the same authority, and from which authorities a network gets its
 /// certificates.

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The roots of one authority. A server whose certificate comes from one of them can get its next certificate from any
 /// other.

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The families that a command works with: the built-in file, or a newer one of `--families`.
 struct FamilyFile {

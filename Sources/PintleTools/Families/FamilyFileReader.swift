@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Reads a file of authority families.
 struct FamilyFileReader: ValueReader {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The reason why a rule is likely to stop matching a server that is not attacked.
 struct Fragility {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Judges how long a rule is likely to match a server whose path it matches now.
 struct FragilityJudge: Sendable {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// `pintle audit [POLICY] --history --from FILE...`
 struct HistoryCommand {

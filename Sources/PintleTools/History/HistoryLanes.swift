@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// An SVG drawing with one lane for each server: its leaf certificates, intermediates and roots over the days of the
 /// results. It has its own labels and takes its colours from the page.

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A history as an HTML page. It has no script and uses the sentences of the text.
 struct HistoryPage {

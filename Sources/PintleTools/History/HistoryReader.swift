@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The limits of a history, which bound its memory: 500,000 results with 250,000 certificates take about 170 MB.
 struct HistoryLimits {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 extension HistoryReport {
     /// The changes, gaps and pins of one server in JSON at most, the newest.

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The history of one server, and the pins that were judged by it.
 struct HistoryEntry {

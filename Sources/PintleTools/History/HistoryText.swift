@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A history for a terminal: the result, a table of the servers that changed, and what changed at each of them.
 struct HistoryText {

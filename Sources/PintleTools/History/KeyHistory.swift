@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The keys and certificates that a server showed over time, from the results of audits.
 ///

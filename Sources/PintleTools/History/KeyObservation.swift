@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The keys that one result saw at a server, on the validated path.
 struct KeyObservation: Sendable {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A leaf certificate that a server had not shown before, and the observation before it.
 struct KeyRenewal: Sendable {

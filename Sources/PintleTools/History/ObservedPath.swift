@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A certificate that results name. Observations share it, so that each certificate is in memory once.
 final class ObservedCertificate: Sendable {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A pin of a server, and the observations that it matched.
 struct PinFate {

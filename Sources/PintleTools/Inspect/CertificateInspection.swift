@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Every field of certificates, requests and keys.
 struct CertificateInspection {

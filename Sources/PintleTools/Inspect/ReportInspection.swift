@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleReports
+internal import PintleSystem
 
 /// The claims of failure reports, in any of their encodings. Nothing is verified: any sender can make one up.
 struct ReportInspection {

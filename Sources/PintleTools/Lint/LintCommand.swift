@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 extension Command {
     static let lint = Command(

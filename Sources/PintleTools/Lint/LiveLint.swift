@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// Compares a policy with the certificates of live servers.
 struct LiveLint {

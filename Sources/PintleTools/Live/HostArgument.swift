@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// A server on the command line: `host`, `host:port` or an https URL.
 enum HostArgument {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The families of servers and authorities, as text and as JSON.
 struct DurableReport {

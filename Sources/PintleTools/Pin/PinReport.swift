@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The output of `pin`, as text and as JSON.
 struct PinReport {

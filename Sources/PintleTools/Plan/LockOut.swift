@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Users of some versions of the app who cannot connect to a server from an instant on.
 struct LockOut {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Advice for the server if versions do not pin its key: another key, or the same one later. The adviser simulates both
 /// first, and leaves out advice that would lock out other users.

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 internal import PintleUpdates
 
 /// Advice for a signed update that would help users whose app does not pin a key. One update is published for all

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Finds changes that would keep users from being locked out.
 struct PlanAdviser {

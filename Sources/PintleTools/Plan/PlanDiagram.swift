@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// An SVG drawing of one server: its certificates, the users of each version, and the users who cannot connect. It has
 /// its own labels and takes its colours from the page. A renewal pattern is one box with a mark for each renewal.

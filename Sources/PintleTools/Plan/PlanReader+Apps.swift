@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Reads versions of the app and signed updates.
 extension PlanReader {

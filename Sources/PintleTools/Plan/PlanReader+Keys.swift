@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Reads keys, certificates and servers.
 extension PlanReader {

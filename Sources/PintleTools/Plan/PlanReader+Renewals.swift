@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleCrypto
+internal import PintleSystem
 
 /// Reads renewal patterns.
 extension PlanReader {

@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// Reads a plan file value by value and goes on after a mistake, so that all mistakes are reported at once.
 struct PlanReader: ValueReader {

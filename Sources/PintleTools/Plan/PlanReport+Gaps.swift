@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 internal import PintleUpdates
 
 /// Parts of a plan that no pin checks. With such gaps, a plan without lock-outs does not prove a good rotation.

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 internal import PintleUpdates
 
 /// Notes beside the verdict that a reader should know.

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 internal import PintleUpdates
 
 /// The results of a plan in sentences, which the text, the JSON document and the page share.

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 extension PlanSimulation {
     /// Returns all lock-outs, in the order of time.

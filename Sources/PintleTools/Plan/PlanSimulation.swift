@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 internal import PintleUpdates
 
 /// A simulation of a plan, from now to the plan's end: each policy's decision about each server, and the number of

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Servers and versions over the months: the certificate that is served, and each version's share of users.
 struct PlanTable {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A report for a terminal: the verdict first, then a table of the months, the events and the advice.
 struct PlanText {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A server as the table and the page show it. The cases of a server, one for each authority that its renewals can come
 /// from, are one view if the same users connect in all of them.

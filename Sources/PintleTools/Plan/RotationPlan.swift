@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A plan file: the future of keys, certificates, releases and updates. Indices into the lists replace the names of the
 /// file.

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A share of users in thousandths of a per cent: whole numbers, so that sums are exact.
 struct UserShare: Sendable, Hashable, Comparable {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import PintleTestKit
 internal import Synchronization
 

@@ -1,6 +1,5 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 internal import PintleTestKit
 
 /// A proxy for clients on other devices that answers for the named hosts with one attack after the other, until the user ends

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 internal import PintleTestKit
 
 /// A report as JUnit XML for continuous integration. An attack that was let through, or a lock-out, is a failure. An

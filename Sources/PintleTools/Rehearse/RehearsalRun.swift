@@ -1,5 +1,5 @@
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 internal import PintleTestKit
 
 /// One rehearsal, which starts the client again for each attack.

@@ -1,6 +1,5 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 internal import PintleTestKit
 
 /// Serves all attacks at once for clients on other devices, until the user ends the process.

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 
 /// The client of a rehearsal as a place in a report.
 ///

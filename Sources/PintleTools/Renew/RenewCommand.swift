@@ -1,7 +1,7 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleStorage
+internal import PintleSystem
 
 extension Command {
     static let renew = Command(

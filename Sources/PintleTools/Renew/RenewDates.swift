@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The dates of a proposal, from simulations of small plans: `pintle plan` decides, with the certificate that the server
 /// shows now and one that it may show before or after it.

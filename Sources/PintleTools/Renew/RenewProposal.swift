@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// A change of the next policy, or one that a later policy can make.
 struct RenewChange {

@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// A server that the current policy trusts because a pin matched. Keys of other servers are never kept.
 struct RenewSight {

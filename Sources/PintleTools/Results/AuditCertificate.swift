@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A certificate of the validated path, as a result names it.
 struct AuditCertificate {

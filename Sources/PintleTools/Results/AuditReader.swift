@@ -1,6 +1,5 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import Pintle
+internal import PintleSystem
 
 /// Reads results one by one. Its memory does not grow with their number.
 struct AuditReader {

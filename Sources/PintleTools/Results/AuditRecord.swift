@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 
 /// One line of an audit's results, with the members that summaries and pages need.
 struct AuditRecord {

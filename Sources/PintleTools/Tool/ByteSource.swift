@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// A source of bytes: standard input, a file, or a test.
 struct ByteSource {
@@ -22,7 +22,7 @@ struct ByteSource {
                 var count = 0
                 var number: Int32 = 0
                 let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
-                    count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                    count = PintleSystem.read(descriptor, buffer.baseAddress, buffer.count)
                     number = errno
                     initialized = max(0, count)
                 }
@@ -76,7 +76,7 @@ struct ByteSink {
         write = { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                let count = rest.withUnsafeBytes { PintleSystem.write(descriptor, $0.baseAddress, $0.count) }
                 if count < 0, errno == EINTR, !Interrupts.areAsking { continue }
                 guard count > 0 else { return false }
                 rest = rest.dropFirst(count)

@@ -1,5 +1,4 @@
-internal import FoundationEssentials
-internal import Glibc
+internal import PintleSystem
 
 /// The `pintle` tool, which turns arguments and streams into an exit code.
 public struct CommandLineTool {
@@ -140,13 +139,10 @@ public struct CommandLineTool {
 
     private static func processEnvironment() -> [String: String] {
         var variables: [String: String] = [:]
-        var entry = environ
-        while let pointer = entry.pointee {
-            let text = String(cString: pointer)
+        for text in RunningProgram.environment {
             if let equals = text.firstIndex(of: "=") {
                 variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
             }
-            entry = entry.advanced(by: 1)
         }
         return variables
     }

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import PintleStorage
+internal import PintleSystem
 
 /// Files that a command must not overwrite: its inputs, and its other outputs.
 struct GuardedFiles {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// A file that was read whole.
 struct InputFile {
@@ -42,7 +42,7 @@ struct InputFile {
     }
 
     private static func open(_ path: String) throws(ToolError) -> Int32 {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = PintleSystem.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path, ByteSource.SystemError(number: errno)) }
         return descriptor
     }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import Synchronization
 
 /// Counts SIGINT and SIGTERM while an object of this class lives, so that work can end in an orderly way. A write that
@@ -28,11 +28,8 @@ final class Interrupts {
             for signal in Self.signals {
                 var before = sigaction()
                 sigaction(signal, nil, &before)
-                let handler = withUnsafeBytes(of: before.__sigaction_handler) { $0.loadUnaligned(as: Int.self) }
-                if handler == Self.ignored { continue }
-                // Without SA_RESTART, so that a call that waits returns.
-                var action = sigaction()
-                action.__sigaction_handler.sa_handler = { Interrupts.count($0) }
+                if before.isIgnored { continue }
+                var action = sigaction(calling: { Interrupts.count($0) })
                 if sigaction(signal, &action, nil) == 0 { installed.before.append((signal, before)) }
             }
         }
@@ -49,9 +46,6 @@ final class Interrupts {
             installed.before = []
         }
     }
-
-    /// `SIG_IGN` as a number.
-    private static let ignored = 1
 
     /// Runs inside the signal's handler, so nothing here allocates or locks.
     private static func count(_ number: CInt) {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// Splits a stream into lines, in memory that does not grow with the stream.
 struct LineReader {

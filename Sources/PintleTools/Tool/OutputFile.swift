@@ -1,5 +1,5 @@
-internal import Glibc
 internal import PintleStorage
+internal import PintleSystem
 
 /// Functions that write files.
 enum OutputFile {

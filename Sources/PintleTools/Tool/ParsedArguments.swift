@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// A command line that fits its command.
 struct ParsedArguments: Sendable {

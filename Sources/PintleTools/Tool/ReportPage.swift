@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleCrypto
+internal import PintleSystem
 
 /// The frame of every page that the tool writes: its head, its result, its style sheet and its foot.
 ///

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import PintleStorage
+internal import PintleSystem
 
 /// A file that is written in pieces and gets its name only when it is complete. Until then it has another name. Something
 /// other than a regular file, such as a pipe, is written to.
@@ -30,7 +30,7 @@ final class StreamedFile {
             return
         }
         // A link's target, or a file of another user, may let others write. Repeat only what its mode forbids.
-        let mode = exists ? status.st_mode & 0o777 : 0o666
+        let mode = exists ? UInt32(status.st_mode) & 0o777 : 0o666
         let isOwn = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
         let permissions: FileReplacement.Permissions = isOwn ? .exactly(mode) : .atMost(mode & 0o666)
         target = .replacement(

@@ -1,6 +1,6 @@
-internal import Glibc
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSystem
 internal import Synchronization
 
 /// Hands the lines of a survey from the thread that makes them to the thread that takes them.
@@ -66,7 +66,7 @@ final class SurveyThread: Sendable {
         _ survey: @escaping @Sendable () -> Result<Bool, ToolError>, handle: ([UInt8]) throws(ToolError) -> Void,
         goesOn: () -> Bool
     ) throws(ToolError) -> Bool {
-        guard DetachedThread.start({ self.finish(survey()) }) else {
+        guard SystemThread.startDetached({ self.finish(survey()) }) else {
             throw .unusable("no-resources", "the system gives no thread", hint: "ask fewer servers at a time")
         }
         do throws(ToolError) {

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// Dates for people: the day, and the distance to it.
 enum ValidityText {

@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleStorage
+internal import PintleSystem
 internal import Synchronization
 
 /// The store of `--store`. Prints the store's events, and turns its errors into the tool's.

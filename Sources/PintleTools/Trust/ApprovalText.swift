@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleStorage
+internal import PintleSystem
 
 /// An approval as text and as JSON.
 enum ApprovalText {

@@ -1,7 +1,7 @@
 internal import COpenSSL
-internal import Glibc
 internal import Pintle
 internal import PintleCrypto
+internal import PintleSystem
 internal import PintleUpdates
 
 /// A private Ed25519 key while it is in use. Its creator wipes it.

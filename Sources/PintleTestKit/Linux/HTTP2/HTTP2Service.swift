@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// Answers HTTP/2 requests on a stream until one side ends the connection.
 struct HTTP2Service {

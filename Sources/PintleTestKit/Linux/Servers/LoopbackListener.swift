@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import Synchronization
 
 /// Accepts connections, on loopback by default, and serves each on a thread of its own.
@@ -94,11 +94,7 @@ final class LoopbackListener: Sendable {
     }
 
     private static func accept(on socket: FileDescriptor) -> FileDescriptor? {
-        let number = descriptorLock.withLock { _ in
-            let number = Glibc.accept(socket.number, nil, nil)
-            if number >= 0 { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
-            return number
-        }
+        let number = descriptorLock.withLock { _ in StreamSocket.accept(on: socket.number) }
         return number >= 0 ? FileDescriptor(number) : nil
     }
 }

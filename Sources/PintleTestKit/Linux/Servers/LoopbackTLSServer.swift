@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import Glibc
+internal import PintleSystem
 
 /// A real TLS server on loopback that presents the certificates of a test and counts the bytes that clients send.
 ///

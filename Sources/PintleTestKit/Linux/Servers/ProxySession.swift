@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// One connection to a loopback proxy.
 struct ProxySession {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import Synchronization
 
 /// A TCP connection that a loopback server has accepted, or that a proxy has opened.
@@ -41,7 +41,7 @@ package final class TCPConnection: ByteStream, Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes {
-                send(descriptor.number, $0.baseAddress, $0.count, TCPConnection.dontWait | TCPConnection.noSignal)
+                send(descriptor.number, $0.baseAddress, $0.count, TCPConnection.dontWait | StreamSocket.sendFlags)
             }
             if sent > 0 {
                 rest = rest.dropFirst(sent)
@@ -66,18 +66,18 @@ package final class TCPConnection: ByteStream, Sendable {
     /// Makes the connection end with a reset instead of an end of file, when it is released.
     package func resetOnClose() {
         isReset.store(true, ordering: .relaxed)
-        var option = Glibc.linger(l_onoff: 1, l_linger: 0)
+        var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
     /// Waits until the peer disconnects, the server closes or the time is up. Bytes that the peer sends meanwhile stay unread.
     package func stall(seconds: Double) {
-        _ = poll(events: TCPConnection.hangUp, deadline: Deadline(seconds: seconds))
+        _ = poll(events: StreamSocket.hangUp, deadline: Deadline(seconds: seconds))
     }
 
     /// Waits for a time. Throws as soon as the peer disconnects or the server closes.
     func pause(seconds: Double) throws(StreamError) {
-        switch poll(events: TCPConnection.hangUp, deadline: Deadline(seconds: seconds)) {
+        switch poll(events: StreamSocket.hangUp, deadline: Deadline(seconds: seconds)) {
         case .timedOut: break
         case .stopped: throw .serverClosed
         case .ready: throw StreamError(reason: "the peer disconnected")
@@ -114,17 +114,14 @@ package final class TCPConnection: ByteStream, Sendable {
             pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            let count = Glibc.poll(&entries, 2, deadline?.milliseconds ?? -1)
+            let count = PintleSystem.poll(&entries, 2, deadline?.milliseconds ?? -1)
             if entries[1].revents != 0 { return .stopped }
             if count > 0 { return .ready }
             if count == 0 || errno != EINTR { return .timedOut }
         }
     }
 
-    /// POLLRDHUP, which Swift's Glibc module does not declare.
-    private static let hangUp: Int16 = 0x2000
     static let dontWait = Int32(MSG_DONTWAIT)
-    static let noSignal = Int32(MSG_NOSIGNAL)
 
     static func lastError(_ operation: String) -> StreamError {
         StreamError(reason: SystemCallError.last(operation).description)

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import Synchronization
 
 /// Threads that their owner joins before it is released, so that no thread outlives a test.
@@ -7,8 +7,8 @@ internal import Synchronization
 /// may block all of them.
 package final class ThreadGroup: Sendable {
     private struct State {
-        var running: Set<pthread_t> = []
-        var finished: [pthread_t] = []
+        var running: Set<SystemThread> = []
+        var finished: [SystemThread] = []
     }
 
     private let state = Mutex(State())
@@ -20,25 +20,16 @@ package final class ThreadGroup: Sendable {
     /// Starts a thread. Returns `false` if the system cannot.
     package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         joinFinished()
-        let entry = Unmanaged.passRetained(Entry(group: self, body: body))
         // Under the lock, so that a thread that ends at once is listed before it reports its end.
-        let started = state.withLock { state in
-            var thread = pthread_t()
-            let code = pthread_create(
-                &thread, nil,
-                { pointer in
-                    guard let pointer else { return nil }
-                    let entry = Unmanaged<Entry>.fromOpaque(pointer).takeRetainedValue()
-                    entry.body()
-                    entry.group.end(pthread_self())
-                    return nil
-                }, entry.toOpaque())
-            guard code == 0 else { return false }
+        return state.withLock { state in
+            let thread = SystemThread.start {
+                body()
+                self.end(.current)
+            }
+            guard let thread else { return false }
             state.running.insert(thread)
             return true
         }
-        if !started { entry.release() }
-        return started
     }
 
     /// Waits for every thread to end. If one of them makes this call, it is detached instead.
@@ -48,11 +39,7 @@ package final class ThreadGroup: Sendable {
             return Array(state.running) + state.finished
         }
         for thread in threads {
-            if pthread_equal(thread, pthread_self()) != 0 {
-                pthread_detach(thread)
-            } else {
-                pthread_join(thread, nil)
-            }
+            if thread == .current { thread.detach() } else { thread.join() }
         }
     }
 
@@ -61,22 +48,12 @@ package final class ThreadGroup: Sendable {
             defer { state.finished = [] }
             return state.finished
         }
-        for thread in threads { pthread_join(thread, nil) }
+        for thread in threads { thread.join() }
     }
 
-    private func end(_ thread: pthread_t) {
+    private func end(_ thread: SystemThread) {
         state.withLock { state in
             if state.running.remove(thread) != nil { state.finished.append(thread) }
-        }
-    }
-
-    private final class Entry: Sendable {
-        let group: ThreadGroup
-        let body: @Sendable () -> Void
-
-        init(group: ThreadGroup, body: @escaping @Sendable () -> Void) {
-            self.group = group
-            self.body = body
         }
     }
 }

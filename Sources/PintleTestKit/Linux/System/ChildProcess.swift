@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import Synchronization
 
 /// A program that runs beside a test, such as a web server. It ends when the last reference to this object is released.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import Synchronization
 
 /// A descriptor that is closed explicitly, or when the last reference to it is released.
@@ -15,13 +15,13 @@ final class FileDescriptor: Sendable {
     /// Closes the descriptor once. Only its owner may call this: the system can give its number to another file, which a
     /// thread that still uses the number would read or write.
     func close() {
-        if !isClosed.exchange(true, ordering: .relaxed) { _ = Glibc.close(number) }
+        if !isClosed.exchange(true, ordering: .relaxed) { _ = PintleSystem.close(number) }
     }
 }
 
 /// A lock for the time between making a descriptor and setting its close-on-exec flag, and for starting a program. Otherwise
-/// the program could inherit a connection or a pipe, and keep it open. Swift's Glibc module does not declare `pipe2` and
-/// `accept4`, which set the flag in the same call.
+/// the program could inherit a connection or a pipe, and keep it open. Swift does not declare `pipe2` and `accept4`, which
+/// set the flag in the same call.
 let descriptorLock = Mutex(())
 
 /// The two ends of a pipe. Programs that are started meanwhile do not inherit them.
@@ -79,7 +79,7 @@ struct Drain {
         var entries = drains.map {
             pollfd(fd: $0.isOpen ? $0.descriptor.number : -1, events: Int16(POLLIN), revents: 0)
         }
-        guard Glibc.poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return false }
+        guard PintleSystem.poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return false }
         for index in drains.indices where entries[index].revents != 0 {
             drains[index].read()
         }
@@ -88,7 +88,7 @@ struct Drain {
 
     private mutating func read() {
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = Glibc.read(descriptor.number, &buffer, buffer.count)
+        let count = PintleSystem.read(descriptor.number, &buffer, buffer.count)
         if count > 0 {
             bytes.append(contentsOf: buffer.prefix(min(count, limit - bytes.count)))
         } else if count == 0 || errno != EINTR {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// The end of an untrusted program, and the beginning of its output.
 package struct GuardedProcess: Sendable {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// The exit status and the output of a process.
 package struct ProcessResult: Sendable, Hashable {
@@ -73,11 +73,7 @@ package func runProcess(
 
 /// Returns the path of a program of the same build, in the folder of the running one, or `nil`.
 package func siblingProgram(_ name: String) -> String? {
-    var buffer = [CChar](repeating: 0, count: 4_096)
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    guard count > 0 else { return nil }
-    let own = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    guard let slash = own.lastIndex(of: "/") else { return nil }
+    guard let own = RunningProgram.path, let slash = own.lastIndex(of: "/") else { return nil }
     let path = String(own[...slash] + name)
     return access(path, X_OK) == 0 ? path : nil
 }

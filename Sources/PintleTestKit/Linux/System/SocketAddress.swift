@@ -1,4 +1,5 @@
-internal import Glibc
+internal import PintleSystem
+internal import Synchronization
 
 /// An address of this machine, on loopback by default, and a port.
 struct SocketAddress {
@@ -56,8 +57,7 @@ struct SocketAddress {
     }
 
     private func opened() throws(SystemCallError) -> FileDescriptor {
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let number = socket(isIPv6 ? AF_INET6 : AF_INET, type, 0)
+        let number = descriptorLock.withLock { _ in StreamSocket.open(isIPv6 ? AF_INET6 : AF_INET) }
         guard number >= 0 else { throw .last("opening a socket") }
         return FileDescriptor(number)
     }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 internal import Synchronization
 
 /// Starts a program in a process group of its own, with the default action of SIGPIPE, and returns its process id.
@@ -11,32 +11,11 @@ func spawn(
     let operation = "starting \(command.first ?? "a program without a name")"
     // A file and not a pipe: no thread has to write to it, and there is no SIGPIPE if the program does not read.
     let stdin = try unnamedFile(holding: input)
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, stdin.number, 0)
-    posix_spawn_file_actions_adddup2(&actions, stdout, 1)
-    posix_spawn_file_actions_adddup2(&actions, stderr, 2)
-
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    sigaddset(&signals, SIGPIPE)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-        &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-
-    var child: pid_t = 0
     let words = workingDirectory.map { ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", $0] + command } ?? command
-    let code = withCStrings(words) { arguments in
+    let (child, code) = withCStrings(words) { arguments in
         withCStrings(mergedEnvironment(environment, without: removed)) { variables in
             descriptorLock.withLock { _ in
-                guard let program = arguments[0] else { return ENOENT }
-                return posix_spawnp(&child, program, &actions, &attributes, arguments, variables)
+                ProgramStart.start(arguments, variables, stdin: stdin.number, stdout: stdout, stderr: stderr)
             }
         }
     }
@@ -75,13 +54,9 @@ private func unnamedFile(holding bytes: [UInt8]) throws(SystemCallError) -> File
 }
 
 private func mergedEnvironment(_ changes: [String: String], without removed: Set<String>) -> [String] {
-    var variables: [String] = []
-    var cursor = environ
-    while let entry = cursor.pointee {
-        let text = String(cString: entry)
-        let name = String(text.prefix { $0 != "=" })
-        if changes[name] == nil && !removed.contains(name) { variables.append(text) }
-        cursor += 1
+    let variables = RunningProgram.environment.filter { variable in
+        let name = String(variable.prefix { $0 != "=" })
+        return changes[name] == nil && !removed.contains(name)
     }
     return variables + changes.map { "\($0.key)=\($0.value)" }
 }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import PintleSystem
 
 /// A new directory under `$TMPDIR` or `/tmp`, mode 0700. It is removed with its contents when the last reference to this object
 /// is released.
@@ -24,12 +24,12 @@ package final class TemporaryDirectory: Sendable {
     package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o600) throws(SystemCallError) -> String {
         let target = path(of: name)
         try makeParents(of: name)
-        let descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        let descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(truncatingIfNeeded: mode))
         guard descriptor >= 0 else { throw .last("opening \(target)") }
         defer { close(descriptor) }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { PintleSystem.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { throw .last("writing \(target)") }
             rest = rest.dropFirst(count)
@@ -52,7 +52,7 @@ package final class TemporaryDirectory: Sendable {
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            let count = PintleSystem.read(descriptor, &buffer, buffer.count)
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw .last("reading \(source)") }
             if count == 0 { return content }

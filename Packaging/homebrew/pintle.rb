@@ -1,0 +1,27 @@
+# Builds the command-line tool on macOS from a checkout. No run of it on a Mac has been seen yet.
+#
+#     brew install --HEAD --formula ./Packaging/homebrew/pintle.rb
+class Pintle < Formula
+  desc "Decides whether a TLS server is the one that an app means to talk to"
+  license "Apache-2.0"
+  head "file://#{Pathname.new(__dir__).parent.parent.realpath}", using: :git
+
+  depends_on "pkgconf" => :build
+  depends_on xcode: ["26.0", :build]
+  depends_on "expat"
+  depends_on "libpsl"
+  depends_on :macos
+  depends_on macos: :sequoia
+  depends_on "openssl@3"
+
+  def install
+    ENV["PINTLE_OPENSSL"] = "1"
+    system "swift", "build", "--disable-sandbox", "-c", "release", "--product", "pintle"
+    bin.install ".build/release/pintle"
+    generate_completions_from_executable(bin/"pintle", "--generate-completion-script")
+  end
+
+  test do
+    assert_match "REJECTED  pin-mismatch", shell_output("#{bin}/pintle demo")
+  end
+end

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Proves on Linux that the tool's sources fit macOS's C library: compiles each `#if canImport(Darwin)` branch against the
+# module of Tests/StandIns/Darwin, which has only what macOS has, with macOS's types. Then it runs that program: the demo,
+# and a rehearsal of curl, which starts programs. usage: darwin.sh [all]
+# With `all` it also runs the tests of the tool with that program (after make unit).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+PINTLE_DARWIN_STANDIN=1 swift build --scratch-path .build/darwin --product pintle
+tool=$PWD/.build/darwin/debug/pintle
+output=$("$tool" demo)
+[ "$(grep -c ' REJECTED ' <<<"$output")" -eq 5 ] || { echo "$output" && echo "darwin: the demo must reject 5 servers" >&2 && exit 1; }
+"$tool" rehearse --only trusted-interceptor,stall-mid-handshake -- \
+    curl -sS -m 2 --cacert '{ca}' --pinnedpubkey '{pins}' '{url}' >/dev/null
+[ "${1:-}" != all ] || PINTLE_TOOL=$tool swift test --skip-build --disable-xctest --filter 'PintleToolsTests\.' \
+    --experimental-maximum-parallelization-width "${TEST_WIDTH:-4}"
+echo "darwin: the tool compiles for macOS's C library, and its demo and a rehearsal pass with the stand-in"

@@ -62,7 +62,9 @@ struct Socket: ~Copyable {
     /// Sends as many bytes as possible without blocking. Returns their number, or `nil` if the socket cannot take any
     /// now.
     borrowing func sendNow(_ bytes: ArraySlice<UInt8>) throws(SocketFailure) -> Int? {
-        let sent = bytes.withUnsafeBytes { PintleSystem.send(descriptor, $0.baseAddress, $0.count, StreamSocket.sendFlags) }
+        let sent = bytes.withUnsafeBytes {
+            PintleSystem.send(descriptor, $0.baseAddress, $0.count, StreamSocket.sendFlags)
+        }
         guard sent < 0 else { return sent }
         guard Self.isMomentary(errno) else { throw .broken(errno) }
         return nil

@@ -20,6 +20,7 @@ let usesOpenSSL = Context.environment["PINTLE_OPENSSL"] == "1"
 let isApple = !usesOpenSSL
 /// The command-line tool needs no session, and macOS has no libcurl with OpenSSL.
 let isToolOnly = usesOpenSSL && (!isLinux || usesDarwin)
+let standIn: [Target.Dependency] = usesDarwin ? ["Darwin"] : []
 let apple: [SwiftSetting] = isApple ? [.define("PINTLE_APPLE")] : []
 
 /// The upcoming features of a target. Targets built like an app's code have none, and no access to `package` names. The
@@ -36,10 +37,7 @@ var products = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports"]
 var targets: [Target] = [
     // The accessor that replaces `Array.span` needs Lifetimes.
     module("Pintle", on: "PintleCrypto", settings: [.enableExperimentalFeature("Lifetimes")]),
-    .target(
-        name: "PintleStorage", dependencies: usesDarwin ? ["Pintle", "Darwin"] : ["Pintle"], exclude: manifest.exclude,
-        resources: manifest.resources,
-        swiftSettings: settings()),
+    module("PintleStorage", on: "Pintle", exclude: manifest.exclude, resources: manifest.resources),
     module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
     module(
         "PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", and: usesStandIns ? ["os"] : [],
@@ -237,7 +235,7 @@ func module(
     links library: String? = nil
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies + more + (usesDarwin && !name.hasPrefix("Darwin") ? ["Darwin"] : []),
+        name: name, dependencies: dependencies + more + (name.hasPrefix("Darwin") ? [] : standIn),
         path: folder.map { "\($0)/\(name)" }, exclude: exclude,
         resources: resources, packageAccess: features != .none, swiftSettings: settings(features) + own,
         linkerSettings: library.map { [.linkedLibrary($0)] })

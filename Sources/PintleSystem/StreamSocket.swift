@@ -22,15 +22,6 @@ package enum StreamSocket {
         #endif
     }
 
-    /// The event of `poll` that reports that the peer has disconnected or ended its side.
-    package static var hangUp: Int16 {
-        #if canImport(Darwin)
-        Int16(POLLHUP)
-        #else
-        0x2000  // POLLRDHUP, which Swift's Glibc module does not declare
-        #endif
-    }
-
     /// Opens a blocking socket, or a non-blocking one.
     ///
     /// - Returns: the descriptor, or a negative number; `errno` gives the reason.

@@ -49,7 +49,6 @@
 @_exported public import var Glibc.O_RDWR
 @_exported public import var Glibc.O_TRUNC
 @_exported public import var Glibc.O_WRONLY
-@_exported public import var Glibc.POLLHUP
 @_exported public import var Glibc.POLLIN
 @_exported public import var Glibc.POLLOUT
 @_exported public import var Glibc.P_PID

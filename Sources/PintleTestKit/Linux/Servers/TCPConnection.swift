@@ -72,12 +72,14 @@ package final class TCPConnection: ByteStream, Sendable {
 
     /// Waits until the peer disconnects, the server closes or the time is up. Bytes that the peer sends meanwhile stay unread.
     package func stall(seconds: Double) {
-        _ = poll(events: StreamSocket.hangUp, deadline: Deadline(seconds: seconds))
+        let watch = HangUpWatch(descriptor.number)
+        _ = poll(watch.entry, deadline: Deadline(seconds: seconds))
     }
 
     /// Waits for a time. Throws as soon as the peer disconnects or the server closes.
     func pause(seconds: Double) throws(StreamError) {
-        switch poll(events: StreamSocket.hangUp, deadline: Deadline(seconds: seconds)) {
+        let watch = HangUpWatch(descriptor.number)
+        switch poll(watch.entry, deadline: Deadline(seconds: seconds)) {
         case .timedOut: break
         case .stopped: throw .serverClosed
         case .ready: throw StreamError(reason: "the peer disconnected")
@@ -109,8 +111,12 @@ package final class TCPConnection: ByteStream, Sendable {
     private enum Event { case ready, stopped, timedOut }
 
     private func poll(events: Int16, deadline: Deadline?) -> Event {
+        poll(pollfd(fd: descriptor.number, events: events, revents: 0), deadline: deadline)
+    }
+
+    private func poll(_ entry: pollfd, deadline: Deadline?) -> Event {
         var entries = [
-            pollfd(fd: descriptor.number, events: events, revents: 0),
+            entry,
             pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0),
         ]
         while true {

@@ -1,0 +1,32 @@
+/// What to poll in order to learn that the peer of a socket has disconnected or ended its side. Unread bytes do not
+/// matter.
+package struct HangUpWatch: ~Copyable {
+    /// An entry for `poll`, which has an event once the peer has gone.
+    package let entry: pollfd
+
+    /// - Parameter socket: a connected socket. It stays open for as long as the watch.
+    package init(_ socket: CInt) {
+        #if canImport(Darwin)
+        // `poll` reports the end only after the bytes before it. A queue has an event for the end, and one for bytes only
+        // when there are more than any buffer holds.
+        let queue = kqueue()
+        var change = kevent()
+        change.ident = UInt(socket)
+        change.filter = Int16(EVFILT_READ)
+        change.flags = UInt16(EV_ADD)
+        change.fflags = UInt32(NOTE_LOWAT)
+        change.data = Int(CInt.max)
+        kevent(queue, &change, 1, nil, 0, nil)
+        entry = pollfd(fd: queue, events: Int16(POLLIN), revents: 0)
+        #else
+        // POLLRDHUP, which Swift's Glibc module does not declare.
+        entry = pollfd(fd: socket, events: 0x2000, revents: 0)
+        #endif
+    }
+
+    #if canImport(Darwin)
+    deinit {
+        close(entry.fd)
+    }
+    #endif
+}

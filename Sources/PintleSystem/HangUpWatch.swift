@@ -1,5 +1,4 @@
-/// What to poll in order to learn that the peer of a socket has disconnected or ended its side. Unread bytes do not
-/// matter.
+/// A watch for the moment when the peer of a socket disconnects or ends its side. Unread bytes do not hide it.
 package struct HangUpWatch: ~Copyable {
     /// An entry for `poll`, which has an event once the peer has gone.
     package let entry: pollfd

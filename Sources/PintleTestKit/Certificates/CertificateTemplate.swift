@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 internal import Darwin
 #else
-internal import PintleSystem
+internal import Glibc
 #endif
 
 /// The content of a certificate before it is signed, for the closures of ``CertificateAuthority`` and ``Identity``.

@@ -136,6 +136,18 @@ struct RehearseEvidenceTests {
         #expect(line("//x/me@host.test") == "GET //x/me@host.test HTTP/1.1")
         #expect(
             line("http://me:geheim@host.test/a?b", showsContent: true) == "GET http://me:geheim@host.test/a?b HTTP/1.1")
+        #expect(
+            line("/p#access_token=geheim")
+                == "GET /p#\(RequestTranscript.replacement(Array("access_token=geheim".utf8))) HTTP/1.1")
+        #expect(line("//me:geheim@host.test/")?.hasPrefix("GET //[9 bytes, SHA-256 ") == true)
+        #expect(line("me:geheim@host.test:443")?.contains("geheim") == false)
+        for name in ["Host", ":authority"] {
+            let request = HTTPRequest(
+                method: "GET", target: "/", version: "HTTP/1.1",
+                fields: [HTTPField(name, "me:geheim@host.test")])
+            let field = RequestTranscript(request, showsContent: false).lines.last
+            #expect(field?.contains("geheim") == false && field?.hasSuffix("]@host.test") == true)
+        }
         for target in ["", "*", "/", "?", "http:", "http://", "http://@", "a:443"] { #expect(line(target) != nil) }
     }
 

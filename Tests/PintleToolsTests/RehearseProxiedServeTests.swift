@@ -99,6 +99,53 @@ struct RehearseProxiedServeTests {
         #expect(refusing.log.contains("no request came to the right server"))
     }
 
+    @Test("A client that still waits at the end has no verdict, as without the proxy")
+    func heldAtEnd() throws {
+        let served = try ProxyProcess(["--host", "api.example.com", "--only", "stacked-encodings"])
+        let (ca, url) = (try served.trust(), "https://api.example.com/")
+        #expect(try served.curl(ca, url).output == "ok\n")
+        #expect(served.wait { served.log.contains("control                       handshake finished, ") })
+        let client = try ChildProcess(
+            ["curl", "-sSN", "-m", "120", "-x", "http://" + served.value("proxy"), "--cacert", ca]
+                + ["-o", served.directory.path(of: "endless"), url])
+        #expect(served.wait { ((try? served.directory.read("endless").count) ?? 0) > 0 })
+        #expect(served.end() == 1, "\(served.log)")
+        #expect(served.log.contains("a client was still waiting"), "\(served.log)")
+        #expect(served.wait { client.status != nil })
+    }
+
+    @Test("A host whose right server was refused has no verdict, beside one with verdicts")
+    func refusedHost() throws {
+        let served = try ProxyProcess([
+            "--host", "api.example.com", "--host", "cdn.example.com", "--only", "trusted-interceptor",
+        ])
+        let ca = try served.trust()
+        #expect(try served.curl(ca, "https://api.example.com/").output == "ok\n")
+        #expect(served.wait { served.log.contains("control                       handshake finished, ") })
+        #expect(try served.curl("/etc/hostname", "https://api.example.com/").status == 77)
+        let bundle = "/etc/ssl/certs/ca-certificates.crt"
+        #expect(try served.curl(bundle, "https://cdn.example.com/").status == 60)
+        #expect(served.wait { served.log.contains("control                       refused: alert unknown_ca") })
+        #expect(served.end() == 1, "\(served.log)")
+        #expect(served.log.contains("it sent the right server no request"), "\(served.log)")
+    }
+
+    @Test("The target of a redirect belongs to its attack, also if the next attack has begun")
+    func overlappingAttacks() throws {
+        let served = try ProxyProcess([
+            "--host", "api.example.com", "--only", "redirect-to-unpinned-host,redirect-to-http",
+        ])
+        let (ca, url) = (try served.trust(), "https://api.example.com/")
+        #expect(try served.curl(ca, url).output == "ok\n")
+        #expect(served.wait { served.log.contains("control                       handshake finished, ") })
+        let first = try served.curl(ca, url, "-w", "%{redirect_url}").output
+        let second = try served.curl(ca, url, "-w", "%{redirect_url}").output
+        #expect(first.hasPrefix("https://") && second.hasPrefix("http://"), "\(first) \(second)")
+        #expect(try served.curl(ca, first).output == "ok\n")
+        #expect(served.end() == 1)
+        #expect(served.log.contains("redirect-to-unpinned-host     refused   LET THROUGH"), "\(served.log)")
+    }
+
     @Test("A sequence gives a password request two connections, and other attacks one")
     func lengths() throws {
         let catalogue = try AttackCatalogue(host: "api.example.com", otherHost: nil)

@@ -1,3 +1,4 @@
+import Glibc
 import Pintle
 import PintleTestKit
 import Testing
@@ -72,8 +73,7 @@ struct RehearseProxyTests {
             """
         let run = ToolRun(
             arguments: Self.proxied + [
-                "--host", "cdn.example.com:8443", "--host", "never.example.com", "--only",
-                "trusted-interceptor,renewed-same-key",
+                "--host", "cdn.example.com:8443", "--only", "trusted-interceptor,renewed-same-key",
                 "--", "sh", "-c", script, "sh", "{ca}", "{pins}",
             ])
         #expect(run.code == 0, "\(run.output) \(run.errors)")
@@ -83,10 +83,70 @@ struct RehearseProxyTests {
             #expect(results["\(host) trusted-interceptor"]?["outcome"]?.string == "blocked")
             #expect(results["\(host) renewed-same-key"]?["outcome"]?.string == "accepted")
         }
-        #expect(results["never.example.com control"]?["outcome"]?.string == "not-run")
+    }
+
+    @Test("A named host that the client never asks for is not tested, which changes the exit code")
+    func misspeltHost() throws {
+        let client = RehearseTests.curl + ["--pinnedpubkey", "{pins}", "{url}"]
+        let options = ["--host", "cdn.exmaple.com", "--only", "trusted-interceptor", "--"] + client
+        let run = ToolRun(arguments: Self.proxied + options)
+        #expect(run.code == 1)
+        let results = try results(run)
+        #expect(results["api.example.com trusted-interceptor"]?["outcome"]?.string == "blocked")
+        #expect(results["cdn.exmaple.com control"]?["outcome"]?.string == "not-run")
         #expect(
-            results["never.example.com trusted-interceptor"]?["remark"]?.string
-                == "the client did not ask for this host")
+            results["cdn.exmaple.com trusted-interceptor"]?["remark"]?.string == "the client did not ask for this host")
+        let text = ToolRun(arguments: Array(Self.proxied.filter { $0 != "--json" }) + options)
+        #expect(text.code == 1)
+        #expect(text.output.contains("is cdn.exmaple.com spelt right? the client did not ask for it"))
+    }
+
+    @Test(
+        "A request without TLS to a named host was let through, whatever its port and scheme",
+        arguments: [
+            "http://api.example.com/?a=b", "http://api.example.com:8080/",
+            "--request-target https://api.example.com/ http://api.example.com:81/",
+        ])
+    func clearRequest(_ fallback: String) throws {
+        let script = "curl -sS -m 12 --cacert \"$1\" https://api.example.com/ || exec curl -sS -m 12 \(fallback)"
+        let run = ToolRun(
+            arguments: Self.proxied + ["--only", "expired", "--", "sh", "-c", script, "sh", "{ca}"])
+        #expect(run.code == 1)
+        let result = try results(run)["api.example.com expired"]
+        #expect(result?["outcome"]?.string == "let-through")
+        #expect(result?["remark"]?.string == "sent in the clear")
+        #expect(!run.output.contains("not a named host"))
+    }
+
+    @Test(
+        "The time limit of a reachable proxy ends with the request for a tunnel, so that it does not end a client that waits"
+    )
+    func patientClient() throws {
+        let server = try LoopbackTCPServer.http(listeningAt: nil, timeLimit: nil) { _ in
+            usleep(600_000)
+            return HTTPResponse(status: 200, reason: "OK")
+        }
+        defer { server.close() }
+        let proxy = try LoopbackProxy(
+            .any, listeningAt: "127.0.0.1", timeLimit: 0.3, route: { [port = server.port] _, _ in port }, refusal: nil)
+        defer { proxy.close() }
+        let tunnel = try runProcess([
+            "curl", "-sS", "-m", "20", "--proxytunnel", "-x", "http://127.0.0.1:\(proxy.port)", "-w", "%{http_code}",
+            "http://host.test/",
+        ])
+        #expect(tunnel.output == "200", "\(tunnel.errorOutput)")
+        let idle = try runProcess(["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/$0; cat <&3", "\(proxy.port)"])
+        #expect(!idle.timedOut)
+    }
+
+    @Test("The many names of an attack are not refused because of the constraints of the roots")
+    func boundNames() throws {
+        let client = RehearseTests.curl + ["-v", "{url}"]
+        let run = ToolRun(
+            arguments: Array(Self.proxied.filter { $0 != "--json" }) + ["-v", "--only", "name-constraint-bomb", "--"]
+                + client)
+        #expect(!run.output.contains("permitted subtree"), "\(run.output)")
+        #expect(run.output.contains("name-constraint-bomb"))
     }
 
     @Test("A client that never asks the proxy for a named host proves nothing")
@@ -146,7 +206,8 @@ struct RehearseProxyTests {
                 "--host", "192.0.2.7", "--only", "expired", "--", "sh", "-c",
                 "cp \"$1\" \"$2\"; exec curl -sS -m 12 --cacert \"$1\" https://api.example.com/", "sh", "{ca}", file,
             ])
-        #expect(run.code == 0)
+        // The client asks for one of the two.
+        #expect(run.code == 1)
         let text = try runProcess([
             "openssl", "storeutl", "-noout", "-text", "-certs", file,
         ]).output

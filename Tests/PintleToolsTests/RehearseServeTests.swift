@@ -1,7 +1,9 @@
 import Glibc
 import Pintle
-import PintleTestKit
 import Testing
+
+@testable import PintleTestKit
+@testable import PintleTools
 
 /// Servers for clients that the user starts. They run in a separate process.
 @Suite(
@@ -185,6 +187,33 @@ struct RehearseServeTests {
         #expect(held.end() == 1, "\(held.log)")
         #expect(held.log.contains("a client was still waiting"), "\(held.log)")
         #expect(held.wait { client.status != nil })
+    }
+
+    @Test("A request in the clear to the right server does not take away the verdicts of the others")
+    func clearControl() throws {
+        let served = try ServeProcess(["--only", "trusted-interceptor"])
+        let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
+        let control = try #require(served.addresses["control"])
+        #expect(try served.curl(["--cacert", ca], "control").status == 0)
+        _ = try runProcess(["curl", "-sS", "-m", "20", control.replacing("https://", with: "http://")], timeout: 40)
+        #expect(try served.curl(["--cacert", ca], "trusted-interceptor").status == 0)
+        #expect(served.wait { served.log.contains("trusted-interceptor           handshake finished, ") })
+        #expect(served.end() == 1)
+        #expect(served.log.contains("1 LET THROUGH"), "\(served.log)")
+    }
+
+    @Test("A client that is busy until a reachable server gives up has no verdict")
+    func busyClient() throws {
+        let catalogue = try AttackCatalogue(host: "localhost", otherHost: nil)
+        let attack = try #require(catalogue["name-constraint-bomb"])
+        for isGivenUp in [false, true] {
+            let seen = ServedAttacks()
+            var record = TLSConnectionRecord()
+            record.hasBegunHandshake = true
+            record.wasGivenUp = isGivenUp
+            seen.add(AttackConnection(record: record, isAttack: true), to: attack.id)
+            #expect(seen.result(attack).outcome == (isGivenUp ? .inconclusive : .ended))
+        }
     }
 
     @Test("The certificates are for the address of --listen, and a warning says who can reach it")

@@ -29,8 +29,7 @@ struct RequestTranscript {
     var lines: [String] {
         var lines = ["\(request.method) \(target) \(request.version)"]
         for field in request.fields {
-            let isShown = showsContent || Self.plainFields.contains(field.name.lowercased())
-            lines.append("\(field.name): \(isShown ? field.value : Self.replacement(Array(field.value.utf8)))")
+            lines.append("\(field.name): \(shown(field.value, of: field.name.lowercased()))")
         }
         if !request.body.isEmpty {
             lines.append("")
@@ -40,17 +39,33 @@ struct RequestTranscript {
         return lines.map(SafeText.escape)
     }
 
-    /// The target with its query replaced, and the user information of an absolute URL.
+    /// Returns the value of a field, or what replaces it.
+    private func shown(_ value: String, of name: String) -> String {
+        if showsContent { return value }
+        if name == "host" || name == ":authority" { return Self.withoutUser(value) }
+        return Self.plainFields.contains(name) ? value : Self.replacement(Array(value.utf8))
+    }
+
+    /// The target with its query, its fragment and its user information replaced.
     private var target: String {
         guard !showsContent else { return request.target }
-        let place = request.target.prefix { $0 != "?" }
-        let query = request.target.dropFirst(place.count + 1)
+        let place = request.target.prefix { $0 != "?" && $0 != "#" }
+        let rest = request.target.dropFirst(place.count)
         var parts = place.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
-        // The authority of http://user:password@host/ is the third part.
-        if parts.count > 2, parts[0].hasSuffix(":"), let at = parts[2].lastIndex(of: "@") {
-            parts[2] = Self.replacement(Array(parts[2][..<at].utf8)) + parts[2][at...]
+        // The authority of http://user:password@host/ and //user:password@host/ is the third part, that of CONNECT all.
+        if parts.count > 2, parts[1].isEmpty, parts[0].isEmpty || parts[0].hasSuffix(":") {
+            parts[2] = Self.withoutUser(parts[2])
+        } else if parts.count == 1 {
+            parts[0] = Self.withoutUser(parts[0])
         }
-        return parts.joined(separator: "/") + (query.isEmpty ? "" : "?" + Self.replacement(Array(query.utf8)))
+        let shown = rest.isEmpty ? "" : "\(rest.prefix(1))\(Self.replacement(Array(rest.dropFirst().utf8)))"
+        return parts.joined(separator: "/") + shown
+    }
+
+    /// Returns an authority with its user information replaced.
+    private static func withoutUser(_ authority: String) -> String {
+        guard let at = authority.lastIndex(of: "@") else { return authority }
+        return replacement(Array(authority[..<at].utf8)) + authority[at...]
     }
 
     /// Returns a text such as `[43 bytes, SHA-256 5891b5b5...]`.

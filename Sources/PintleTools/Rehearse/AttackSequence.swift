@@ -50,8 +50,11 @@ final class AttackSequence: Sendable {
     /// Notes that the right server has received a request, so that attacks may begin.
     func acceptControl() { state.withLock { $0.isControlAccepted = true } }
 
-    /// The index of the attack that the last connection met; `nil` before the first attack.
-    var current: Int? { state.withLock { $0.next > 0 ? $0.next - 1 : nil } }
+    /// A Boolean value that indicates whether the right server has received a request.
+    var isControlAccepted: Bool { state.withLock { $0.isControlAccepted } }
+
+    /// The number of attacks that connections have met.
+    var begun: Int { state.withLock { $0.next } }
 
     /// Returns the number of the connection that an attack began with, from 1.
     func connection(of attack: Int) -> Int? { state.withLock { $0.firstConnections[attack] } }

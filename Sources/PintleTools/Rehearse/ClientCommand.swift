@@ -34,11 +34,14 @@ struct ClientCommand {
     /// A name for a host without pins, which ``withOwnHosts`` makes known.
     static let otherHost = "unpinned.invalid"
 
+    /// A Boolean value that indicates whether the command was returned by ``withOwnHosts``.
+    var hasOwnHosts: Bool { prefix.first == "unshare" }
+
     /// The same command with its own /etc/hosts, in which the host of the run is this machine. It needs a mount namespace, and
     /// without root a user namespace too.
     var withOwnHosts: ClientCommand {
         let script = """
-            hosts=$(mktemp) && printf '127.0.0.1 localhost %s %s\\n' "$0" \(Self.otherHost) >"$hosts" \
+            hosts=$(mktemp) && trap 'rm -f "$hosts"' EXIT && printf '127.0.0.1 localhost %s %s\\n' "$0" \(Self.otherHost) >"$hosts" \
             && mount --bind "$hosts" /etc/hosts && rm "$hosts" && exec "$@"
             """
         var command = self

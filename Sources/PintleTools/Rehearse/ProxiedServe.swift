@@ -18,10 +18,23 @@ final class ProxiedServe {
             if name == host.name.lowercased(), port == host.clientPort {
                 return sequence.next().map { servers[$0].port } ?? control.port
             }
-            // The place that an attack redirects to belongs to the attack of the last connection.
-            return sequence.current.flatMap { current in
-                servers[current].routes.dropFirst().first { $0.host.lowercased() == name && $0.port == port }?.server
+            return redirectTarget(name, port)
+        }
+
+        /// Returns the server of a place that an attack redirects to, or `nil` if it is none. The next attack may have begun
+        /// meanwhile, on another connection.
+        func redirectTarget(_ name: String, _ port: UInt16) -> UInt16? {
+            for server in servers.prefix(sequence.begun).reversed() {
+                let route = server.routes.dropFirst().first { $0.host.lowercased() == name && $0.port == port }
+                if let route { return route.server }
             }
+            return nil
+        }
+
+        /// Counts bytes that the client sent to the host without TLS, for the attack of its last connection.
+        func countClear(_ count: Int) {
+            let attack = sequence.begun > 0 ? host.attacks[sequence.begun - 1] : host.catalogue.control
+            seen.add(AttackConnection(plainByteCount: count), to: attack.id)
         }
     }
 
@@ -37,7 +50,13 @@ final class ProxiedServe {
     init(
         _ invocation: Invocation, hosts: [RehearsedHost], proxied: ProxyAddress, authorities: AttackAuthorities
     ) throws(ToolError) {
-        (self.invocation, self.hosts, self.proxied, self.authorities) = (invocation, hosts, proxied, authorities)
+        (self.invocation, self.proxied, self.authorities) = (invocation, proxied, authorities)
+        // The device has no pin for a second host.
+        self.hosts = hosts.map { host in
+            var host = host
+            host.attacks.removeAll(where: \.needsOtherPin)
+            return host
+        }
         guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }
         kit = try RehearsalKit(first.catalogue.cast, hosts: hosts.map(\.name))
     }
@@ -51,10 +70,14 @@ final class ProxiedServe {
         do {
             for host in hosts { stages.append(try Self.stage(host)) }
             let fixed = stages
-            proxy = try AttackProxy(listeningAt: proxied.literal, port: proxied.port) { name, port in
-                for stage in fixed { if let server = stage.server(name, port) { return server } }
-                return nil
-            }
+            proxy = try AttackProxy(
+                listeningAt: proxied.literal, port: proxied.port, hosts: hosts.map(\.name),
+                server: { name, port in
+                    for stage in fixed { if let server = stage.server(name, port) { return server } }
+                    return nil
+                },
+                isPlain: { name, port in fixed.contains { $0.redirectTarget(name, port) != nil } },
+                clear: { name, count in fixed.first { $0.host.name.lowercased() == name }?.countClear(count) })
             let files = RehearsalFiles(hosts[0].catalogue, kit)
             page = try LoopbackTCPServer.http(
                 listeningAt: proxied.literal, timeLimit: AttackServer.timeLimit(at: proxied.literal)
@@ -70,14 +93,15 @@ final class ProxiedServe {
             usleep(50_000)
             printEvents(stages)
         }
-        proxy.close()
         // The servers may not have read the last alerts of the clients yet.
         let deadline = ContinuousClock.now.advanced(by: .seconds(1))
         for server in stages.flatMap({ [$0.control] + $0.servers }) {
             let rest = ContinuousClock.now.duration(to: deadline) / .seconds(1)
             guard rest > 0, server.waitUntilIdle(seconds: rest) else { break }
         }
+        // From here on connections end because of this program, and not of the clients.
         for stage in stages { stage.seen.end() }
+        proxy.close()
         for stage in stages { for server in [stage.control] + stage.servers { server.close() } }
         printEvents(stages)
         return try conclude(stages, proxy)
@@ -136,7 +160,11 @@ final class ProxiedServe {
             func result(_ attack: Attack, _ connection: Int?) -> RehearsalResult {
                 var result = stage.seen.result(attack)
                 (result.host, result.connection) = (stage.host.authority, connection)
-                if stage.sequence.isUnused { result.remark = RehearsalResult.notAsked }
+                if stage.sequence.isUnused {
+                    result.remark = RehearsalResult.notAsked
+                } else if !stage.sequence.isControlAccepted, result.outcome == .notRun {
+                    (result.outcome, result.remark) = (.inconclusive, "it sent the right server no request")
+                }
                 return result
             }
             controls.append(result(stage.host.catalogue.control, nil))

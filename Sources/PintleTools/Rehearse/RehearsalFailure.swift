@@ -29,7 +29,11 @@ struct RehearsalFailure {
             hint = "\(RehearsalEvidence.remedy); " + hint
         case _ where evidence.observation.connections.isEmpty:
             message = "the client did not connect to the right server"
-            if let resolvedHost {
+            if client.hasOwnHosts {
+                hint =
+                    "--resolve-by hosts needs root or user namespaces, which the lines above may say are missing; "
+                    + hint
+            } else if let resolvedHost {
                 hint =
                     "does it find \(resolvedHost) at 127.0.0.1? with curl: --resolve {host}:{port}:127.0.0.1; with any client: "
                     + "--resolve-by hosts"

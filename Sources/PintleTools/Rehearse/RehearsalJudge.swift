@@ -23,12 +23,12 @@ struct RehearsalJudge {
 
     func judge(_ attack: Attack, _ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
         if attack.needsRequest, !sendsRequest { return (.notRun, "this client sends no request") }
-        if attack.needsHTTP2, evidence.observation.wasTried,
+        if evidence.observation.clearByteCount > 0 { return (.letThrough, RehearsalResult.inTheClear) }
+        if attack.needsHTTP2, evidence.observation.wasTried, evidence.observation.exposedByteCount == 0,
             !HTTPVersion.isHTTP2(evidence.observation.applicationProtocol)
         {
             return (.notRun, Self.lacksHTTP2)
         }
-        if evidence.observation.clearByteCount > 0 { return (.letThrough, RehearsalResult.inTheClear) }
         return switch attack.expectation {
         case .refused: refused(evidence, attack)
         case .accepted: accepted(evidence)

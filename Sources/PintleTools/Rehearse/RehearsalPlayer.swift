@@ -65,8 +65,10 @@ struct RehearsalPlayer: Sendable {
         wasOver: Bool = false, startSeconds: Double = 0
     ) -> RehearsalPlay {
         let isQuiet = stage.waitUntilQuiet(index)
+        var observation = stage.servers[index].observation()
+        observation.addClear(stage.proxy?.clearByteCount(of: hosts[index].name) ?? 0)
         let evidence = RehearsalEvidence(
-            observation: stage.servers[index].observation(), end: process.end, wasOverWhenKilled: wasOver,
+            observation: observation, end: process.end, wasOverWhenKilled: wasOver,
             isQuiet: isQuiet, timeout: timeout, startSeconds: startSeconds, isProxied: proxied != nil)
         return RehearsalPlay(
             evidence: evidence, process: process, refusals: stage.proxy?.refusals ?? [],

@@ -51,7 +51,13 @@ struct RehearsalReport {
 
     var tally: RehearsalTally { RehearsalTally(results) }
 
-    var exitCode: ExitCode { results.allSatisfy(\.isAsItMustBe) ? .fine : .rejected }
+    /// A named host that the client did not ask for was not tested at all. Its name may be misspelt.
+    var exitCode: ExitCode {
+        results.allSatisfy(\.isAsItMustBe) && unasked.isEmpty ? .fine : .rejected
+    }
+
+    /// The named hosts that the client did not ask for.
+    private var unasked: [String] { controls.filter { $0.remark == RehearsalResult.notAsked }.compactMap(\.host) }
 
     /// `31 attacks in 14.2 s: 28 as they must be, 2 LET THROUGH, 1 inconclusive`
     var sentence: String {
@@ -103,6 +109,7 @@ struct RehearsalReport {
         if !writesFiles, advice.isEmpty, exitCode == .fine {
             console.print("next: nothing; run it again when the client or its pins change")
         }
+        let advice = advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
         for (index, advice) in advice.enumerated() {
             for (number, line) in TextLayout.wrapped(advice, width: console.width - 6).enumerated() {
                 console.print((index + number == 0 ? "next: " : "      ") + line)
@@ -124,6 +131,12 @@ struct RehearsalReport {
     /// - Returns: the files that were written.
     private func writeFiles(_ arguments: ParsedArguments) throws(ToolError) -> [String] {
         var files: [String] = []
+        // First, because its folder must be empty and another file may be meant for it.
+        if let evidence {
+            try RehearsalEvidenceFiles(report: self, showsContent: evidence.showsContent)
+                .write(to: EvidenceFolder(evidence.path))
+            files.append("evidence: \(evidence.path)")
+        }
         if let path = arguments.value(of: .rehearsalPage) {
             try OutputFile.replace(path, Array(RehearsalPage(self).html.utf8))
             files.append("report: \(path)")
@@ -136,11 +149,6 @@ struct RehearsalReport {
             let sarif = RehearsalSARIF(self, client: RehearsedClient(arguments.positionals))
             try OutputFile.replace(path, sarif.document.bytes + [UInt8(ascii: "\n")])
             files.append("sarif: \(path)")
-        }
-        if let evidence {
-            try RehearsalEvidenceFiles(report: self, showsContent: evidence.showsContent)
-                .write(to: EvidenceFolder(evidence.path))
-            files.append("evidence: \(evidence.path)")
         }
         return files
     }

@@ -32,7 +32,11 @@ struct RehearsalRequest {
             throw .usage("--evidence-content goes with --evidence", of: .rehearse)
         }
         // Two proxies cannot listen at one port.
-        if proxied.map({ $0.port != 0 }) == true, !serves { parallel = 1 }
+        guard proxied.map({ $0.port != 0 }) == true, !serves else { return }
+        guard !arguments.has(.parallelAttacks) || parallel == 1 else {
+            throw .usage("--listen with a port runs one attack at a time: leave --parallel out", of: .rehearse)
+        }
+        parallel = 1
     }
 
     private mutating func readNumbers(_ arguments: ParsedArguments) throws(ToolError) {

@@ -31,7 +31,7 @@ struct RehearsalResult {
     let attack: Attack
     /// The host of the attack; `nil` for a client that is sent to the only server by `{url}`.
     var host: String?
-    let outcome: RehearsalOutcome
+    var outcome: RehearsalOutcome
     /// The number of request bytes that reached the attack.
     var requestBytes = 0
     /// The number of the connection that the outcome stands on, from 1, in the order of the connections to this attack.

@@ -43,7 +43,7 @@ extension Command {
             `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{other-host}` is another host with a pin of \
             its own, `{other-pin}` or `{other-pin-base64}`. `{policy}` is a policy file with \
             anchors and pins. No shell reads the words. The client runs without input, and without proxy variables but those of `--proxy`. When its time \
-            is up, it is ended together with all its child processes.
+            is up, it is ended together with the processes of its group.
             """,
             """
             With `--proxy` the client keeps its own URLs. An HTTP and SOCKS5 proxy answers for each `--host` with the servers \

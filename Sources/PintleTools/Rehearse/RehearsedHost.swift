@@ -4,7 +4,7 @@ internal import PintleTestKit
 struct RehearsedHost: Sendable {
     let catalogue: AttackCatalogue
     /// The attacks to run, in the order of the catalogue.
-    let attacks: [Attack]
+    var attacks: [Attack]
     /// The HTTPS port in the client's URLs if it comes through a proxy; `nil` for a client that connects to the servers.
     var clientPort: UInt16?
 

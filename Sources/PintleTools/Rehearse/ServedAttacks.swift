@@ -20,6 +20,8 @@ final class ServedAttacks: Sendable {
         var openAtEnd = 0
         /// A Boolean value that indicates whether a connection to the attack had not ended by itself at the end.
         var isHeldAtEnd = false
+        /// A Boolean value that indicates whether the server ended a connection to the attack because it took too long.
+        var wasGivenUp = false
     }
 
     /// One finished connection.
@@ -43,6 +45,7 @@ final class ServedAttacks: Sendable {
         state.withLock { state in
             var tally = state.tallies[id] ?? Tally()
             if state.isEnding, connection.isAttack { tally.isHeldAtEnd = true }
+            if connection.isAttack, connection.record?.wasGivenUp == true { tally.wasGivenUp = true }
             if let alert = connection.record?.alertsReceived.last(where: \.isFatal) { tally.alert = "\(alert)" }
             let name = connection.record?.applicationProtocol
             if !HTTPVersion.isHTTP2(tally.applicationProtocol), name != nil { tally.applicationProtocol = name }
@@ -87,10 +90,12 @@ final class ServedAttacks: Sendable {
         let wasTried = attack.needsRequest ? tally.stepBytes > 0 : tally.connections > 0
         let outcome: RehearsalOutcome
         var remark: String?
-        if tally.clearBytes > 0 {
+        if tally.clearBytes > 0, attack.expectation != .accepted || tally.bytes == tally.clearBytes {
             (outcome, remark) = (.letThrough, RehearsalResult.inTheClear)
         } else if attack.expectation == .ended, tally.isHeldAtEnd {
             (outcome, remark) = (.inconclusive, "a client was still waiting")
+        } else if attack.expectation == .ended, tally.wasGivenUp {
+            (outcome, remark) = (.inconclusive, "a client was still waiting when the server gave up")
         } else if attack.expectation == .ended, attack.needsRequest ? tally.bytes > 0 : tally.connections > 0 {
             outcome = .ended
         } else if tally.bytes > 0 {

@@ -1,11 +1,11 @@
 internal import PintleSystem
 internal import Synchronization
 
-/// Counts SIGINT and SIGTERM while an object of this class lives, so that work can end in an orderly way. A write that
+/// Counts SIGINT, SIGTERM and SIGHUP while an object of this class lives, so that work can end in an orderly way. A write that
 /// waits for its reader is then given up. The second signal ends the process. Signals that the process ignores stay
 /// ignored.
 final class Interrupts {
-    private static let signals = [SIGINT, SIGTERM]
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
     private static let installed = Mutex(Installed())
     /// The number of signals that came. Initialised before the handler can run, because the handler must not do it.
     private static let received = Atomic<Int>(0)

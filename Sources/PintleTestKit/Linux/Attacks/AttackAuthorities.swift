@@ -17,13 +17,16 @@ package struct AttackAuthorities: Sendable {
     /// The common names of the two roots, as a device lists them.
     package let names: [String]
 
+    /// The top-level domain of the many names of one attack. They must be short, and no domain has one letter.
+    static let bombSuffix = "h"
+
     /// Mints authorities for any host, for clients on this machine.
     package init() throws(MintingError) {
         try self.init(foreignName: Self.randomName(), suffix: "") { _ in }
     }
 
     /// Mints authorities that a device may trust for a test: they live 24 hours, and their critical name constraints
-    /// (RFC 5280 section 4.2.1.10) permit only the hosts and names below `.invalid`.
+    /// (RFC 5280 section 4.2.1.10) permit only the hosts, names below `.invalid`, and ``bombSuffix``.
     /// - Parameter hosts: names and addresses.
     package init(constrainedTo hosts: [String]) throws(MintingError) {
         let foreign = Self.randomName()
@@ -33,7 +36,7 @@ package struct AttackAuthorities: Sendable {
             return .ip(octets + [UInt8](repeating: 0xFF, count: octets.count))
         }
         let permitted =
-            names.filter { if case .ip = $0 { false } else { true } } + [.dns("invalid")]
+            names.filter { if case .ip = $0 { false } else { true } } + [.dns("invalid"), .dns(Self.bombSuffix)]
             // The constraint to one address, or to none, keeps other addresses out.
             + (networks.isEmpty
                 ? [.ip([UInt8](repeating: 0, count: 4) + [UInt8](repeating: 0xFF, count: 4))] : networks)

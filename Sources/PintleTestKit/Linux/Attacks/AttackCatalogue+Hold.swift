@@ -39,7 +39,7 @@ extension AttackCast {
     /// refuse them.
     fileprivate func constraintBomb() throws(MintingError) -> Identity {
         func names(_ numbers: Range<Int>) -> [CertificateTemplate.GeneralName] {
-            numbers.map { .dns(String($0, radix: 16) + ".h") }
+            numbers.map { .dns(String($0, radix: 16) + "." + AttackAuthorities.bombSuffix) }
         }
         let authority = try authority.intermediate(name: "Constraints") {
             $0.nameConstraints = .nameConstraints(excluded: names(0x8000..<0x8000 + 5_000))

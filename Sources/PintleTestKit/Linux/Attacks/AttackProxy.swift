@@ -31,25 +31,43 @@ package final class AttackProxy: Sendable {
     /// - Parameters:
     ///   - address: The address to listen at instead of 127.0.0.1, an IPv4 or IPv6 literal. Other machines may reach it.
     ///   - port: The port to listen at; with 0 the system chooses one.
+    ///   - hosts: The named hosts, for `clear`.
     ///   - server: Returns the port on loopback of the server for a host and port, or `nil` to refuse the connection. The host
     ///     is in lower case without a dot at its end. Called on the connection's thread.
+    ///   - isPlain: Returns `true` if a host and port belong to a server for plain HTTP.
+    ///   - clear: Gets the number of bytes of each request without TLS to a named host, in the same spelling, that has no
+    ///     server. Such a client fell back from TLS, or never used it.
     package init(
-        listeningAt address: String? = nil, port: UInt16 = 0,
-        server: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?
+        listeningAt address: String? = nil, port: UInt16 = 0, hosts: [String] = [],
+        server: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,
+        isPlain: @escaping @Sendable (_ host: String, _ port: UInt16) -> Bool,
+        clear: @escaping @Sendable (_ host: String, _ byteCount: Int) -> Void = { _, _ in }
     ) throws(SystemCallError) {
         let log = log
+        let names = Set(hosts.map(Self.normalized))
         proxy = try LoopbackProxy(
             .any, listeningAt: address, port: port, timeLimit: AttackServer.timeLimit(at: address),
             route: { host, port in
-                let name = host.lowercased()
-                if let server = server(name.hasSuffix(".") ? String(name.dropLast()) : name, port) { return server }
+                if let server = server(Self.normalized(host), port) { return server }
                 log.count(host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)")
                 return nil
             },
             refusal: { client in
                 try? client.write(
                     Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
+            },
+            clear: { request in
+                let name = Self.normalized(request.host)
+                guard names.contains(name), request.isSecure || !isPlain(name, request.port) else { return false }
+                clear(name, request.byteCount)
+                log.clearCounts.withLock { $0[name, default: 0] += request.byteCount }
+                return true
             })
+    }
+
+    private static func normalized(_ host: String) -> String {
+        let name = host.lowercased()
+        return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
     /// Starts the proxy with a fixed list of servers.
@@ -57,9 +75,15 @@ package final class AttackProxy: Sendable {
         _ routes: [AttackRoute], listeningAt address: String? = nil, port: UInt16 = 0
     ) throws(SystemCallError) {
         let routes = routes.map { AttackRoute(host: $0.host.lowercased(), port: $0.port, server: $0.server) }
-        try self.init(listeningAt: address, port: port) { host, port in
-            routes.first { $0.host == host && $0.port == port }?.server
-        }
+        let route = { @Sendable (host: String, port: UInt16) in routes.first { $0.host == host && $0.port == port } }
+        try self.init(
+            listeningAt: address, port: port, hosts: routes.map(\.host), server: { route($0, $1)?.server },
+            isPlain: { route($0, $1) != nil })
+    }
+
+    /// Returns the number of bytes that came for a host without TLS, and were not for one of its servers.
+    package func clearByteCount(of host: String) -> Int {
+        log.clearCounts.withLock { $0[Self.normalized(host)] ?? 0 }
     }
 
     package var port: UInt16 { proxy.port }
@@ -83,6 +107,8 @@ package final class AttackProxy: Sendable {
 
     private final class Log: Sendable {
         let refusals = Mutex(Refusals())
+        /// The number of clear bytes of each named host.
+        let clearCounts = Mutex<[String: Int]>([:])
 
         func count(_ authority: String) {
             refusals.withLock { refusals in

@@ -269,7 +269,7 @@ package struct AttackConnection: Sendable {
         requestByteCount = (misdirected > 0 ? misdirected : record.requestByteCount) + record.clearByteCount
     }
 
-    init(plainByteCount: Int) {
+    package init(plainByteCount: Int) {
         record = nil
         isAttack = true
         requestByteCount = plainByteCount
@@ -347,9 +347,9 @@ package struct AttackObservation: Sendable, Hashable {
     package let connections: [TLSConnectionRecord]
     /// The number of decrypted request bytes at the place of the attack: the first server, or the one that it redirected the
     /// client to. Bytes without TLS count at any of the servers.
-    package let exposedByteCount: Int
+    package private(set) var exposedByteCount: Int
     /// The number of those bytes that came without TLS: after a redirect to plain HTTP, or from a client that fell back to it.
-    package let clearByteCount: Int
+    package private(set) var clearByteCount: Int
     /// A Boolean value that indicates whether the client reached the attack, or the response that redirects to it.
     package let wasTried: Bool
     /// A Boolean value that indicates whether a connection reached the attack. It differs from ``wasTried`` after a redirect.
@@ -358,6 +358,12 @@ package struct AttackObservation: Sendable, Hashable {
     /// The number of the connection that decides, from 1: the first that exposed bytes, or else the last. Connections to the
     /// place of a redirect come after those to the first server.
     package var decisiveConnection: Int?
+
+    /// Adds bytes that came to a proxy without TLS.
+    package mutating func addClear(_ count: Int) {
+        exposedByteCount += count
+        clearByteCount += count
+    }
 
     /// The number of request bytes at the first server.
     package var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
@@ -379,8 +385,12 @@ package struct AttackObservation: Sendable, Hashable {
             }
     }
 
-    /// The protocol that ALPN selected on the first connection that has one, such as `h2`.
-    package var applicationProtocol: String? { connections.lazy.compactMap(\.applicationProtocol).first }
+    /// The protocol that ALPN selected: `h2` if any connection used it, because some attacks need that, or else that of the
+    /// first connection that has one.
+    package var applicationProtocol: String? {
+        let names = connections.compactMap(\.applicationProtocol)
+        return names.first { $0 == "h2" } ?? names.first
+    }
 
     /// The last fatal alert from the client.
     package var alert: LoopbackTLSServer.Alert? { connections.flatMap(\.alertsReceived).last(where: \.isFatal) }

@@ -74,6 +74,8 @@ extension HTTP2ServerConnection {
             if !isGoingAway { reset(frame.stream, .streamClosed) }
             return nil
         }
+        // Without this the dictionary keeps the content too, and each frame would copy it.
+        streams[frame.stream] = nil
         stream.byteCount += HTTP2Frame.headerCount + frame.payload.count
         stream.hasEnded = frame.has(HTTP2Frame.Flag.endStream)
         var isEnough = false

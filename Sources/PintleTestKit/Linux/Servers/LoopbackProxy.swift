@@ -44,6 +44,16 @@ package final class LoopbackProxy: Sendable {
         package init() {}
     }
 
+    /// A request that a client sent to the proxy itself, with an absolute URL, and not through a tunnel.
+    package struct ClearRequest: Sendable {
+        let host: String
+        let port: UInt16
+        /// A Boolean value that indicates whether the URL begins with `https`.
+        let isSecure: Bool
+        /// The number of bytes that the proxy has read of it.
+        let byteCount: Int
+    }
+
     package let kind: Kind
     private let listener: LoopbackListener
     private let log: Log
@@ -64,12 +74,14 @@ package final class LoopbackProxy: Sendable {
     /// - Parameters:
     ///   - address: The address to listen at instead of 127.0.0.1, an IPv4 or IPv6 literal. Other machines may reach it.
     ///   - port: The port to listen at; with 0 the system chooses one.
-    ///   - timeLimit: The time for all that a client sends, in seconds; `nil` for no limit.
+    ///   - timeLimit: The time for all that a client sends before its tunnel opens, in seconds; `nil` for no limit.
     ///   - refusal: Writes the answer; the connection ends when it returns. A SOCKS client gets reply 2 instead.
+    ///   - clear: Gets each request with an absolute URL, and returns `true` to refuse it.
     package init(
         _ kind: Kind, listeningAt address: String? = nil, port: UInt16 = 0, credentials: Credentials? = nil,
         timeLimit: Double? = nil, route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,
-        refusal: (@Sendable (TCPConnection) -> Void)?
+        refusal: (@Sendable (TCPConnection) -> Void)?,
+        clear: (@Sendable (ClearRequest) -> Bool)? = nil
     ) throws(SystemCallError) {
         let log = Log()
         self.kind = kind
@@ -78,9 +90,9 @@ package final class LoopbackProxy: Sendable {
             try .named(address, port: port), maximumConnections: 32, timeLimit: timeLimit
         ) { client in
             let index = log.append()
-            let session = ProxySession(client: client, credentials: credentials, route: route, refusal: refusal) {
-                log.update(index, $0)
-            }
+            let session = ProxySession(
+                client: client, credentials: credentials, route: route, refusal: refusal, clear: clear
+            ) { log.update(index, $0) }
             // Either side may disconnect at any time. The record has the bytes relayed until then.
             switch kind {
             case .httpConnect: try? session.serveHTTP()

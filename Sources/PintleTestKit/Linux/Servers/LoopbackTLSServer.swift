@@ -159,6 +159,9 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     package internal(set) var hasBegunHandshake = false
     /// The number of times that the server's certificates had been replaced before this handshake.
     package internal(set) var credentialNumber = 0
+    /// A Boolean value that indicates whether the server ended the connection because the client took too long to send a
+    /// request or to read the response.
+    package internal(set) var wasGivenUp = false
     /// A Boolean value that indicates whether the connection has ended.
     public internal(set) var isClosed = false
 

@@ -6,6 +6,8 @@ struct ProxySession {
     let credentials: LoopbackProxy.Credentials?
     let route: @Sendable (String, UInt16) -> UInt16?
     let refusal: (@Sendable (TCPConnection) -> Void)?
+    /// Gets each request with an absolute URL, and returns `true` to refuse it.
+    let clear: (@Sendable (LoopbackProxy.ClearRequest) -> Bool)?
     let update: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
 
     /// Serves either protocol.
@@ -28,16 +30,19 @@ struct ProxySession {
                 continue
             }
             let isTunnel = request.method == "CONNECT"
+            let head = Self.head(of: request) + reader.unread
+            let clearRequest = isTunnel || !takesURLs ? nil : ProxySession.clearRequest(request.target, head.count)
+            if let refusal, let clearRequest, clear?(clearRequest) == true { return refusal(client) }
             let target =
                 isTunnel
                 ? ProxySession.authority(request.target)
-                : takesURLs ? ProxySession.authority(ofURL: request.target) : nil
+                : clearRequest.flatMap { $0.isSecure ? nil : ($0.host, $0.port) }
             guard let target else { return try answer("405 Method Not Allowed", "Connection: close\r\n") }
             guard let server = connect(to: target.host, port: target.port) else {
                 if let refusal { return refusal(client) }
                 return try answer("502 Bad Gateway", "Connection: close\r\n")
             }
-            guard isTunnel else { return try relay(with: server, firstBytes: Self.head(of: request) + reader.unread) }
+            guard isTunnel else { return try relay(with: server, firstBytes: head) }
             try client.write(Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8))
             return try relay(with: server, firstBytes: reader.unread)
         }
@@ -49,13 +54,14 @@ struct ProxySession {
         return Array("\(request.method) \(request.target) \(request.version)\r\n\(fields)\r\n".utf8)
     }
 
-    /// Returns host and port of an `http://` URL.
-    private static func authority(ofURL text: String) -> (host: String, port: UInt16)? {
-        let scheme = "http://"
-        guard text.lowercased().hasPrefix(scheme) else { return nil }
+    /// Returns host and port of an `http://` or `https://` URL.
+    private static func clearRequest(_ text: String, _ byteCount: Int) -> LoopbackProxy.ClearRequest? {
+        let schemes = [("http://", ":80"), ("https://", ":443")]
+        guard let (scheme, standard) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else { return nil }
         let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let address = authority.split(separator: "@", omittingEmptySubsequences: false).last.map(String.init) ?? ""
-        return Self.authority(address) ?? Self.authority(address + ":80")
+        guard let target = Self.authority(address) ?? Self.authority(address + standard) else { return nil }
+        return .init(host: target.host, port: target.port, isSecure: scheme == "https://", byteCount: byteCount)
     }
 
     private func answer(_ status: String, _ fields: String) throws {
@@ -144,6 +150,8 @@ struct ProxySession {
             let descriptor = try? SocketAddress.loopback(port: target, ipv6: host == "::1").connected()
         else { return nil }
         update { $0.isOpen = true }
+        // A tunnel lasts as long as its two ends. Only the way to it is limited.
+        client.removeTimeLimit()
         return TCPConnection(descriptor, stop: client.stop)
     }
 

@@ -9,6 +9,9 @@ package final class TCPConnection: ByteStream, Sendable {
     /// The reading end of a pipe whose other end is closed with the server.
     let stop: FileDescriptor
     private let isReset = Atomic(false)
+    private let isPatient = Atomic(false)
+    private let ranOutReading = Atomic(false)
+    private let ranOutWriting = Atomic(false)
     /// The time for all reads together, and for each write, in seconds; `nil` for no limit.
     private let timeLimit: Double?
     private let readingEnd: Deadline?
@@ -21,6 +24,14 @@ package final class TCPConnection: ByteStream, Sendable {
         var yes: Int32 = 1
         setsockopt(descriptor.number, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
+
+    /// Boolean values that indicate whether a call has failed because of the time limit.
+    var hasRunOutOfTime: (reading: Bool, writing: Bool) {
+        (ranOutReading.load(ordering: .relaxed), ranOutWriting.load(ordering: .relaxed))
+    }
+
+    /// Removes the time limit from now on.
+    func removeTimeLimit() { isPatient.store(true, ordering: .relaxed) }
 
     /// The socket, for system calls that this class does not wrap. It is closed with the connection.
     package var fileDescriptor: Int32 { descriptor.number }
@@ -100,10 +111,17 @@ package final class TCPConnection: ByteStream, Sendable {
     }
 
     private func wait(for events: Int16) throws(StreamError) {
-        let deadline = events == Int16(POLLIN) ? readingEnd : timeLimit.map { Deadline(seconds: $0) }
+        var deadline = events == Int16(POLLIN) ? readingEnd : timeLimit.map { Deadline(seconds: $0) }
+        if isPatient.load(ordering: .relaxed) { deadline = nil }
         switch poll(events: events, deadline: deadline) {
         case .stopped: throw .serverClosed
-        case .timedOut where deadline?.isOver == true: throw .tooSlow
+        case .timedOut where deadline?.isOver == true:
+            if events == Int16(POLLIN) {
+                ranOutReading.store(true, ordering: .relaxed)
+            } else {
+                ranOutWriting.store(true, ordering: .relaxed)
+            }
+            throw .tooSlow
         case .timedOut, .ready: break
         }
     }

@@ -98,7 +98,11 @@ final class TLSServerState: Sendable {
             log.connections.append(TLSConnectionRecord())
             return log.dropped + log.connections.count - 1
         }
-        defer { close(index) }
+        defer {
+            let late = socket.hasRunOutOfTime
+            updateRecord(index) { $0.wasGivenUp = late.writing || late.reading && $0.requestByteCount == 0 }
+            close(index)
+        }
         guard let connection = TLSServerConnection(socket, state: self, index: index), connection.handshake() else {
             return
         }

@@ -56,7 +56,7 @@ ci-tests:
 # Without debug information the same commit gives the same bytes in each folder.
 RELEASE_OPTIONS := --static-swift-stdlib --disable-local-rpath -Xswiftc -gnone -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -O2 -Xlinker --no-eh-frame-hdr \
-  -Xlinker -T -Xlinker $(CURDIR)/Packaging/unwind.ld -Xlinker -z -Xlinker pack-relative-relocs
+  -Xlinker -T -Xlinker "$(CURDIR)/Packaging/unwind.ld" -Xlinker -z -Xlinker pack-relative-relocs
 
 release-tool:
 	swift build -c release --product pintle $(RELEASE_OPTIONS)

@@ -17,8 +17,8 @@ if [ -z "$first" ]; then
     build "$work/first"
     first=$work/first/.build/packages
 fi
-build "$work/a second folder/with another name"
-second="$work/a second folder/with another name/.build/packages"
+build "$work/second/with-a-longer-name"
+second="$work/second/with-a-longer-name/.build/packages"
 if diff -rq "$first" "$second"; then
     echo "reproduce: both builds have the same bytes:"
     cat "$first/SHA256SUMS"

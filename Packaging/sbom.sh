@@ -44,7 +44,7 @@ jq -n -S --arg file "$(basename "$package")" --arg version "$(dpkg-deb -f "$pack
             comment: "loaded when the tool starts; the distribution supplies it, version \(.least // "any")",
             externalRefs: [{referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator: "pkg:deb/debian/\(.name | @uri)"}]
         }))),
-        relationships: ([related("SPDXRef-DOCUMENT"; "DESCRIBES"; "SPDXRef-pintle"), related("SPDXRef-pintle"; "CONTAINS"; "SPDXRef-tool")]
-            + ($inside | map(related("SPDXRef-tool"; "STATIC_LINK"; .name | id)))
-            + ($loaded | map(related("SPDXRef-tool"; "DYNAMIC_LINK"; .name | id))))
+        relationships: ([related("SPDXRef-DOCUMENT"; "DESCRIBES"; "SPDXRef-pintle"), related("SPDXRef-DOCUMENT"; "DESCRIBES"; "SPDXRef-tool")]
+            + ($inside | map(related("SPDXRef-pintle"; "STATIC_LINK"; .name | id)))
+            + ($loaded | map(related("SPDXRef-pintle"; "DYNAMIC_LINK"; .name | id))))
     }'

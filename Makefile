@@ -58,6 +58,7 @@ RELEASE_OPTIONS := --static-swift-stdlib --disable-local-rpath -Xswiftc -gnone -
   -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -O2 -Xlinker --no-eh-frame-hdr \
   -Xlinker -T -Xlinker "$(CURDIR)/Packaging/unwind.ld" -Xlinker -z -Xlinker pack-relative-relocs
 
+# Examples/clients/clients.json has the options of the compiler too: with others it would compile the modules again.
 release-tool:
 	swift build -c release --product pintle $(RELEASE_OPTIONS)
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 most_tool=19000000 most_package=6000000
-tool=${PINTLE_TOOL:-$PWD/.build/release/pintle}
+tool=$PWD/.build/release/pintle
 out=${1:-.build/packages}
 export LC_ALL=C TZ=UTC
 umask 022

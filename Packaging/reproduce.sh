@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 build() { # folder
     git clone --quiet . "$1"
     git -C "$1" checkout --quiet --detach "$(git rev-parse HEAD)"
-    make -C "$1" deb
+    env -u PINTLE_TOOL make -C "$1" deb
 }
 first=${1:-}
 if [ -z "$first" ]; then

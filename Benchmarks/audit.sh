@@ -2,9 +2,9 @@
 # Measures how many servers a second `pintle audit` asks, beside a C program with the same handshakes, and whether 20,000
 # servers take longer each than 2,000. run.sh calls audit.sh MATERIAL
 set -euo pipefail
-swift build --package-path .. -c release --static-swift-stdlib --product pintle >&2
+make -C .. release-tool >&2
 swift build -c release --product CAudit >&2
-tool=$(swift build --package-path .. -c release --show-bin-path)/pintle
+tool=$PWD/../.build/release/pintle
 peer=$(swift build -c release --show-bin-path)/CAudit
 table=$PWD/audit.awk
 cd "$1"

@@ -45,8 +45,8 @@ section() {
         ../Tests/LinkageTest/.build/release/SessionBench "${1/sessions/times}" "${go[@]}"
         ;;
     processes)
-        swift build --package-path .. -c release --static-swift-stdlib --product pintle >&2
-        tool=$(swift build --package-path .. -c release --show-bin-path)/pintle
+        make -C .. release-tool >&2
+        tool=../.build/release/pintle
         "$products/Bench" "$material" processes "$tool" "$products/CPinProcess"
         ;;
     audit) ./audit.sh "$material" ;;

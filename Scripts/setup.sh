@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that the packages for building, testing and measuring are installed, and installs the missing ones.
 # Prints nothing and takes a few milliseconds if all are installed.
-# usage: setup.sh [build] [test] [docs] [peers] [bench] [model]
+# usage: setup.sh [build] [test] [docs] [peers] [bench] [model] [package]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ "$(uname)" = Linux ] || exit 0
@@ -39,11 +39,16 @@ for purpose in "$@"; do
         command /usr/bin/time time
         library libcrypto libssl-dev
         ;;
+    package)
+        command dpkg-shlibdeps "dpkg-dev binutils"
+        command xz xz-utils
+        command jq jq
+        ;;
     model)
         command spin spin
         command cc gcc
         ;;
-    *) echo "setup: unknown purpose $purpose; one of build, test, docs, peers, bench, model" >&2 && exit 2 ;;
+    *) echo "setup: unknown purpose $purpose; one of build, test, docs, peers, bench, model, package" >&2 && exit 2 ;;
     esac
 done
 

@@ -1,6 +1,8 @@
 import Pintle
 import Testing
 
+@testable import PintleTools
+
 @Suite("Arguments")
 struct ArgumentTests {
     @Test("The tool without arguments explains itself in at most 24 lines")
@@ -20,7 +22,7 @@ struct ArgumentTests {
 
     @Test("The version fits on one line")
     func version() {
-        #expect(ToolRun("--version").output == "0.1.0\n")
+        #expect(ToolRun("--version").output == "\(CommandLineTool.version)\n")
     }
 
     @Test(

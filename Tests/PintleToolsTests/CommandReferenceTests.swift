@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import PintleTestKit
 import Testing
@@ -7,6 +8,7 @@ import Testing
 @Suite("Command reference")
 struct CommandReferenceTests {
     private static let catalogue = "\(Recipes.root)/Sources/PintleTools/PintleTools.docc"
+    private static let mandoc = ["/usr/bin/mandoc", "/usr/local/bin/mandoc"].first(where: InputFile.exists)
     private static let groff = ["/usr/bin/groff", "/usr/local/bin/groff"].first(where: InputFile.exists)
 
     @Test("The committed pages equal the output of the tool; make reference rewrites them")
@@ -77,9 +79,10 @@ struct CommandReferenceTests {
     @Test("A manual page has hyphens that can be copied, and no line of text reads as a macro")
     func manualLines() throws {
         let macros = ["TH", "SH", "PP", "TP", "IP", "RS", "RE", "nf", "fi", "br"]
-        for file in CommandReference.files(.man) {
+        for file in CommandReference.files(.man, at: Date(timeIntervalSince1970: 0)) {
             for line in file.content.split(separator: "\n") where !line.hasPrefix(".\\\"") {
-                #expect(!line.replacing("\\-", with: "").contains("-"), "\(file.name): \(line)")
+                let copied = line.replacing("\\-", with: "").replacing("\"1970-01-01\"", with: "")
+                #expect(!copied.contains("-"), "\(file.name): \(line)")
                 #expect(!line.hasPrefix("'"), "\(file.name): \(line)")
                 guard line.hasPrefix(".") else { continue }
                 #expect(macros.contains { line == ".\($0)" || line.hasPrefix(".\($0) ") }, "\(file.name): \(line)")
@@ -97,6 +100,43 @@ struct CommandReferenceTests {
             #expect(result.status == 0)
             #expect(result.errorOutput.isEmpty, "\(file.name): \(result.errorOutput)")
             #expect(!result.stdout.isEmpty)
+        }
+    }
+
+    @Test(
+        "mandoc finds nothing to warn of in a manual page",
+        .enabled(if: Self.mandoc != nil, "skipped: mandoc is not installed"))
+    func mandocPages() throws {
+        let mandoc = try #require(Self.mandoc)
+        for file in CommandReference.files(.man) {
+            let result = try runProcess([mandoc, "-Tlint", "-Wwarning"], input: Array(file.content.utf8))
+            #expect(result.status == 0, "\(file.name): \(String(decoding: result.stdout, as: UTF8.self))")
+        }
+    }
+
+    @Test("Manual pages have the day of SOURCE_DATE_EPOCH, or today's without it")
+    func manualDate() throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.path(of: "man")
+        for (environment, day) in [
+            (["SOURCE_DATE_EPOCH": "1800000000"], "2027-01-15"), ([:], "2026-11-24"),
+            (["SOURCE_DATE_EPOCH": "x"], "2026-11-24"),
+        ] {
+            let now = Date(timeIntervalSince1970: 1_795_500_000)
+            let run = ToolRun("--generate-reference", "man", folder, environment: environment, now: now)
+            #expect(run.code == 0)
+            let page = try InputFile("\(folder)/pintle-pin.1", standardInput: ByteSource([])).bytes
+            #expect(String(decoding: page, as: UTF8.self).contains(".TH PINTLE\\-PIN 1 \"\(day)\" "))
+        }
+    }
+
+    @Test("A manual page lists every option with its values", arguments: Command.all.map(\.name))
+    func everyOption(name: String) throws {
+        let command = try #require(Command.all.first { $0.name == name })
+        let page = try #require(CommandReference.files(.man).first { $0.name == "pintle-\(name).1" })
+        for option in command.options {
+            #expect(page.content.contains("\\fB\(ManPage.escaped("--\(option.name)"))"), "--\(option.name)")
+            for word in option.choices ?? [] { #expect(page.content.contains(ManPage.escaped(word)), "\(word)") }
         }
     }
 

@@ -7,7 +7,6 @@ internal import Foundation
 /// A parser of policy files that continues after a mistake, so that it can report all of them at once.
 package struct PolicyFileReader {
     let resolvingFile: ((String) throws -> [UInt8])?
-    let isPublicSuffix: (String) -> Bool
     var draft = PolicyDraft()
     var problems: [(offset: Int, problem: PolicyProblem)] = []
     /// The result of each `anchors` object by its source text, so that rules with the same anchors share one set.
@@ -16,19 +15,17 @@ package struct PolicyFileReader {
     package static func read(
         _ root: JSONValue, resolvingFile: ((String) throws -> [UInt8])?, isPublicSuffix: (String) -> Bool
     ) -> PolicyDraft {
-        withoutActuallyEscaping(isPublicSuffix) { isPublicSuffix in
-            var reader = PolicyFileReader(resolvingFile: resolvingFile, isPublicSuffix: isPublicSuffix)
-            reader.readPolicy(root)
-            reader.draft.complete(reader.problems, in: root)
-            return reader.draft
-        }
+        var reader = PolicyFileReader(resolvingFile: resolvingFile)
+        reader.readPolicy(root, isPublicSuffix)
+        reader.draft.complete(reader.problems, in: root)
+        return reader.draft
     }
 
     /// A Boolean value that indicates whether the limit on problems is exceeded. Parsing then stops, because a file of
     /// 64 MiB can hold millions of mistakes.
     var isFull: Bool { problems.count > PolicyError.maximumProblems }
 
-    private mutating func readPolicy(_ root: JSONValue) {
+    private mutating func readPolicy(_ root: JSONValue, _ isPublicSuffix: (String) -> Bool) {
         guard let members = members(of: root, as: PolicyFileKeys.Policy.self, at: .root) else { return }
         readVersion(members[.version], of: root)
         if let value = members[.updateVersion] {
@@ -52,7 +49,7 @@ package struct PolicyFileReader {
         draft.hosts.reserveCapacity(hosts.count)
         guard let list = elements(of: hosts, at: .member("hosts")) else { return }
         for (index, host) in list.enumerated() where !isFull {
-            readHost(host, number: index)
+            readHost(host, number: index, isPublicSuffix)
         }
     }
 
@@ -70,7 +67,7 @@ package struct PolicyFileReader {
         }
     }
 
-    private mutating func readHost(_ value: JSONValue, number: Int) {
+    private mutating func readHost(_ value: JSONValue, number: Int, _ isPublicSuffix: (String) -> Bool) {
         // Built lazily: only messages about mistakes need the path.
         var path: PolicyPath { .rule(number) }
         let members = members(of: value, as: PolicyFileKeys.Host.self, at: path) ?? PolicyMembers()

@@ -117,7 +117,7 @@ extension OptionSpecification {
     static let only = OptionSpecification(
         name: "only", value: .text("ID,..."), mayRepeat: true, help: "Only these attacks; may be repeated")
     static let group = OptionSpecification(
-        name: "group", value: .text("NAME,..."), mayRepeat: true,
+        name: "group", value: .text("NAME,..."), mayRepeat: true, suggestions: AttackGroup.allCases.map(\.rawValue),
         help: "Only these groups, and the attacks of `--only`: path, pins, names, transport, redirect, hold")
     fileprivate static let list = OptionSpecification(name: "list", help: "List the attacks, and run nothing")
     static let timeout = OptionSpecification(
@@ -132,7 +132,7 @@ extension OptionSpecification {
         help: "The host in the client's URLs; with `--proxy` several, on port 443 by default",
         defaultText: "localhost, or the address of `--listen`")
     static let resolveBy = OptionSpecification(
-        name: "resolve-by", value: .text("MEANS"),
+        name: "resolve-by", value: .text("MEANS"), suggestions: ["client", "hosts"],
         help: "With `--host`: `client` if the client finds 127.0.0.1 by its own means, `hosts` to run it with its own "
             + "/etc/hosts, which needs root or user namespaces",
         defaultText: "client")

@@ -121,7 +121,11 @@ public struct CommandLineTool {
             let names = CommandReference.Format.allCases.map(\.rawValue).joined(separator: " or ")
             throw .usage("--generate-reference needs a format and a folder: \(names), then FOLDER", of: nil)
         }
-        try CommandReference.write(format, to: arguments[1])
+        // Packages that are built twice from one commit have the same bytes.
+        let instant = environment["SOURCE_DATE_EPOCH"].flatMap { Int($0) }.map {
+            Date(timeIntervalSince1970: Double($0))
+        }
+        try CommandReference.write(format, to: arguments[1], at: instant ?? now)
         return .fine
     }
 

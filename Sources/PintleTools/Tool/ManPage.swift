@@ -1,6 +1,8 @@
 /// Writes a page of the reference as a manual page of section 1, in the macros of man(7).
 struct ManPage {
     let page: ReferencePage
+    /// The day in the foot of the page: `2027-11-20`.
+    let date: String
 
     /// The name of the page, which is that of its file without `.1`.
     var name: String { Self.name(of: page.command?.name) }
@@ -11,7 +13,7 @@ struct ManPage {
         let version = Self.escaped(CommandLineTool.version)
         var lines = [
             ".\\\" Written by 'pintle --generate-reference man'.",
-            ".TH \(Self.escaped(name.uppercased())) 1 \"\" \"pintle \(version)\" \"Pintle\"", ".SH NAME",
+            ".TH \(Self.escaped(name.uppercased())) 1 \"\(date)\" \"pintle \(version)\" \"Pintle\"", ".SH NAME",
             "\(Self.escaped(name)) \\- \(inline(page.summary))", ".SH SYNOPSIS",
         ]
         for (index, usage) in page.usage.enumerated() { lines += (index > 0 ? [".br"] : []) + [Self.line(bold(usage))] }
@@ -57,16 +59,16 @@ struct ManPage {
     private func block(_ block: ReferenceSection.Block, isFirst: Bool) -> [String] {
         switch block {
         case .paragraph(let text): return (isFirst ? [] : [".PP"]) + [Self.line(inline(text))]
-        case .list(let items): return items.flatMap { [".IP \\(bu 3", Self.line(inline($0))] } + [".PP"]
+        case .list(let items): return items.flatMap { [".IP \\(bu 3", Self.line(inline($0))] }
         case .verbatim(let text):
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
                 Self.line(Self.escaped(String($0)))
             }
-            return [".PP", ".RS 4", ".nf"] + lines + [".fi", ".RE"]
+            return (isFirst ? [] : [".PP"]) + [".RS 4", ".nf"] + lines + [".fi", ".RE"]
         case .table(_, _, let rows), .definitions(let rows):
             return rows.flatMap { [".TP", Self.line(inline($0.name, isTerm: true)), Self.line(inline($0.meaning))] }
         case .commands(let commands):
-            return commands.flatMap { [".TP", Self.reference(to: $0.name), Self.line(inline($0.summary))] } + [".PP"]
+            return commands.flatMap { [".TP", Self.reference(to: $0.name), Self.line(inline($0.summary))] }
         }
     }
 

@@ -16,12 +16,19 @@ struct OptionSpecification: Sendable {
     var short: Character?
     var value = Value.none
     var mayRepeat = false
+    /// The words that completion offers. Unlike those of a choice, the parser does not check them.
+    var suggestions: [String] = []
     /// One line, without a full stop; words between backticks are code.
     var help: String
     var defaultText: String?
 
     var takesValue: Bool {
         if case .none = value { false } else { true }
+    }
+
+    /// A Boolean value that indicates whether the value is the path of a file.
+    var isFile: Bool {
+        if case .file = value { true } else { false }
     }
 
     var placeholder: String? {
@@ -34,6 +41,9 @@ struct OptionSpecification: Sendable {
     var choices: [String]? {
         if case .choice(_, let words) = value { words } else { nil }
     }
+
+    /// The values that a shell completes; empty if it knows none.
+    var completions: [String] { choices ?? suggestions }
 
     /// The help with the values to choose from and the default.
     var fullHelp: String {

@@ -192,12 +192,8 @@ private struct Collector {
     /// section 4.1.2.5), but OpenSSL treats it as expired.
     private func isLastSecond(_ certificate: OpaquePointer?) -> Bool {
         guard let certificate, let end = X509_get0_notAfter(certificate) else { return false }
-        var now = second
-        // X509_cmp_time returns -1 for less than or equal. Equality means: not later than this second, but later than
-        // the second before.
-        let isBeforeNow = { (time: inout Int) in X509_cmp_time(end, &time) }
-        var previous = second - 1
-        return isBeforeNow(&now) == -1 && isBeforeNow(&previous) == 1
+        // Unlike X509_cmp_time, which OpenSSL 4.0 deprecates, this function tells equal from earlier.
+        return ASN1_TIME_cmp_time_t(end, second) == 0
     }
 }
 

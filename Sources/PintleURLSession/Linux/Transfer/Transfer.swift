@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Foundation
 internal import Pintle
+internal import PintleOpenSSL
 
 /// A running request: an easy handle and the state that its callbacks need.
 ///
@@ -174,7 +175,10 @@ extension Transfer {
             handleState.gateFailure = .receiptOver
             return false
         }
-        handleState.head.receipt = receipt.trust
+        var trust = receipt.trust
+        // The receipt is older than the group: in TLS 1.2 the certificates come first.
+        trust.keyExchangeGroup = KeyExchangeGroup(negotiatedOn: OpaquePointer(ssl))
+        handleState.head.receipt = trust
         handleState.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
         handleState.isStream = HandshakeJudge.speaksHTTP2(OpaquePointer(ssl))
         if request.hasContent { readToEndOfStream(handleState.isStream) }

@@ -69,6 +69,19 @@ struct MLDSAPathTests {
         #expect(try decide(expired.chain, root.certificate) == "invalid-path expired")
     }
 
+    @Test("A damaged key of ML-DSA is malformed, and a key of an unknown kind is weak")
+    func unreadableKeys() throws {
+        let (root, identity) = try chain(Self.keys[0])
+        for (arc, failure) in [(17, "malformed-certificate"), (99, "weak-key")] as [(UInt64, String)] {
+            let leaf = try root.issue(hosts: [Validation.host]) {
+                $0.subjectPublicKeyInfo = SubjectPublicKeyInfo.encode(
+                    algorithm: [2, 16, 840, 1, 101, 3, 4, 3, arc], key: Array(identity.key.spkiDER.suffix(100)))
+            }
+            let decision = try Validation.decide(leaf.chain, anchors: [root.certificate])
+            #expect(decision.summary == "invalid-path \(failure)")
+        }
+    }
+
     @Test("A live server with ML-DSA is trusted with its pin and refused with another, over TLS 1.3", arguments: keys)
     func live(_ keys: Keys) throws {
         let (root, identity) = try chain(keys)

@@ -20,7 +20,9 @@ enum VerificationError {
         defer { ERR_clear_error() }
         var algorithm: OpaquePointer?
         X509_PUBKEY_get0_param(&algorithm, nil, nil, nil, X509_get_X509_PUBKEY(certificate))
-        let isKnown = EVP_PKEY_asn1_find(nil, OBJ_obj2nid(algorithm)) != nil
+        let manager = OBJ_nid2sn(OBJ_obj2nid(algorithm)).flatMap { EVP_KEYMGMT_fetch(nil, $0, nil) }
+        EVP_KEYMGMT_free(manager)
+        let isKnown = manager != nil
         return PathFailure.Finding(
             isKnown ? .malformedCertificate : .weakKey, depth: depth, platformCode: Int(X509_V_ERR_UNSPECIFIED),
             text: isKnown ? "a public key that cannot be decoded" : "a kind of key that the library does not know")

@@ -78,7 +78,7 @@ struct MLDSAPathTests {
                     algorithm: [2, 16, 840, 1, 101, 3, 4, 3, arc], key: Array(identity.key.spkiDER.suffix(100)))
             }
             let decision = try Validation.decide(leaf.chain, anchors: [root.certificate])
-            #expect(decision.summary == "invalid-path \(failure)")
+            #expect(decision.summary == "invalid-path \(failure)", "\(decision)")
         }
     }
 

@@ -9,7 +9,7 @@ public struct KeyExchangeGroup: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A Boolean value that indicates whether the group combines ML-KEM (FIPS 203) with a classical group
-    /// (draft-ietf-tls-ecdhe-mlkem). A recording of the connection then stays secret unless both are broken.
+    /// (RFC 10024). A recording of the connection then stays secret unless both are broken.
     public var isHybrid: Bool { Self.hybrids.contains(name) }
 
     /// The name.

@@ -156,8 +156,14 @@ private struct Collector {
         let depth = X509_STORE_CTX_get_error_depth(context)
         guard !isTolerated(error, depth, context), findings.count < 64 else { return }
         let certificate = X509_STORE_CTX_get_current_cert(context)
-        if error == X509_V_ERR_UNSPECIFIED, let certificate, X509_get0_pubkey(certificate) == nil {
-            findings.append(VerificationError.unreadableKey(of: certificate, depth: Int(depth)))
+        // OpenSSL reports a key that it cannot decode by one or several of these errors.
+        if [X509_V_ERR_UNSPECIFIED, X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL].contains(error),
+            let certificate, X509_get0_pubkey(certificate) == nil
+        {
+            let finding = VerificationError.unreadableKey(of: certificate, depth: Int(depth), error)
+            if !findings.contains(where: { $0.code == finding.code && $0.depth == finding.depth }) {
+                findings.append(finding)
+            }
             return
         }
         if error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, let certificate,

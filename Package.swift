@@ -155,8 +155,8 @@ func linuxTargets() -> [Target] {
             "PintleReportsTests", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports", "PintleStorage",
             "PintleTestKit", "PintleTestPeers", "ReportVictim"),
         tests(
-            "PintleToolsTests", on: "Pintle", "PintleReports", "PintleTools", "PintleUpdates", "PintleTestKit",
-            "PintleTestPeers"),
+            "PintleToolsTests", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleTools", "PintleUpdates",
+            "PintleTestKit", "PintleTestPeers"),
     ]
 }
 

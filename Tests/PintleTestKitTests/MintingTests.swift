@@ -8,6 +8,7 @@ struct MintingTests {
             .rsa2048, .rsa(bits: 512), .rsa(bits: 1_024, exponent: 3), .rsaPSS(bits: 1_024), .ed25519, .ed448,
             .dsa(bits: 1_024),
         ] + KeyType.Curve.allCases.map { .ellipticCurve($0) }
+        + [KeyType.mlDSA44, .mlDSA65, .mlDSA87].filter(\.isAvailable)
 
     /// Runs `openssl verify` on a chain, at the lowest security level: these tests check encodings and signatures, not strength.
     static func verify(_ identity: Identity, options: [String] = []) throws -> ProcessResult {

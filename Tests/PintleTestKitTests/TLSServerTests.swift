@@ -42,7 +42,8 @@ struct TLSServerTests {
     @Test("A client that does not trust the chain sends an alert and no request byte")
     func refusal() throws {
         let server = try LoopbackTLSServer(CertificateAuthority.root().issue())
-        #expect(try curl(server).status == 60)
+        // Not curl: version 8 ends the handshake before it compares the chain.
+        #expect(try sClient(server, ["-verify_hostname", "localhost"]).status != 0)
         #expect(server.waitUntilClosed())
         #expect(server.completedHandshakeCount == 0)
         #expect(server.requestByteCount == 0)

@@ -1,4 +1,5 @@
 import Pintle
+import PintleOpenSSL
 import PintleTestKit
 import Testing
 
@@ -23,8 +24,7 @@ struct CheckHintTests {
     func nothingInCommon() throws {
         let hint = try hint(alert: 40)
         #expect(hint.contains("no cipher suite, curve or signature algorithm in common"), "\(hint)")
-        let version = try runProcess(["openssl", "version"]).output.split(separator: " ").dropFirst().first ?? ""
-        let numbers = version.split(separator: ".").compactMap { Int($0) }
+        let numbers = TLSClient.libraryVersion.split(separator: ".").compactMap { Int($0) }
         let knowsMLDSA = !numbers.lexicographicallyPrecedes([3, 5])
         #expect(hint.contains("ML-DSA") == !knowsMLDSA, "\(hint)")
         #expect(try !self.hint(alert: 70).contains("signature algorithm"))

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import PintleOpenSSL
 import PintleTestKit
 import Testing
 
@@ -76,5 +77,60 @@ struct ReceiptTests {
         let receipt = forged(try await receipt(), path: fixture.identity.chainWithRoot, basis: .hostNotPinned)
         #expect(mismatch(receipt) == nil)
         #expect(mismatch(receipt, 3) == .pathTooShort(2, minimum: 3))
+    }
+}
+
+@Suite("The group in a receipt")
+struct ReceiptGroupTests {
+    @Test("The receipt of a response names the group of the key exchange, in both versions of TLS")
+    func group() async throws {
+        let fixture = try SessionFixture()
+        for version in [LoopbackTLSServer.Version.tls12, .tls13] {
+            for (choice, name) in [("X25519", "x25519"), ("P-256", "secp256r1")] {
+                let server = try LoopbackTLSServer(fixture.identity) {
+                    $0.versions = version...version
+                    $0.groups = choice
+                }
+                let session = URLSession.pinned(to: try fixture.policy())
+                let (_, response) = try await session.data(from: try server.address())
+                #expect(response.trustReceipt?.keyExchangeGroup?.name == name)
+            }
+        }
+    }
+
+    @Test("A session negotiates a hybrid group if OpenSSL offers one, and the receipt says so")
+    func hybrid() async throws {
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let (_, response) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
+        #expect(response.trustReceipt?.keyExchangeGroup?.isHybrid == TLSClient.offersHybridGroup)
+    }
+}
+
+@Suite(
+    "Sessions with ML-DSA servers",
+    .enabled(if: KeyType.mlDSA44.isAvailable, "skipped: ML-DSA needs OpenSSL 3.5, as in make modern"))
+struct SessionMLDSATests {
+    @Test("A session trusts a server with a pinned ML-DSA key, and refuses one with another key")
+    func pinned() async throws {
+        let root = try CertificateAuthority.root(keyType: .mlDSA65)
+        let identity = try root.issue(hosts: ["localhost"], keyType: .mlDSA44)
+        let server = try LoopbackTLSServer(identity)
+        func policy(_ key: [UInt8]) throws -> PinningPolicy {
+            let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
+            return try PinningPolicy(
+                hosts: [
+                    PinnedHost(
+                        "localhost", pins: [pin], backup: .noneAccepted,
+                        anchors: .only([Certificate(der: root.certificate.der)]))
+                ])
+        }
+        let session = URLSession.pinned(to: try policy(identity.certificate.spkiDER))
+        let (_, response) = try await session.data(from: try server.address())
+        #expect(response.trustReceipt?.matchedPin?.depth == 0)
+        let wrong = URLSession.pinned(to: try policy(PrivateKey(.mlDSA44).spkiDER))
+        let address = try server.address()
+        let error = await #expect(throws: URLError.self) { try await wrong.data(from: address) }
+        #expect(error.flatMap { TrustRejection(underlying: $0)?.reason } == "pin-mismatch")
     }
 }

@@ -28,6 +28,18 @@ struct SessionCodingTests {
         return try await session.data(from: try server.address()).0
     }
 
+    /// Returns whether libcurl decodes this coding, by the field with which it asks for codings. Builds of libcurl 8 may
+    /// lack zstd.
+    private func decodes(_ coding: String) async throws -> Bool {
+        let server = try fixture.server()
+        _ = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
+        let known = server.requests.first?["accept-encoding"] ?? ""
+        if known.contains(coding) { return true }
+        print("skipped: libcurl \(CurlLibrary.version) does not decode \(coding)")
+        #expect(CurlLibrary.version.hasPrefix("8."))
+        return false
+    }
+
     @Test(
         "More than one content coding is an error before anything is decoded",
         arguments: [
@@ -131,6 +143,7 @@ struct SessionCodingTests {
             return Array("\(head)Transfer-Encoding: chunked\r\n\r\n\(size)\r\n".utf8) + content
                 + Array("\r\n\(last)".utf8)
         }
+        guard try await decodes(ending.coding) else { return }
         let (whole, cut) = (ending.content, Array(ending.content.prefix(ending.cut)))
         #expect(try await load(answer(whole, announced: whole.count), isPlain: false) == Data("ab".utf8))
         #expect(try await load(answer(cut, announced: cut.count), isPlain: false) == Data("a".utf8))
@@ -146,6 +159,7 @@ struct SessionCodingTests {
         "A piece that decodes to hundreds of megabytes at once is an error, and one of 25 MiB is not",
         arguments: [200, 2_000])
     func bomb(blocks: Int) async throws {
+        guard try await decodes("zstd") else { return }
         let content = Zstandard.zeros(blocks: blocks)
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\nContent-Length: \(content.count)\r\n\r\n"
         if blocks == 200 {

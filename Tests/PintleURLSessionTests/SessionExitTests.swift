@@ -2,9 +2,10 @@ import Foundation
 import FoundationNetworking
 import Glibc
 import PintleTestKit
-import PintleURLSession
 import Synchronization
 import Testing
+
+@testable import PintleURLSession
 
 /// Six loops that load the same URL again and again at the same time.
 private final class RepeatedLoads: Sendable {
@@ -84,7 +85,13 @@ struct SessionExitTests {
             }
         }
         let keys = (try? files.read("keys")) ?? []
-        #expect(keys.isEmpty == isPinned)
+        guard !isPinned else { return #expect(keys.isEmpty) }
+        // The control. A libcurl 8 may be built without support for the variable.
+        withKnownIssue(isIntermittent: true) {
+            #expect(!keys.isEmpty)
+        } when: {
+            CurlLibrary.version.hasPrefix("8.")
+        }
     }
 
     @Test(

@@ -49,7 +49,7 @@ struct SessionFloodTests {
         let task = session.dataTask(with: hostile.url)
         task.delegate = counter
         async let end: Void = counter.run(task)
-        #expect(await hostile.isFlooding())
+        #expect(await hostile.isFlooding() || mayEndEarly(flood))
 
         // Read inside, so that every byte belongs to a turn that is counted.
         var content: Int64 = 0
@@ -73,11 +73,18 @@ struct SessionFloodTests {
         #expect(share.turns < 20_000)
         // libcurl reads up to a hundred times in a turn from a connection without TLS.
         #expect(content <= Int64((share.turns + 2) * 100 * Transfer.clearPieceSize))
-        #expect(task.state == .running)
+        #expect(task.state == .running || mayEndEarly(flood))
 
         task.cancel()
         await end
-        #expect(counter.code.withLock { $0 } == .cancelled)
+        let code = counter.code.withLock { $0 }
+        #expect(code == .cancelled || mayEndEarly(flood) && code == .networkConnectionLost)
+    }
+
+    /// Returns whether a connection may end because of the flood: recent versions of nghttp2, which come with libcurl 8,
+    /// limit these frames themselves.
+    private func mayEndEarly(_ flood: Flood) -> Bool {
+        CurlLibrary.version.hasPrefix("8.") && (flood == .priority || flood == .emptyData)
     }
 
     @Test("A request takes a bounded number of turns and bytes while sixteen servers flood the session")
@@ -93,7 +100,9 @@ struct SessionFloodTests {
             return task
         }
         let ends = zip(tasks, counters).map { task, counter in Task { await counter.run(task) } }
-        for server in hostile { #expect(await server.isFlooding()) }
+        for (server, flood) in zip(hostile, floods + floods) {
+            #expect(await server.isFlooding() || mayEndEarly(flood))
+        }
         let before = counters.map { counter in counter.total.withLock { $0 } }
 
         let share = try await share(of: session) {
@@ -111,11 +120,16 @@ struct SessionFloodTests {
             let content = counter.total.withLock { $0 } - start
             #expect(content <= (share.turns + 2) * 100 * Transfer.clearPieceSize)
         }
-        #expect(tasks.allSatisfy { $0.state == .running })
+        let mayEnd = (floods + floods).map(mayEndEarly)
+        #expect(zip(tasks, mayEnd).allSatisfy { task, mayEnd in task.state == .running || mayEnd })
 
         for task in tasks { task.cancel() }
         for end in ends { await end.value }
-        #expect(counters.allSatisfy { $0.code.withLock { $0 } == .cancelled })
+        #expect(
+            zip(counters, mayEnd).allSatisfy { counter, mayEnd in
+                let code = counter.code.withLock { $0 }
+                return code == .cancelled || mayEnd && code == .networkConnectionLost
+            })
     }
 
     @Test("Sixteen servers that send much at once are all read to the end, beside another request")
@@ -143,7 +157,9 @@ struct SessionFloodTests {
         request.timeoutInterval = 0.5
         let share = try await share(of: session) {
             let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
-            #expect(error?.code == .timedOut, "\(error as Any)")
+            #expect(
+                error?.code == .timedOut || mayEndEarly(flood) && error?.code == .networkConnectionLost,
+                "\(error as Any)")
             #expect(error?.isAboutTrust == false)
         }
         print("\(flood): a time-out of 0.5 s took \(share)")

@@ -70,7 +70,12 @@ struct SessionFramingTests {
         let error = await #expect(throws: URLError.self) { try await load(answer.head, "body!", isPlain: isPlain) }
         #expect(error?.code == .badServerResponse)
         #expect(error?.isAboutTrust == false)
-        #expect(error?.localizedDescription == answer.fault)
+        // libcurl 8 finds some of these faults itself, and has its own words for them.
+        let text = error?.localizedDescription ?? ""
+        let own = ["Invalid Content-Length:", "Version mismatch", "Transfer-Encoding ("]
+        #expect(
+            text == answer.fault || CurlLibrary.version.hasPrefix("8.") && own.contains(where: text.contains), "\(text)"
+        )
     }
 
     @Test(

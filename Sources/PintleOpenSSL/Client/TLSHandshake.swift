@@ -286,8 +286,8 @@ struct TLSHandshake: ~Copyable {
     private static var nothingInCommon: String {
         let hint = "the two have no cipher suite, curve or signature algorithm in common"
         guard OpenSSL_version_num() < 0x3050_0000 else { return hint }
-        let version = String(cString: OpenSSL_version(OPENSSL_VERSION_STRING))
-        return "\(hint); for a server with an ML-DSA key (FIPS 204) this needs OpenSSL 3.5, and here is \(version)"
+        return "\(hint); for a server with an ML-DSA key (FIPS 204) this needs OpenSSL 3.5, and here is "
+            + TLSClient.libraryVersion
     }
 }
 

@@ -156,8 +156,14 @@ private struct Collector {
         let depth = X509_STORE_CTX_get_error_depth(context)
         guard !isTolerated(error, depth, context), findings.count < 64 else { return }
         let certificate = X509_STORE_CTX_get_current_cert(context)
-        if error == X509_V_ERR_UNSPECIFIED, let certificate, X509_get0_pubkey(certificate) == nil {
-            findings.append(VerificationError.unreadableKey(of: certificate, depth: Int(depth)))
+        // OpenSSL reports a key that it cannot decode by one or several of these errors.
+        if [X509_V_ERR_UNSPECIFIED, X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL].contains(error),
+            let certificate, X509_get0_pubkey(certificate) == nil
+        {
+            let finding = VerificationError.unreadableKey(of: certificate, depth: Int(depth), error)
+            if !findings.contains(where: { $0.code == finding.code && $0.depth == finding.depth }) {
+                findings.append(finding)
+            }
             return
         }
         if error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, let certificate,
@@ -192,12 +198,8 @@ private struct Collector {
     /// section 4.1.2.5), but OpenSSL treats it as expired.
     private func isLastSecond(_ certificate: OpaquePointer?) -> Bool {
         guard let certificate, let end = X509_get0_notAfter(certificate) else { return false }
-        var now = second
-        // X509_cmp_time returns -1 for less than or equal. Equality means: not later than this second, but later than
-        // the second before.
-        let isBeforeNow = { (time: inout Int) in X509_cmp_time(end, &time) }
-        var previous = second - 1
-        return isBeforeNow(&now) == -1 && isBeforeNow(&previous) == 1
+        // Unlike X509_cmp_time, which OpenSSL 4.0 deprecates, this function tells equal from earlier.
+        return ASN1_TIME_cmp_time_t(end, second) == 0
     }
 }
 

@@ -14,15 +14,17 @@ enum VerificationError {
         return PathFailure.Finding(code(of: error), depth: depth, platformCode: Int(error), text: text)
     }
 
-    /// Returns the finding for a key that OpenSSL cannot decode and reports as "unspecified". Either the key is
-    /// damaged, or this version of OpenSSL does not know its algorithm.
-    static func unreadableKey(of certificate: OpaquePointer, depth: Int) -> PathFailure.Finding {
+    /// Returns the finding for a key that OpenSSL cannot decode. Either the key is damaged, or this version of OpenSSL
+    /// does not know its algorithm.
+    static func unreadableKey(of certificate: OpaquePointer, depth: Int, _ error: Int32) -> PathFailure.Finding {
         defer { ERR_clear_error() }
         var algorithm: OpaquePointer?
         X509_PUBKEY_get0_param(&algorithm, nil, nil, nil, X509_get_X509_PUBKEY(certificate))
-        let isKnown = EVP_PKEY_asn1_find(nil, OBJ_obj2nid(algorithm)) != nil
+        let manager = OBJ_nid2sn(OBJ_obj2nid(algorithm)).flatMap { EVP_KEYMGMT_fetch(nil, $0, nil) }
+        EVP_KEYMGMT_free(manager)
+        let isKnown = manager != nil
         return PathFailure.Finding(
-            isKnown ? .malformedCertificate : .weakKey, depth: depth, platformCode: Int(X509_V_ERR_UNSPECIFIED),
+            isKnown ? .malformedCertificate : .weakKey, depth: depth, platformCode: Int(error),
             text: isKnown ? "a public key that cannot be decoded" : "a kind of key that the library does not know")
     }
 

@@ -23,6 +23,21 @@ package enum Digest: String, Sendable, Hashable, CaseIterable {
     }
 }
 
+/// A parameter set of ML-DSA (FIPS 204). The raw values are OpenSSL's names.
+package enum MLDSA: String, Sendable, Hashable, CaseIterable {
+    case size44 = "ML-DSA-44"
+    case size65 = "ML-DSA-65"
+    case size87 = "ML-DSA-87"
+
+    fileprivate var oid: DERWriter.OID {
+        switch self {
+        case .size44: [2, 16, 840, 1, 101, 3, 4, 3, 17]
+        case .size65: [2, 16, 840, 1, 101, 3, 4, 3, 18]
+        case .size87: [2, 16, 840, 1, 101, 3, 4, 3, 19]
+        }
+    }
+}
+
 /// A signature algorithm: the identifier in the certificate, and the computation.
 package enum SignatureAlgorithm: Sendable, Hashable {
     /// RSASSA-PKCS1-v1_5 (RFC 4055 section 5).
@@ -35,6 +50,8 @@ package enum SignatureAlgorithm: Sendable, Hashable {
     case dsa(Digest)
     case ed25519
     case ed448
+    /// Pure ML-DSA with an empty context (RFC 9881 section 2).
+    case mlDSA(MLDSA)
 
     /// AlgorithmIdentifier, DER. A combination without a registered identifier gets an OID in the arc of examples, `2.999`.
     package var identifierDER: [UInt8] {
@@ -53,6 +70,7 @@ package enum SignatureAlgorithm: Sendable, Hashable {
                 case .dsa: der.oid([2, 999])
                 case .ed25519: der.oid([1, 3, 101, 112])
                 case .ed448: der.oid([1, 3, 101, 113])
+                case .mlDSA(let size): der.oid(size.oid)
                 }
             }
         }
@@ -61,7 +79,7 @@ package enum SignatureAlgorithm: Sendable, Hashable {
     var digest: Digest? {
         switch self {
         case .rsaPKCS1(let digest), .rsaPSS(let digest), .ecdsa(let digest), .dsa(let digest): digest
-        case .ed25519, .ed448: nil
+        case .ed25519, .ed448, .mlDSA: nil
         }
     }
 

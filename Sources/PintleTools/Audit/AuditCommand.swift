@@ -21,6 +21,9 @@ extension Command {
                 line: "pintle audit policy.json --hosts hosts.txt --shard 2/5 -o 2.ndjson",
                 purpose: "the second of five parts, for five machines"),
             Example(
+                line: "pintle audit --hosts hosts.txt --require hybrid",
+                purpose: "fails unless every server's key exchange is safe from quantum computers"),
+            Example(
                 line: "pintle audit --from 1.ndjson --from 2.ndjson --html report.html",
                 purpose: "one report of several parts; no server is asked"),
             Example(
@@ -54,16 +57,18 @@ extension Command {
                 mayRepeat: true)
         ],
         ownOptions: [
-            .policy, .hosts, .results, .resume, .html, .from, .history, .shard, .parallel, .isStrict, .timeLimit,
-            .connectTo,
-            .anchors, .families, .connectTimeout, .handshakeTimeout,
+            .policy, .hosts, .results, .resume, .html, .from, .history, .shard, .parallel, .isStrict, .require,
+            .timeLimit, .connectTo, .anchors, .families, .connectTimeout, .handshakeTimeout,
         ],
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "every server is trusted"),
             (
                 .rejected,
-                "a server is rejected; with `--strict`, also a warning or a rule that no server meets; with `--history`, a pin died"
+                """
+                a server is rejected; with `--strict`, also a warning or a rule that no server meets; with `--require`, \
+                also a server that falls short; with `--history`, a pin died
+                """
             ),
             (
                 .unusable,
@@ -148,7 +153,7 @@ extension ReferenceSection {
             ),
             ("moreCertificates, moreProblems", "The number of certificates and problems that were left out"),
             ("problems, fragility", "As `pintle lint` has them; at most 32 problems"),
-            ("tlsVersion, address, alert", "As `pintle check` has them"),
+            ("tlsVersion, keyExchangeGroup, address, alert", "As `pintle check` has them"),
             ("error", "Instead of a decision: `code`, `message`, `hint`"),
             ("policy", "The SHA-256 of the policy file in hex"),
             ("anchors", "With `--anchors`, the SHA-256 of its certificates in DER, in hex"),
@@ -178,6 +183,9 @@ extension OptionSpecification {
         name: "parallel", value: .text("NUMBER"), help: "Ask this many servers at a time, at most 500",
         defaultText: "100")
     fileprivate static let isStrict = OptionSpecification(name: "strict", help: "Exit with 1 for warnings too")
+    fileprivate static let require = OptionSpecification(
+        name: "require", value: .choice("PROPERTY", ["hybrid"]),
+        help: "Exit with 1 for a server whose key exchange is not hybrid, which needs ML-KEM")
     fileprivate static let timeLimit = OptionSpecification(
         name: "time-limit", value: .text("SECONDS"), help: "Stop after this time; `--resume` goes on")
 }
@@ -188,6 +196,7 @@ struct AuditCommand {
 
     private var arguments: ParsedArguments { invocation.arguments }
     private var console: Console { invocation.console }
+    private var requiresHybrid: Bool { arguments.has(.require) }
 
     init(_ invocation: Invocation) {
         self.invocation = invocation
@@ -196,7 +205,7 @@ struct AuditCommand {
     func run() throws(ToolError) -> ExitCode {
         if arguments.has(.history) { return try history() }
         guard arguments.has(.from) else { return try AuditRun(invocation, try request()).run() }
-        try refuse(allBut: [.from, .html, .isStrict])
+        try refuse(allBut: [.from, .html, .isStrict, .require])
         guard arguments.positionals.isEmpty else {
             throw .usage("--from asks no server: leave \"\(arguments.positionals[0])\" out", of: .audit)
         }
@@ -209,16 +218,16 @@ struct AuditCommand {
         var tally = AuditTally()
         try results.read { record throws(ToolError) in tally.add(record) }
         if let path = arguments.value(of: .html) {
-            try AuditReport(results: results, now: invocation.now).write(to: path)
+            try AuditReport(results: results, now: invocation.now, requiresHybrid: requiresHybrid).write(to: path)
         }
         if invocation.writesJSON {
             console.print(AuditRun.document(tally))
         } else {
-            let text = AuditText(console: console, showsAll: false)
+            let text = AuditText(console: console, showsAll: false, requiresHybrid: requiresHybrid)
             try printLines(of: results, text)
             for line in text.summary(tally) { console.print(line) }
         }
-        return tally.exitCode(isStrict: arguments.has(.isStrict))
+        return tally.exitCode(isStrict: arguments.has(.isStrict), requiresHybrid: requiresHybrid)
     }
 
     private func history() throws(ToolError) -> ExitCode {
@@ -255,7 +264,9 @@ struct AuditCommand {
         var count = 0
         let isStrict = arguments.has(.isStrict)
         try results.read { record throws(ToolError) in
-            guard record.outcome != .trusted || isStrict, let lines = text.lines(record) else { return }
+            guard record.outcome != .trusted || isStrict || requiresHybrid && record.lacksHybridGroup,
+                let lines = text.lines(record)
+            else { return }
             count += 1
             if count <= Self.mostServers { for line in lines { console.print(line) } }
         }
@@ -323,7 +334,8 @@ struct AuditCommand {
         return AuditRequest(
             policyFile: input?.file, policy: policy, targets: targets, parallel: parallel,
             timeLimit: timeLimit.map { .seconds($0) }, results: arguments.value(of: .results),
-            resumes: arguments.has(.resume), html: arguments.value(of: .html), isStrict: arguments.has(.isStrict))
+            resumes: arguments.has(.resume), html: arguments.value(of: .html), isStrict: arguments.has(.isStrict),
+            requiresHybrid: requiresHybrid)
     }
 
     /// Returns how many servers to ask at a time within the limit of open files. Each server may need two sockets,
@@ -364,4 +376,5 @@ struct AuditRequest {
     let resumes: Bool
     let html: String?
     let isStrict: Bool
+    let requiresHybrid: Bool
 }

@@ -6,6 +6,7 @@ internal import PintleSystem
 /// The script sorts the table. Without scripts the rows keep their order, the worst first.
 struct AuditPage {
     let now: Date
+    private let requiresHybrid: Bool
     private let page: ReportPage
 
     private static let table = ReportTable(
@@ -14,24 +15,31 @@ struct AuditPage {
             "Server", "Verdict", "Reason", "Rule", "Certificate ends", "Days", "Pins end", "Backup", "Asked", "Remarks",
         ], numbers: ["Days"], widthLimit: 76)
 
-    /// - Parameter span: from the first result to the last.
-    init(_ tally: AuditTally, _ span: ClosedRange<Date>?, now: Date) {
+    /// - Parameters:
+    ///   - span: from the first result to the last.
+    ///   - requiresHybrid: `true` if a server without a hybrid group is a problem.
+    init(_ tally: AuditTally, _ span: ClosedRange<Date>?, now: Date, requiresHybrid: Bool = false) {
         self.now = now
+        self.requiresHybrid = requiresHybrid
+        let lacksHybrid = requiresHybrid && tally.hybrid < tally.reached
         let asked = span.map {
             "Asked from \(RFC3339.string(from: $0.lowerBound)) to \(RFC3339.string(from: $0.upperBound))"
         }
         page = ReportPage(
-            kind: "Audit of servers", result: tally.result,
-            verdict: tally.rejected + tally.unreached > 0 ? .bad : tally.withWarnings > 0 ? .warning : .good,
+            kind: "Audit of servers",
+            result: tally.result + (lacksHybrid ? "; " + (tally.hybridSentence ?? "no result names its group") : ""),
+            verdict: tally.rejected + tally.unreached > 0 || lacksHybrid
+                ? .bad : tally.withWarnings > 0 ? .warning : .good,
             facts: asked.map { [$0] } ?? [], isWide: true, style: Self.style + Self.table.style, script: Self.script)
     }
 
     func head(_ tally: AuditTally, _ timeline: AuditTimeline) -> String {
-        let facts: [(String, Int, ReportPage.Verdict)] = [
-            ("servers", tally.servers, .none), ("trusted", tally.trusted, .good),
-            ("with warnings", tally.withWarnings, .warning), ("rejected", tally.rejected, .bad),
-            ("not reached", tally.unreached, .bad),
-        ]
+        let facts: [(String, Int, ReportPage.Verdict)] =
+            [
+                ("servers", tally.servers, .none), ("trusted", tally.trusted, .good),
+                ("with warnings", tally.withWarnings, .warning), ("rejected", tally.rejected, .bad),
+                ("not reached", tally.unreached, .bad),
+            ] + (tally.groups.isEmpty ? [] : [("with a hybrid group", tally.hybrid, .none)])
         let figures = facts.map { name, count, verdict in
             "<div class=\"\((count > 0 ? verdict : .none).rawValue)\"><b>\(count)</b> \(name)</div>"
         }
@@ -56,7 +64,10 @@ struct AuditPage {
             case .trusted: record.hasWarning ? ("trusted, with warnings", .warning, 2) : ("trusted", .good, 3)
             }
         let days = record.certificateEnds.map { Int(($0.timeIntervalSince(now) / 86_400).rounded(.down)) }
-        let remarks = record.errorMessage.map { [$0] } ?? record.problems.map { "\($0.id): \($0.message)" }
+        var remarks = record.errorMessage.map { [$0] } ?? record.problems.map { "\($0.id): \($0.message)" }
+        if requiresHybrid, record.lacksHybridGroup {
+            remarks.append("no hybrid group: " + (record.keyExchangeGroup?.name ?? "none"))
+        }
         func text(_ text: String?, _ classes: String = "") -> String {
             ReportTable.cell(HTMLText.escape(text ?? ""), classes)
         }

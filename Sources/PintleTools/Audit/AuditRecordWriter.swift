@@ -7,7 +7,7 @@ internal import PintleSystem
 ///
 /// `{host, port, connectTo?, at, milliseconds, decision, reason, pathFailure?, raw?, detail?, matchedPin?, depth?,
 /// isBackup?, rule?, nearestMiss?, backup?, pinsEnd?, certificateEnds?, certificateEndsAt?, certificates, problems,
-/// tlsVersion?, address?, alert?, policy?, anchors?}`. A server that showed no certificate has `error` instead of a
+/// tlsVersion?, keyExchangeGroup?, address?, alert?, policy?, anchors?}`. A server that showed no certificate has `error` instead of a
 /// decision.
 struct AuditRecordWriter {
     let basis: AuditBasis
@@ -48,6 +48,7 @@ struct AuditRecordWriter {
             Self.write(entries, to: &json)
             fragility?.write(to: &json)
             json.member("tlsVersion", findings.connection?.protocolVersion.description)
+            json.member("keyExchangeGroup", findings.keyExchangeGroup?.name)
             json.member("address", findings.connection?.peerAddress)
             json.member("alert", findings.alert)
         }

@@ -1,21 +1,23 @@
 internal import Pintle
+internal import PintleOpenSSL
 internal import PintleSystem
 
 /// Writes the page of an audit. It reads the results several times, so that its memory does not grow with their number.
 struct AuditReport {
     let results: AuditSelection
     let now: Date
+    let requiresHybrid: Bool
 
     /// The groups of servers on the page, the worst first.
     private enum Group: CaseIterable {
         case rejected, unreached, warned, fine
 
-        init(_ record: AuditRecord) {
+        init(_ record: AuditRecord, requiresHybrid: Bool) {
             self =
                 switch record.outcome {
                 case .rejected: .rejected
                 case .unreached: .unreached
-                case .trusted: record.hasWarning ? .warned : .fine
+                case .trusted: record.hasWarning || requiresHybrid && record.lacksHybridGroup ? .warned : .fine
                 }
         }
     }
@@ -32,12 +34,12 @@ struct AuditReport {
                     span?.lowerBound ?? record.instant, record.instant)...max(
                     span?.upperBound ?? record.instant, record.instant)
         }
-        let page = AuditPage(tally, span, now: now)
+        let page = AuditPage(tally, span, now: now, requiresHybrid: requiresHybrid)
         let file = try StreamedFile(path)
         try file.write(page.head(tally, timeline))
         for group in Group.allCases {
             try results.read { record throws(ToolError) in
-                if Group(record) == group { try file.write(page.row(record)) }
+                if Group(record, requiresHybrid: requiresHybrid) == group { try file.write(page.row(record)) }
             }
         }
         try file.write(page.foot)
@@ -50,6 +52,8 @@ struct AuditText {
     let console: Console
     /// A Boolean value that indicates whether trusted servers without a warning are printed too.
     let showsAll: Bool
+    /// A Boolean value that indicates whether a server without a hybrid group is a problem.
+    let requiresHybrid: Bool
 
     /// The width of the verdict, which is the first column.
     private static let wordColumns = 13
@@ -65,6 +69,9 @@ struct AuditText {
         switch record.outcome {
         case .rejected: word = palette.bad("REJECTED") + "     "
         case .unreached: word = palette.bad("NOT REACHED") + "  "
+        case .trusted where requiresHybrid && record.lacksHybridGroup:
+            word = palette.bad("NO HYBRID") + "    "
+            message = "negotiates \(record.keyExchangeGroup?.name ?? "no group")"
         case .trusted where record.hasWarning:
             word = palette.warning("warning") + "      "
             if let first = record.problems.first {
@@ -83,7 +90,9 @@ struct AuditText {
     }
 
     /// Returns the lines at the end.
-    func summary(_ tally: AuditTally) -> [String] {
+    ///
+    /// - Parameter offersHybrid: `false` if this machine offers no hybrid group, so that no server can choose one.
+    func summary(_ tally: AuditTally, offersHybrid: Bool = true) -> [String] {
         var lines = [tally.sentence]
         let counts = { (counts: [String: Int]) in
             counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \(SafeText.escape($0.key))" }
@@ -92,9 +101,16 @@ struct AuditText {
         if !tally.problems.isEmpty {
             lines.append("  problems  " + TextLayout.list(counts(tally.problems), width: console.width - 12))
         }
+        if let sentence = tally.hybridSentence {
+            let note = offersHybrid ? "" : "; \(AuditText.library) offers none"
+            lines.append("  groups    " + sentence + note)
+        }
         if let end = tally.firstEnd {
             lines.append("  ends      \(ValidityText.day(end.date)), the first of the trusted: \(end.server)")
         }
         return tally.servers == 0 ? [tally.sentence] : lines
     }
+
+    /// The TLS library that offers groups: `OpenSSL 3.0.22`.
+    static let library = "OpenSSL " + TLSClient.libraryVersion
 }

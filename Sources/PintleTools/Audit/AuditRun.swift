@@ -17,10 +17,16 @@ final class AuditRun {
     init(_ invocation: Invocation, _ request: AuditRequest) {
         self.invocation = invocation
         self.request = request
-        text = AuditText(console: invocation.console, showsAll: invocation.isVerbose)
+        text = AuditText(
+            console: invocation.console, showsAll: invocation.isVerbose, requiresHybrid: request.requiresHybrid)
     }
 
     func run() throws(ToolError) -> ExitCode {
+        guard !request.requiresHybrid || TLSClient.offersHybridGroup else {
+            throw .unusable(
+                "no-hybrid-group", "\(AuditText.library) offers no hybrid group, so no server can negotiate one",
+                hint: "OpenSSL 3.5 and later offer X25519MLKEM768, unless openssl.cnf sets other groups")
+        }
         let anchors = try invocation.arguments.value(of: .anchors).map { path throws(ToolError) in
             try invocation.certificates(in: path)
         }
@@ -68,7 +74,9 @@ final class AuditRun {
         try results?.finish()
         if let path = request.html, let results = request.results {
             let selection = try AuditSelection(of: [results], wanted: wanted)
-            try AuditReport(results: selection, now: invocation.now).write(to: path)
+            try AuditReport(
+                results: selection, now: invocation.now, requiresHybrid: request.requiresHybrid
+            ).write(to: path)
         }
         let notAsked = isDone ? 0 : left - (tally.servers - before)
         conclude(notAsked: notAsked)
@@ -81,7 +89,7 @@ final class AuditRun {
             }
             return .unusable
         }
-        let code = tally.exitCode(isStrict: request.isStrict)
+        let code = tally.exitCode(isStrict: request.isStrict, requiresHybrid: request.requiresHybrid)
         return request.isStrict && !request.targets.unmetRules.isEmpty ? .rejected : code
     }
 
@@ -138,7 +146,7 @@ final class AuditRun {
     }
 
     private func conclude(notAsked: Int) {
-        let lines = text.summary(tally)
+        let lines = text.summary(tally, offersHybrid: TLSClient.offersHybridGroup)
         if invocation.writesJSON {
             if results == nil {
                 console.printMessage(lines[0])
@@ -151,7 +159,8 @@ final class AuditRun {
         for line in lines { console.print(line) }
     }
 
-    /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, firstEnd?, notAsked?, unmetRules?}`
+    /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, hybrid?, keyExchangeGroups?, firstEnd?,
+    /// notAsked?, unmetRules?}`
     static func document(_ tally: AuditTally, notAsked: Int = 0, unmetRules: [String] = []) -> JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in

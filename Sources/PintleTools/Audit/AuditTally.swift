@@ -12,6 +12,10 @@ struct AuditTally {
     private(set) var reasons: [String: Int] = [:]
     /// The number of servers by problem.
     private(set) var problems: [String: Int] = [:]
+    /// The number of reached servers by the group of their key exchange.
+    private(set) var groups: [String: Int] = [:]
+    /// The number of reached servers that negotiated a hybrid group.
+    private(set) var hybrid = 0
     /// The earliest end of a certificate among the trusted servers.
     private(set) var firstEnd: (date: Date, server: ServerEndpoint)?
     /// The limit of distinct codes. Results come from a file that may hold any text, so the counts must not grow
@@ -19,6 +23,9 @@ struct AuditTally {
     private static let mostCodes = 100
 
     var servers: Int { trusted + rejected + unreached }
+
+    /// The number of servers that showed a certificate.
+    var reached: Int { trusted + rejected }
 
     mutating func add(_ record: AuditRecord) {
         switch record.outcome {
@@ -32,6 +39,10 @@ struct AuditTally {
         case .unreached: unreached += 1
         }
         Self.count(record.reason, in: &reasons)
+        if let group = record.keyExchangeGroup {
+            Self.count(group.name, in: &groups)
+            if group.isHybrid { hybrid += 1 }
+        }
         for id in Set(record.problems.map(\.id)) { Self.count(id, in: &problems) }
     }
 
@@ -39,9 +50,11 @@ struct AuditTally {
         if counts[code] != nil || counts.count < mostCodes { counts[code, default: 0] += 1 }
     }
 
-    /// - Parameter isStrict: `true` if a warning is a problem too.
-    func exitCode(isStrict: Bool) -> ExitCode {
-        if rejected > 0 || isStrict && withWarnings > 0 { return .rejected }
+    /// - Parameters:
+    ///   - isStrict: `true` if a warning is a problem too.
+    ///   - requiresHybrid: `true` if every server must negotiate a hybrid group.
+    func exitCode(isStrict: Bool, requiresHybrid: Bool) -> ExitCode {
+        if rejected > 0 || isStrict && withWarnings > 0 || requiresHybrid && hybrid < reached { return .rejected }
         return unreached > 0 ? .unreachable : .fine
     }
 
@@ -62,17 +75,30 @@ struct AuditTally {
             + "\(unreached) not reached"
     }
 
-    /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, firstEnd?}`
+    /// `17 of 40 hosts negotiate a hybrid group`; `nil` if no result names its group.
+    var hybridSentence: String? {
+        guard !groups.isEmpty else { return nil }
+        return "\(hybrid) of \(ValidityText.counted(reached, "host")) \(reached == 1 ? "negotiates" : "negotiate") "
+            + "a hybrid group"
+    }
+
+    /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, hybrid?, keyExchangeGroups?, firstEnd?}`
     func write(to json: inout JSONWriter) {
         json.member("servers", servers)
         json.member("trusted", trusted)
         json.member("warnings", withWarnings)
         json.member("rejected", rejected)
         json.member("unreached", unreached)
-        for (key, counts) in [("reasons", reasons), ("problems", problems)] {
+        func write(_ counts: [String: Int], as key: String) {
             json.object(key) { json in
                 for (code, count) in counts.sorted(by: { $0.key < $1.key }) { json.member(code, count) }
             }
+        }
+        write(reasons, as: "reasons")
+        write(problems, as: "problems")
+        if !groups.isEmpty {
+            json.member("hybrid", hybrid)
+            write(groups, as: "keyExchangeGroups")
         }
         if let firstEnd {
             json.object("firstEnd") { json in

@@ -15,6 +15,8 @@ struct CheckFindings {
     let positions: PathPositions
     /// The connection, if the verdict let the handshake end well.
     let connection: TLSConnection?
+    /// The group of the key exchange, as far as the handshake got to it.
+    let keyExchangeGroup: KeyExchangeGroup?
     /// The name of the alert that the server was sent.
     let alert: String?
 }
@@ -47,6 +49,7 @@ extension CheckFindings {
                 }
             }
             json.member("tlsVersion", connection?.protocolVersion.description)
+            json.member("keyExchangeGroup", keyExchangeGroup?.name)
             json.member("address", connection?.peerAddress)
             json.member("alert", alert)
         }

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleOpenSSL
 
 /// The text of `check`: the verdict first, the advice last.
 struct CheckReport {
@@ -16,6 +17,7 @@ struct CheckReport {
         case .trusted(let basis): explain(basis)
         case .rejected(let rejection): explain(rejection)
         }
+        if invocation.isVerbose { printConnection() }
         let advice = CheckAdvice(findings: findings, invocation: invocation).lines
         guard !advice.isEmpty else { return }
         console.print()
@@ -34,6 +36,14 @@ struct CheckReport {
         if case .rejected(.invalidPath(let failure)) = findings.decision { words.append(failure.code.rawValue) }
         words.append("\(findings.endpoint)")
         return words.joined(separator: "   ")
+    }
+
+    /// `tls     TLS 1.3  TLS_AES_256_GCM_SHA384  X25519MLKEM768 (hybrid)`
+    private func printConnection() {
+        let group = findings.keyExchangeGroup.map { $0.isHybrid ? "\($0) (hybrid)" : "\($0) (not hybrid)" }
+        let facts = [findings.connection?.protocolVersion.description, findings.connection?.cipher, group]
+        guard case let known = facts.compactMap(\.self), !known.isEmpty else { return }
+        field("tls", known.joined(separator: "  "))
     }
 
     // MARK: Trusted

@@ -27,6 +27,8 @@ final class LiveVerdict {
     private let instant: Date
     private let approvals: TrustApprovals
     private var evaluation: TrustEvaluation?
+    /// The group of a connection by TLS 1.3, also of one that was refused.
+    private var group: KeyExchangeGroup?
 
     init(
         of endpoint: ServerEndpoint, by policy: PinningPolicy, validator: PathValidator, instant: Date,
@@ -43,6 +45,7 @@ final class LiveVerdict {
         let evaluation = policy.evaluate(
             endpoint, chain, approvals: approvals, at: instant, validator: validator)
         self.evaluation = evaluation
+        group = KeyExchangeGroup(negotiatedOn: chain.connection)
         return evaluation.decision.handshakeVerdict
     }
 
@@ -73,6 +76,7 @@ final class LiveVerdict {
             endpoint: endpoint, instant: instant, evaluation: evaluation, rule: rule,
             host: rule.map { policy.hosts[$0.index] },
             positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
-            connection: outcome.connection, alert: outcome.error?.alert)
+            connection: outcome.connection, keyExchangeGroup: outcome.connection?.keyExchangeGroup ?? group,
+            alert: outcome.error?.alert)
     }
 }

@@ -31,6 +31,8 @@ struct AuditRecord {
     let certificateEnds: Date?
     let pinsEnd: Date?
     let problems: [Problem]
+    /// The group of the key exchange; `nil` if the server was not reached, or if the result is older than this member.
+    let keyExchangeGroup: KeyExchangeGroup?
     /// The SHA-256 of the policy that decided, in hex.
     let policy: String?
     /// The SHA-256 of the anchors of `--anchors`, in hex; `nil` for the system's.
@@ -44,6 +46,9 @@ struct AuditRecord {
     var hasWarning: Bool {
         outcome == .trusted && (!problems.isEmpty || reason == "pins-expired" || reason == "mismatch-reported-only")
     }
+
+    /// A Boolean value that indicates whether the server was reached and did not negotiate a hybrid group.
+    var lacksHybridGroup: Bool { outcome != .unreached && keyExchangeGroup?.isHybrid != true }
 
     /// The longest line in bytes: several times what ``AuditRecordWriter`` writes.
     static let maximumLineLength = 1 << 20
@@ -97,6 +102,7 @@ struct AuditRecord {
         backup = root["backup"]?.string.flatMap(AuditBackup.init)
         certificateEnds = try Self.date(root, "certificateEnds")
         pinsEnd = try Self.date(root, "pinsEnd")
+        keyExchangeGroup = root["keyExchangeGroup"]?.string.map { KeyExchangeGroup($0) }
         policy = root["policy"]?.string
         anchors = root["anchors"]?.string
         path = readsPath ? try AuditCertificate.path(root["certificates"]) : []

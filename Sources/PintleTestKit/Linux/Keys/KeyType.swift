@@ -9,6 +9,7 @@ public struct KeyType: Sendable, Hashable {
         case ellipticCurve(Curve)
         case ed25519, ed448, x25519, x448
         case dsa(bits: Int)
+        case mlDSA(MLDSA)
     }
 
     /// Named curves; the raw values are OpenSSL's names.
@@ -41,6 +42,23 @@ public struct KeyType: Sendable, Hashable {
     /// - Parameter bits: the length of the prime.
     public static func dsa(bits: Int) -> KeyType { KeyType(kind: .dsa(bits: bits)) }
 
+    /// ML-DSA-44 (FIPS 204, RFC 9881). Needs OpenSSL 3.5, as the other two sizes do: see ``isAvailable``.
+    public static let mlDSA44 = KeyType(kind: .mlDSA(.size44))
+    /// ML-DSA-65 (FIPS 204, RFC 9881).
+    public static let mlDSA65 = KeyType(kind: .mlDSA(.size65))
+    /// ML-DSA-87 (FIPS 204, RFC 9881).
+    public static let mlDSA87 = KeyType(kind: .mlDSA(.size87))
+
+    /// A Boolean value that indicates whether the OpenSSL that the process has loaded can make keys of this kind.
+    public var isAvailable: Bool {
+        guard let context = makeContext() else {
+            ERR_clear_error()
+            return false
+        }
+        EVP_PKEY_CTX_free(context)
+        return true
+    }
+
     /// RSA of 2,048 bits.
     public static let rsa2048 = rsa(bits: 2_048)
     /// ECDSA over P-192 (secp192r1), which is too weak for every policy.
@@ -66,18 +84,30 @@ public struct KeyType: Sendable, Hashable {
 
     package static func ellipticCurve(_ curve: Curve) -> KeyType { KeyType(kind: .ellipticCurve(curve)) }
 
-    /// OpenSSL's name for the algorithm, and its key generation options in the order in which they are set.
-    var generation: (algorithm: Int32, options: [(String, String)]) {
+    /// Returns an `EVP_PKEY_CTX *` that generates such keys; `nil` if OpenSSL does not know the algorithm.
+    func makeContext() -> OpaquePointer? {
         switch kind {
-        case .rsa(let bits, let exponent):
-            (EVP_PKEY_RSA, [("rsa_keygen_bits", "\(bits)"), ("rsa_keygen_pubexp", "\(exponent)")])
-        case .rsaPSS(let bits): (EVP_PKEY_RSA_PSS, [("rsa_keygen_bits", "\(bits)")])
-        case .ellipticCurve(let curve): (EVP_PKEY_EC, [("ec_paramgen_curve", curve.rawValue)])
-        case .ed25519: (EVP_PKEY_ED25519, [])
-        case .ed448: (EVP_PKEY_ED448, [])
-        case .x25519: (EVP_PKEY_X25519, [])
-        case .x448: (EVP_PKEY_X448, [])
-        case .dsa(let bits): (EVP_PKEY_DSA, [("dsa_paramgen_bits", "\(bits)")])
+        case .rsa: EVP_PKEY_CTX_new_id(EVP_PKEY_RSA, nil)
+        case .rsaPSS: EVP_PKEY_CTX_new_id(EVP_PKEY_RSA_PSS, nil)
+        case .ellipticCurve: EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil)
+        case .ed25519: EVP_PKEY_CTX_new_id(EVP_PKEY_ED25519, nil)
+        case .ed448: EVP_PKEY_CTX_new_id(EVP_PKEY_ED448, nil)
+        case .x25519: EVP_PKEY_CTX_new_id(EVP_PKEY_X25519, nil)
+        case .x448: EVP_PKEY_CTX_new_id(EVP_PKEY_X448, nil)
+        case .dsa: EVP_PKEY_CTX_new_id(EVP_PKEY_DSA, nil)
+        // By name, because the number exists only in later headers.
+        case .mlDSA(let size): EVP_PKEY_CTX_new_from_name(nil, size.rawValue, nil)
+        }
+    }
+
+    /// The key generation options in the order in which they are set.
+    var options: [(String, String)] {
+        switch kind {
+        case .rsa(let bits, let exponent): [("rsa_keygen_bits", "\(bits)"), ("rsa_keygen_pubexp", "\(exponent)")]
+        case .rsaPSS(let bits): [("rsa_keygen_bits", "\(bits)")]
+        case .ellipticCurve(let curve): [("ec_paramgen_curve", curve.rawValue)]
+        case .dsa(let bits): [("dsa_paramgen_bits", "\(bits)")]
+        case .ed25519, .ed448, .x25519, .x448, .mlDSA: []
         }
     }
 }

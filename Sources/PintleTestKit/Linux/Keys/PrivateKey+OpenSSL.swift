@@ -45,7 +45,8 @@ extension PrivateKey {
         case EVP_PKEY_ED25519: .ed25519
         case EVP_PKEY_ED448: .ed448
         case EVP_PKEY_DSA: .dsa(.sha256)
-        default: nil
+        // OpenSSL gives keys of later algorithms no number.
+        default: MLDSA.allCases.first { EVP_PKEY_is_a(key, $0.rawValue) == 1 }.map { .mlDSA($0) }
         }
     }
 
@@ -64,8 +65,15 @@ extension PrivateKey {
 
     private static func make(_ type: KeyType) throws(MintingError) -> OpaquePointer {
         let operation = "generating a key of type \(type.kind)"
-        let (algorithm, options) = type.generation
-        guard let context = EVP_PKEY_CTX_new_id(algorithm, nil) else { throw .openSSL(operation) }
+        let options = type.options
+        guard let context = type.makeContext() else {
+            guard case .mlDSA(let size) = type.kind else { throw .openSSL(operation) }
+            ERR_clear_error()
+            throw MintingError(
+                operation: operation,
+                reason: "\(size.rawValue) is unavailable: it needs OpenSSL 3.5, and here is "
+                    + String(cString: OpenSSL_version(OPENSSL_VERSION_STRING)))
+        }
         defer { EVP_PKEY_CTX_free(context) }
         guard case .dsa = type.kind else { return try generate(operation, context, options) }
 

@@ -46,6 +46,8 @@ public struct TLSServerConfiguration: Sendable {
     package var credentialsByServerName: [String: Credential] = [:]
     /// The versions of TLS that the server offers. 1.0 and 1.1 work, because OpenSSL's security level is 0.
     package var versions: ClosedRange<LoopbackTLSServer.Version> = .tls12 ... .tls13
+    /// The groups for the key exchange in OpenSSL's notation, such as `X25519:P-256`; `nil` for OpenSSL's own.
+    package var groups: String?
     /// Protocol names for ALPN, the preferred one first. If the client offers none of them, the server ignores the extension.
     public var applicationProtocols: [String] = []
     package var stall: Stall?

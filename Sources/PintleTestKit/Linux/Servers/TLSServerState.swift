@@ -151,6 +151,12 @@ final class TLSServerContext: @unchecked Sendable {
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(configuration.versions.upperBound.rawValue), nil)
         guard SSL_CTX_set_cipher_list(context, "ALL:@SECLEVEL=0") == 1 else { throw .openSSL("choosing ciphers") }
         SSL_CTX_ctrl(context, SSL_CTRL_SET_DH_AUTO, 1, nil)
+        if let groups = configuration.groups {
+            var list = Array(groups.utf8CString)
+            guard SSL_CTX_ctrl(context, SSL_CTRL_SET_GROUPS_LIST, 0, &list) == 1 else {
+                throw .openSSL("choosing the groups \(groups)")
+            }
+        }
         // The chain is exactly the test's. OpenSSL must not add certificates to it.
         SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_NO_AUTO_CHAIN), nil)
         if !configuration.allowsResumption {

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Foundation
 internal import Pintle
+internal import PintleOpenSSL
 
 /// A running request: an easy handle and the state that its callbacks need.
 ///
@@ -174,7 +175,10 @@ extension Transfer {
             handleState.gateFailure = .receiptOver
             return false
         }
-        handleState.head.receipt = receipt.trust
+        var trust = receipt.trust
+        // The receipt is older than the group: in TLS 1.2 the certificates come first.
+        trust.keyExchangeGroup = KeyExchangeGroup(negotiatedOn: OpaquePointer(ssl))
+        handleState.head.receipt = trust
         handleState.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
         handleState.isStream = HandshakeJudge.speaksHTTP2(OpaquePointer(ssl))
         if request.hasContent { readToEndOfStream(handleState.isStream) }
@@ -343,8 +347,8 @@ extension Transfer {
             return .library(
                 code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response is no field")
         }
-        // libcurl reports a line of more than 100 kB as CURLE_OUT_OF_MEMORY.
-        if result == CURLE_OUT_OF_MEMORY, !handleState.hasHead {
+        // libcurl reports a line of more than 100 kB as CURLE_OUT_OF_MEMORY, since 8.6 as CURLE_TOO_LARGE (100).
+        if result == CURLE_OUT_OF_MEMORY || result.rawValue == 100, !handleState.hasHead {
             return .library(
                 code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response has no end")
         }
@@ -353,6 +357,10 @@ extension Transfer {
             let failure = PathFailure(.malformedCertificate, text: text)
             generation.report(TrustEvaluation(of: request.url.endpoint, unreadable: failure), at: Date())
             return .rejected(.invalidPath(failure))
+        }
+        // libcurl 8 checks transfer codings itself, and reports a wrong one as CURLE_BAD_CONTENT_ENCODING.
+        if result == CURLE_BAD_CONTENT_ENCODING, !handleState.hasHead, text.contains("Transfer-Encoding") {
+            return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: text)
         }
         return .library(code: result.rawValue, text: text)
     }

@@ -93,6 +93,9 @@ final class HandshakeJudge: HandshakeObserver {
     private func begin(_ ssl: OpaquePointer) {
         guard !hasBegun else { return }
         hasBegun = true
+        // libcurl 8.15 and newer let OpenSSL read 64 KiB ahead. OpenSSL would then handle thousands of messages in one
+        // turn, because ``ReadBudget`` charges a message only after it was read.
+        SSL_set_read_ahead(ssl, 0)
         hasBudget =
             budget.install(on: ssl) && VerificationHook(for: endpoint, observer: self, judge: verdict).attach(to: ssl)
     }

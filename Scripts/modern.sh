@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Proves that Pintle works with later libraries than this system's: OpenSSL 3.5 LTS, OpenSSL 3.6 and libcurl 8. Two Python
+# packages carry them; Scripts/modern.txt pins the packages by their SHA-256. For each OpenSSL the script makes a folder
+# for LD_LIBRARY_PATH, and runs the tests, the demo and rehearse with it. A test says what the process has loaded.
+# Where the packages cannot be fetched, the script says "skipped". usage: modern.sh [3.5|3.6]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+work=$PWD/.build/modern
+tool=${PINTLE_TOOL:-.build/release/pintle}
+tests='PintleOpenSSLTests|PintleURLSessionTests|PintleTestKitTests|PintleToolsTests'
+skip() { echo "modern: skipped: $1" && exit 0; }
+
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "the pinned packages with OpenSSL 3.5 and 3.6 are for Linux on x86_64 only"
+python=.build/venv/bin/python
+[ -x $python ] || python=python3
+rm -rf "$work" && mkdir -p "$work"
+$python -m pip download --quiet --disable-pip-version-check --no-input --retries 2 --timeout 20 --require-hashes --no-deps \
+    --only-binary :all: --implementation cp --python-version 3.11 --abi cp311 --platform manylinux_2_28_x86_64 \
+    --platform manylinux2014_x86_64 --dest "$work" -r Scripts/modern.txt 2>"$work/errors" ||
+    skip "pip cannot fetch psycopg-binary and pycurl ($(tail -n 1 "$work/errors")); they come from the index that pip uses"
+for wheel in "$work"/*.whl; do $python -m zipfile -e "$wheel" "$work/$(basename "${wheel%%-*}")"; done
+
+# The packages rename their libraries, and each library names the others so. Links lead from the names that programs and
+# libcurl use to the libraries of one OpenSSL. The loader opens a file once, whatever links lead to it.
+folder_of() { # folder, package with the OpenSSL
+    local library theirs own
+    mkdir -p "$1/bin"
+    cp "$work"/pycurl/pycurl.libs/* "$1"
+    for library in ssl crypto; do
+        theirs=$(cd "$1" && echo lib$library-*.so.3)
+        rm "$1/$theirs"
+        own=$(cd "$work/$2/$2.libs" && echo lib$library-*.so.3)
+        cp "$work/$2/$2.libs/$own" "$1"
+        ln -sf "$own" "$1/lib$library.so.3"
+        [ "$own" = "$theirs" ] || ln -s "$own" "$1/$theirs"
+    done
+    ln -s "$(cd "$1" && echo libcurl-*.so.4*)" "$1/libcurl.so.4"
+    # The tests' command curl stays the system's. Its openssl 3.0 crashes with later libraries when it is given -addext.
+    printf '#!/bin/sh\nunset LD_LIBRARY_PATH\nexec %s "$@"\n' "$(command -v curl)" >"$1/bin/curl"
+    printf '#!/bin/sh\ncase " $* " in *" -addext "*) unset LD_LIBRARY_PATH ;; esac\nexec %s "$@"\n' \
+        "$(command -v openssl)" >"$1/bin/openssl"
+    chmod +x "$1"/bin/*
+}
+
+# The packages look for openssl.cnf and the system's roots where these systems do not have them.
+run() { env PATH="$folder/bin:$PATH" LD_LIBRARY_PATH="$folder" OPENSSL_CONF="$conf" PINTLE_LIBRARIES="$lane 8." "$@"; }
+conf=$(openssl version -d | cut -d'"' -f2)/openssl.cnf
+for lane in ${1:-3.5 3.6}; do
+    folder=$work/$lane
+    folder_of "$folder" "$([ "$lane" = 3.5 ] && echo psycopg_binary || echo pycurl)"
+    run swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width "${TEST_WIDTH:-4}" \
+        --filter "$tests" 2>&1 | tee "$work/$lane.log" | grep -E '^(✘|↳|✔ Test run|━|loaded:|error:)'
+    run "$tool" demo | tail -n 1
+    run "$tool" rehearse -- .build/debug/Rehearsing '{policy}' '{url}' | tail -n 1
+done
+echo "modern: everything passed: $(grep -hoE 'loaded: .*' "$work"/*.log | sort -u | paste -sd ';')"

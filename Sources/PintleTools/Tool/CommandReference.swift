@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Pintle
+internal import PintleSystem
 
 /// The reference of the tool, written from the values of its commands: pages for DocC and for `man`.
 enum CommandReference {

@@ -53,6 +53,7 @@
 @_exported public import var Glibc.POLLOUT
 @_exported public import var Glibc.P_PID
 @_exported public import var Glibc.SEEK_SET
+@_exported public import var Glibc.SIGHUP
 @_exported public import var Glibc.SIGINT
 @_exported public import var Glibc.SIGKILL
 @_exported public import var Glibc.SIGPIPE

@@ -123,7 +123,7 @@ struct HybridGroupTests {
         #expect(try scene.read("page.html").contains("1 of 2 hosts negotiate a hybrid group"))
     }
 
-    @Test("A live audit with a required group passes if both sides know one, and asks no server if this side knows none")
+    @Test("A live audit needs a hybrid group on both sides, and asks no server if this side has none")
     func live() throws {
         let server = try LoopbackTLSServer(scene.identity)
         let classical = try LoopbackTLSServer(scene.identity) { $0.groups = "X25519" }

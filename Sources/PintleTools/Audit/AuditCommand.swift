@@ -57,7 +57,8 @@ extension Command {
                 mayRepeat: true)
         ],
         ownOptions: [
-            .policy, .hosts, .results, .resume, .html, .from, .history, .shard, .parallel, .isStrict, .require,
+            .policy, .hosts, .results, .resume, .html, .metrics, .from, .history, .shard, .parallel, .isStrict,
+            .require,
             .timeLimit, .connectTo, .anchors, .families, .connectTimeout, .handshakeTimeout,
         ],
         environment: LiveEnvironment.variables,
@@ -127,6 +128,12 @@ extension ReferenceSection {
             `--from` reports on the newest result of each server. It prints a line for servers that are not trusted, with \
             `--strict` also for those with warnings, 100 at most. Results of different policies or anchors are an error. \
             The page of `--html` works without scripts and loads nothing.
+            """),
+        .paragraph(
+            """
+            `--metrics` writes Prometheus's text format for the textfile collector of the node exporter: sums, and series for at \
+            most 100 servers that are not trusted, and 100 whose certificates or pins end first. The file is replaced as a \
+            whole; its name must end in `.prom` for the collector.
             """))
 
     fileprivate static let auditJSON = ReferenceSection.json(
@@ -172,6 +179,9 @@ extension OptionSpecification {
         name: "resume", help: "Go on with the file of `-o`: ask only servers that have no result in it")
     fileprivate static let html = OptionSpecification(
         name: "html", value: .file("FILE"), help: "Write a page about the results; needs `-o` or `--from`")
+    fileprivate static let metrics = OptionSpecification(
+        name: "metrics", value: .file("FILE"),
+        help: "Write metrics of the results for Prometheus; needs `-o` or `--from`")
     fileprivate static let from = OptionSpecification(
         name: "from", value: .file("FILE"), mayRepeat: true,
         help: "Ask no server, but report on these results; may be repeated")
@@ -205,7 +215,7 @@ struct AuditCommand {
     func run() throws(ToolError) -> ExitCode {
         if arguments.has(.history) { return try history() }
         guard arguments.has(.from) else { return try AuditRun(invocation, try request()).run() }
-        try refuse(allBut: [.from, .html, .isStrict, .require])
+        try refuse(allBut: [.from, .html, .metrics, .isStrict, .require])
         guard arguments.positionals.isEmpty else {
             throw .usage("--from asks no server: leave \"\(arguments.positionals[0])\" out", of: .audit)
         }
@@ -219,6 +229,9 @@ struct AuditCommand {
         try results.read { record throws(ToolError) in tally.add(record) }
         if let path = arguments.value(of: .html) {
             try AuditReport(results: results, now: invocation.now, requiresHybrid: requiresHybrid).write(to: path)
+        }
+        if let path = arguments.value(of: .metrics) {
+            try AuditMetrics.write(results, to: path, now: invocation.now)
         }
         if invocation.writesJSON {
             console.print(AuditRun.document(tally))
@@ -279,7 +292,7 @@ struct AuditCommand {
     /// Refuses an output file that is also an input file or the other output file.
     private func guardFiles(read inputs: [String]) throws(ToolError) {
         var files = GuardedFiles(inputs, of: .audit)
-        for option in [OptionSpecification.results, .html] {
+        for option in [OptionSpecification.results, .html, .metrics] {
             if let path = arguments.value(of: option) { try files.reserve(path, for: option) }
         }
     }
@@ -299,8 +312,9 @@ struct AuditCommand {
         if arguments.has(.resume), !arguments.has(.results) {
             throw .usage("--resume needs -o FILE: what is there is what it goes on with", of: .audit)
         }
-        if arguments.has(.html), !arguments.has(.results) {
-            throw .usage("--html needs -o FILE: the page is made of the results", of: .audit)
+        for option in [OptionSpecification.html, .metrics] where arguments.has(option) && !arguments.has(.results) {
+            let made = option.name == "html" ? "the page is" : "the metrics are"
+            throw .usage("--\(option.name) needs -o FILE: \(made) made of the results", of: .audit)
         }
         try guardFiles(read: files + lists + arguments.values(of: .anchors))
         var hosts: [ServerEndpoint] = []
@@ -334,7 +348,8 @@ struct AuditCommand {
         return AuditRequest(
             policyFile: input?.file, policy: policy, targets: targets, parallel: parallel,
             timeLimit: timeLimit.map { .seconds($0) }, results: arguments.value(of: .results),
-            resumes: arguments.has(.resume), html: arguments.value(of: .html), isStrict: arguments.has(.isStrict),
+            resumes: arguments.has(.resume), html: arguments.value(of: .html),
+            metrics: arguments.value(of: .metrics), isStrict: arguments.has(.isStrict),
             requiresHybrid: requiresHybrid)
     }
 
@@ -375,6 +390,8 @@ struct AuditRequest {
     let results: String?
     let resumes: Bool
     let html: String?
+    /// The file of metrics; `nil` for none.
+    let metrics: String?
     let isStrict: Bool
     let requiresHybrid: Bool
 }

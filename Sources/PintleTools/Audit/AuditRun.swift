@@ -72,11 +72,14 @@ final class AuditRun {
         }
         progress.erase()
         try results?.finish()
-        if let path = request.html, let results = request.results {
+        if let results = request.results, request.html != nil || request.metrics != nil {
             let selection = try AuditSelection(of: [results], wanted: wanted)
-            try AuditReport(
-                results: selection, now: invocation.now, requiresHybrid: request.requiresHybrid
-            ).write(to: path)
+            if let path = request.html {
+                try AuditReport(
+                    results: selection, now: invocation.now, requiresHybrid: request.requiresHybrid
+                ).write(to: path)
+            }
+            if let path = request.metrics { try AuditMetrics.write(selection, to: path, now: invocation.now) }
         }
         let notAsked = isDone ? 0 : left - (tally.servers - before)
         conclude(notAsked: notAsked)

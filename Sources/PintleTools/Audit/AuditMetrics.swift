@@ -1,0 +1,142 @@
+internal import Pintle
+internal import PintleSystem
+
+/// The metrics of an audit in Prometheus's text format, version 0.0.4, for the textfile collector of the node exporter.
+///
+/// Sums cover all servers. Only the servers that need attention have series of their own, at most 100 of each kind, so that a
+/// large audit does not fill the database.
+struct AuditMetrics {
+    private static let mostServers = 100
+
+    private var tally = AuditTally()
+    private var firstInstant: Date?
+    private var lastInstant: Date?
+    /// The servers that are not trusted, in the order of the results.
+    private var bad: [AuditRecord] = []
+    /// The trusted servers whose certificates end first.
+    private var certificateEnds = FirstDates(limit: mostServers)
+    /// The servers whose pins end first.
+    private var pinEnds = FirstDates(limit: mostServers)
+
+    mutating func add(_ record: AuditRecord) {
+        tally.add(record)
+        firstInstant = min(firstInstant ?? record.instant, record.instant)
+        lastInstant = max(lastInstant ?? record.instant, record.instant)
+        if record.outcome != .trusted, bad.count < Self.mostServers { bad.append(record) }
+        if record.outcome == .trusted, let end = record.certificateEnds { certificateEnds.add(end, record.server) }
+        if let end = record.pinsEnd { pinEnds.add(end, record.server) }
+    }
+
+    /// The text, which ends with a line break.
+    ///
+    /// - Parameter now: the instant at which the audit ended.
+    func text(now: Date) -> String {
+        var text = PrometheusText()
+        text.family("pintle_audit_servers", "Servers by the outcome of the audit.")
+        text.sample(["outcome": "trusted"], tally.trusted)
+        text.sample(["outcome": "rejected"], tally.rejected)
+        text.sample(["outcome": "unreached"], tally.unreached)
+        text.family("pintle_audit_warned_servers", "Trusted servers with a warning.")
+        text.sample([:], tally.withWarnings)
+        text.family("pintle_audit_reasons", "Servers by the reason of the decision or the code of the error.")
+        for (reason, count) in tally.reasons.sorted(by: { $0.key < $1.key }) { text.sample(["reason": reason], count) }
+        text.family("pintle_audit_problems", "Servers by problem.")
+        for (id, count) in tally.problems.sorted(by: { $0.key < $1.key }) { text.sample(["problem": id], count) }
+        if !tally.groups.isEmpty {
+            text.family("pintle_audit_hybrid_servers", "Servers that negotiated a hybrid key exchange.")
+            text.sample([:], tally.hybrid)
+        }
+        text.family("pintle_audit_server_failed", "1 for a server that is not trusted; at most 100 servers.")
+        for record in bad {
+            text.sample(["server": record.server, "outcome": record.outcome.rawValue, "reason": record.reason], 1)
+        }
+        text.family(
+            "pintle_audit_certificate_end_timestamp_seconds",
+            "The end of a trusted server's certificates; the 100 servers whose end is first.")
+        for (date, server) in certificateEnds.sorted { text.sample(["server": server], date) }
+        text.family(
+            "pintle_audit_pins_end_timestamp_seconds", "The end of a server's pins; the 100 servers whose end is first."
+        )
+        for (date, server) in pinEnds.sorted { text.sample(["server": server], date) }
+        if let firstInstant, let lastInstant {
+            text.family("pintle_audit_first_result_timestamp_seconds", "The instant of the oldest result.")
+            text.sample([:], firstInstant)
+            text.family("pintle_audit_last_result_timestamp_seconds", "The instant of the newest result.")
+            text.sample([:], lastInstant)
+        }
+        text.family("pintle_audit_written_timestamp_seconds", "The instant at which this file was written.")
+        text.sample([:], now)
+        return text.text
+    }
+
+    /// Writes the metrics of results. The file gets its name when it is complete, so that the collector never reads a part.
+    static func write(_ results: AuditSelection, to path: String, now: Date) throws(ToolError) {
+        var metrics = AuditMetrics()
+        try results.read { record throws(ToolError) in metrics.add(record) }
+        let file = try StreamedFile(path)
+        try file.write(metrics.text(now: now))
+        try file.finish()
+    }
+}
+
+extension AuditRecord {
+    /// `api.example.com:443`, and the place that was connected to, if it is another.
+    fileprivate var server: String { "\(endpoint)" + (connectTo.map { " at \($0)" } ?? "") }
+}
+
+/// The names with the earliest dates, without keeping all of them.
+private struct FirstDates {
+    private let limit: Int
+    private var entries: [(date: Date, name: String)] = []
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// The entries, the earliest date first.
+    var sorted: [(date: Date, name: String)] {
+        Array(entries.sorted { ($0.date, $0.name) < ($1.date, $1.name) }.prefix(limit))
+    }
+
+    mutating func add(_ date: Date, _ name: String) {
+        entries.append((date, name))
+        // Sorting only now and then keeps the cost of each entry small.
+        if entries.count >= 20 * limit { entries = sorted }
+    }
+}
+
+/// A text of metrics, all of the type gauge.
+struct PrometheusText {
+    private(set) var text = ""
+    private var name = ""
+
+    mutating func family(_ name: String, _ help: String) {
+        self.name = name
+        text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
+    }
+
+    /// Adds a sample to the family, with its labels in the order of their names.
+    mutating func sample(_ labels: [String: String], _ value: Int) {
+        let list = labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\(Self.escape($0.value))\"" }
+        text += name + (list.isEmpty ? "" : "{\(list.joined(separator: ","))}") + " \(value)\n"
+    }
+
+    /// Adds a sample in whole seconds since 1970.
+    mutating func sample(_ labels: [String: String], _ date: Date) {
+        sample(labels, Int(clamping: Int64(date.timeIntervalSince1970.rounded(.down))))
+    }
+
+    /// Escapes what the format does not allow in a label's value.
+    private static func escape(_ value: String) -> String {
+        var escaped = ""
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

@@ -18,7 +18,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple darwin modern peers peers-smoke rehearse-clients ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model nio reference install deb package-test reproduce clean
+.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple darwin modern engines peers peers-smoke rehearse-clients ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model nio reference install deb package-test reproduce clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -104,6 +104,10 @@ modern: build ## Run tests, demo and rehearse with OpenSSL 3.5 and 3.6 and libcu
 	@Scripts/setup.sh test
 	@swift build --build-tests --disable-build-manifest-caching
 	@Scripts/modern.sh
+
+engines: ## Run the SQL of Examples/collector on ClickHouse and PostgreSQL, and check OTLP bodies; skips what cannot be had
+	@Scripts/setup.sh build test
+	@Scripts/engines.sh
 
 rehearse-clients: build ## Attack the clients of Examples/clients that are installed, and write the table of ClientTable.md
 	@Scripts/rehearse_clients.py run

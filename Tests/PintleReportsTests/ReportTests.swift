@@ -192,6 +192,44 @@ struct ReportEncodingTests {
         #expect(attribute?["value"]?["stringValue"]?.string == (isRefused ? "rejected" : "trusted"))
     }
 
+    private static let engines: String? = {
+        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+        let python = root + "/.build/engines/bin/python"
+        let has = try? runProcess([python, "-c", "import opentelemetry.proto.collector.logs.v1.logs_service_pb2"])
+        return has?.status == 0 ? python : nil
+    }()
+
+    @Test(
+        "The official messages of OTLP take the encoding, and refuse one with an unknown member",
+        .enabled(if: engines != nil, "skipped: make engines installs opentelemetry-proto and runs this"))
+    func officialMessages() throws {
+        let python = try #require(Self.engines)
+        let report = try report()
+        let body = try #require(ReportEncoding.otlp.body(of: report, id: id, age: 5, isRefused: true))
+        let script = """
+            import sys
+            from google.protobuf import json_format
+            from opentelemetry.proto.collector.logs.v1 import logs_service_pb2
+            from opentelemetry.proto.logs.v1 import logs_pb2
+            request = logs_service_pb2.ExportLogsServiceRequest()
+            json_format.Parse(sys.stdin.read(), request, ignore_unknown_fields=False)
+            record = request.resource_logs[0].scope_logs[0].log_records[0]
+            values = {a.key: a.value.string_value or a.value.int_value for a in record.attributes}
+            print(record.time_unix_nano, logs_pb2.SeverityNumber.Name(record.severity_number), record.event_name)
+            print(values["log.record.uid"], values["server.port"], values["pintle.reason"], sep="\\n")
+            print(record.body.string_value)
+            """
+        let parsed = try runProcess([python, "-c", script], input: body)
+        #expect(parsed.status == 0, "\(parsed.errorOutput)")
+        let lines = parsed.output.split(separator: "\n", maxSplits: 4).map { String($0) }
+        #expect(lines.first == "1800000000000000000 SEVERITY_NUMBER_ERROR pintle.pin_failure")
+        #expect(lines.dropFirst().prefix(3) == [id, "443", "pin-mismatch"])
+        let object = try JSONDocument(Array((lines.last ?? "").utf8.dropLast())).root
+        #expect(TrustFailureReport(object) == report)
+        let other = String(decoding: body, as: UTF8.self).replacing("severityText", with: "severityTexts")
+        #expect(try runProcess([python, "-c", script], input: Array(other.utf8)).status != 0)
+    }
+
     @Test("The shape check finds extra, missing and mistyped members")
     func shapes() throws {
         let text = String(decoding: try report().json(age: 1), as: UTF8.self)

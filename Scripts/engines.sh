@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PYTHONDONTWRITEBYTECODE=1
+tool=${PINTLE_TOOL:-.build/release/pintle}
 venv=.build/engines
 if [ ! -x $venv/bin/python ]; then
     rm -rf $venv
@@ -13,6 +14,7 @@ if [ ! -x $venv/bin/python ]; then
 fi
 if [ -x $venv/bin/python ]; then
     $venv/bin/python Scripts/engines_clickhouse.py
+    $venv/bin/python Scripts/engines_audits.py "$tool"
 else
     echo "engines: ClickHouse: skipped: the Python package chdb-core cannot be installed"
 fi

@@ -1,4 +1,17 @@
 """Compares the rows of the collector's queries with what the reports of engines_reports.py must give."""
+import json
+
+
+def clickhouse(folder):
+    """Returns a function that runs a statement on an embedded ClickHouse and returns its rows."""
+    import chdb.session
+    session = chdb.session.Session(str(folder))
+
+    def run(code):
+        text = str(session.query(code, "JSONCompactEachRow"))
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return run
+
 
 # What each query must return, by the first words of the comment above it: the columns that do not depend on the time.
 EXPECTED = {

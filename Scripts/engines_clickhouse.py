@@ -3,8 +3,6 @@ import json
 import pathlib
 import tempfile
 
-import chdb.session
-
 import engines_check
 from engines_reports import REPORTS
 
@@ -13,12 +11,7 @@ FOLDER = pathlib.Path("Examples/collector")
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        session = chdb.session.Session(folder)
-
-        def run(code):
-            text = str(session.query(code, "JSONCompactEachRow"))
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
-
+        run = engines_check.clickhouse(folder)
         version = run("SELECT version()")[0][0]
         for _ in range(2):  # the second time nothing changes
             for _, code in engines_check.statements((FOLDER / "clickhouse.sql").read_text()):
@@ -38,7 +31,6 @@ def main():
             raise SystemExit(f"engines: ClickHouse: the view has {kept} reports, not 17")
         engines_check.check(
             f"ClickHouse {version}", engines_check.statements((FOLDER / "clickhouse-queries.sql").read_text()), run)
-        session.close()
 
 
 main()

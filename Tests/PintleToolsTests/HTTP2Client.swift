@@ -13,7 +13,7 @@ enum HTTP2Client {
     /// Its arguments are the URL, the authorities, a comma-separated list of mistakes, and host and pin in turn.
     ///
     /// `coalesces`: uses a connection for every host that its certificate covers. `trustsRetries`: does not compare the
-    /// pin when it sends a request again. `http1`: speaks HTTP/1.1.
+    /// pin when it sends a request again. `http1`: speaks HTTP/1.1. `retriesOver1`: sends a request again over HTTP/1.1.
     static let script = """
         import base64, hashlib, socket, ssl, sys
         from urllib.parse import urlsplit
@@ -30,7 +30,8 @@ enum HTTP2Client {
         class Connection:
             def __init__(self, host, port, checks):
                 context = ssl.create_default_context(cafile=ca)
-                context.set_alpn_protocols(["http/1.1"] if "http1" in mistakes else ["h2"])
+                over1 = "http1" in mistakes or (not checks and "retriesOver1" in mistakes)
+                context.set_alpn_protocols(["http/1.1"] if over1 else ["h2"])
                 self.tls = context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname=host)
                 self.certificate = x509.load_der_x509_certificate(self.tls.getpeercert(True))
                 key = self.certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)

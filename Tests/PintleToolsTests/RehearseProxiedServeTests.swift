@@ -99,6 +99,16 @@ struct RehearseProxiedServeTests {
         #expect(refusing.log.contains("no request came to the right server"))
     }
 
+    @Test("The attack on the pin of a second host is left out, because a device has none")
+    func leftOut() throws {
+        let served = try ProxyProcess(["--host", "api.example.com", "--only", "coalesced-connection,expired"])
+        #expect(served.log.contains("api.example.com: the right server first, then 1 attack\n"), "\(served.log)")
+        #expect(served.end() == 2)
+        let none = ToolRun(
+            "rehearse", "--proxy", "--serve", "--host", "api.example.com", "--only", "coalesced-connection")
+        #expect(none.code == 2 && none.errors.contains("a device has no pin for the second host"), "\(none.errors)")
+    }
+
     @Test("A client that still waits at the end has no verdict, as without the proxy")
     func heldAtEnd() throws {
         let served = try ProxyProcess(["--host", "api.example.com", "--only", "stacked-encodings"])

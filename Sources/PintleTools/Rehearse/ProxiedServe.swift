@@ -57,6 +57,9 @@ final class ProxiedServe {
             host.attacks.removeAll(where: \.needsOtherPin)
             return host
         }
+        guard hosts.allSatisfy(\.attacks.isEmpty) || self.hosts.contains(where: { !$0.attacks.isEmpty }) else {
+            throw .unusable("nothing-run", "proves nothing: a device has no pin for the second host of these attacks")
+        }
         guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }
         kit = try RehearsalKit(first.catalogue.cast, hosts: hosts.map(\.name))
     }

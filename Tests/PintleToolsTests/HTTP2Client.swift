@@ -13,7 +13,8 @@ enum HTTP2Client {
     /// Its arguments are the URL, the authorities, a comma-separated list of mistakes, and host and pin in turn.
     ///
     /// `coalesces`: uses a connection for every host that its certificate covers. `trustsRetries`: does not compare the
-    /// pin when it sends a request again. `http1`: speaks HTTP/1.1. `retriesOver1`: sends a request again over HTTP/1.1.
+    /// pin when it sends a request again. `http1`: speaks HTTP/1.1. `preconnects`: compares the
+    /// pin only on a first connection, without a request and over HTTP/1.1.
     static let script = """
         import base64, hashlib, socket, ssl, sys
         from urllib.parse import urlsplit
@@ -28,10 +29,9 @@ enum HTTP2Client {
         class Moved(Exception): pass
 
         class Connection:
-            def __init__(self, host, port, checks):
+            def __init__(self, host, port, checks, protocol="http/1.1" if "http1" in mistakes else "h2"):
                 context = ssl.create_default_context(cafile=ca)
-                over1 = "http1" in mistakes or (not checks and "retriesOver1" in mistakes)
-                context.set_alpn_protocols(["http/1.1"] if over1 else ["h2"])
+                context.set_alpn_protocols([protocol])
                 self.tls = context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname=host)
                 self.certificate = x509.load_der_x509_certificate(self.tls.getpeercert(True))
                 key = self.certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
@@ -65,7 +65,7 @@ enum HTTP2Client {
                         if isinstance(event, h2.events.StreamEnded): return result
                     self.tls.sendall(self.h2.data_to_send())
 
-        def get(text, checks=True):
+        def get(text, checks=True, again=False):
             url = urlsplit(text)
             open = [c for c in connections.values() if c.covers(url.hostname)] if "coalesces" in mistakes else []
             connection = open[0] if open else Connection(url.hostname, url.port, checks)
@@ -74,9 +74,11 @@ enum HTTP2Client {
                 return connection.get(url)
             except Moved:
                 connections.clear()
-                return get(text, "trustsRetries" not in mistakes) if checks else sys.exit("moved twice")
+                if again: sys.exit("moved twice")
+                return get(text, checks and "trustsRetries" not in mistakes, again=True)
 
-        answer = get(url)
+        if "preconnects" in mistakes: Connection(urlsplit(url).hostname, urlsplit(url).port, True, "http/1.1")
+        answer = get(url, "preconnects" not in mistakes)
         if "location" in answer: answer = get(answer["location"])
         print(answer[":status"])
         """

@@ -5,7 +5,7 @@ import sys
 import tempfile
 
 import engines_check
-from engines_parts import EXAMPLE, audit
+from engines_parts import EXAMPLE, accepted_codes, audit
 from engines_servers import Servers
 
 TOOL = pathlib.Path(sys.argv[1]).resolve()
@@ -19,6 +19,7 @@ def check(name, rows, expected):
 def main():
     with tempfile.TemporaryDirectory() as name, Servers(pathlib.Path(name)) as servers:
         folder = pathlib.Path(name)
+        check("exit codes of a part that succeeds", accepted_codes(folder), [[0, 1, 3], [0, 1, 3]])
         names = ["changed"] * 2 + ["right"] * 32 + ["repaired"] + ["wrong"] * 3 + ["none"] * 2
         servers.write_list(names)
         first = audit(TOOL, folder, "2026-11-22")

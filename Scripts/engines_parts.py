@@ -15,6 +15,22 @@ def shell_lines():
     return "".join(line[14:] + "\n" for line in block.splitlines())
 
 
+def accepted_codes(folder):
+    """Returns the exit codes of pintle with which a part succeeds, of the job and of the workflow."""
+    text = (EXAMPLE / "workflow.yml").read_text()
+    step = re.search(r"- run: \|\n((?: {10}.*\n)+?) {8}shell", text).group(1)
+    tool = folder / "codes"
+    tool.mkdir()
+
+    def succeeds(script, code):
+        (tool / "pintle").write_text(f"#!/bin/sh\nexit {code}\n")
+        (tool / "pintle").chmod(0o755)
+        return subprocess.run(["sh", "-ec" if script is step else "-c", script], cwd=folder, env={
+            "PATH": f"{tool}:{os.environ['PATH']}", "AUDIT": str(tool), "PARTS": "1", "JOB_COMPLETION_INDEX": "0",
+            "PART": "1"}).returncode == 0
+    return [[code for code in (0, 1, 2, 3, 127, 137) if succeeds(script, code)] for script in (shell_lines(), step)]
+
+
 def audit(tool, folder, day):
     """Runs all parts with a tool, and returns the lines of their results."""
     # The lines ask for the day; this one is told.

@@ -7,7 +7,7 @@ package struct HangUpWatch: ~Copyable {
     package init(_ socket: CInt) {
         #if canImport(Darwin)
         // `poll` reports the end only after the bytes before it. A queue has an event for the end, and one for bytes only
-        // when there are more than any buffer holds.
+        // when they fill the socket's buffer.
         let queue = kqueue()
         var change = kevent()
         change.ident = UInt(socket)

@@ -1,3 +1,8 @@
+// The functions of the dynamic linker are not in the module Darwin.
+#if canImport(MachO)
+internal import MachO
+#endif
+
 /// Facts about the running program.
 package enum RunningProgram {
     /// The environment variables, each as `NAME=value`.

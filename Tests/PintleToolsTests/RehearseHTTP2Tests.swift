@@ -90,7 +90,7 @@ struct RehearseHTTP2Tests {
 
     @Test(
         "A client that compares pins only on its first connection loses a request that the server returns",
-        .enabled(if: HTTP2Client.python != nil, needed), 
+        .enabled(if: HTTP2Client.python != nil, needed),
         arguments: ["trustsRetries", "preconnects", "none"],
         ["goaway-moves-request", "refused-stream-moves-request"])
     func movedPython(mistakes: String, id: String) throws {

@@ -49,7 +49,7 @@ struct PlanDiagram {
             (
                 name: "version \(plan.apps[app].version)",
                 users: curve { plan.apps[app].share(at: $0) },
-                out: curve { simulation.lockedOut(ofServer: server, app: app, at: $0) }
+                out: curve { simulation.lockedOutShare(ofServer: server, app: app, at: $0) }
             )
         }
         for row in curves where row.users.contains(where: { $0.share > .none }) {
@@ -57,7 +57,7 @@ struct PlanDiagram {
         }
         let out = curve { instant in
             plan.apps.indices.reduce(UserShare.none) {
-                $0 + simulation.lockedOut(ofServer: server, app: $1, at: instant)
+                $0 + simulation.lockedOutShare(ofServer: server, app: $1, at: instant)
             }
         }
         if out.contains(where: { $0.share > .none }) { drawRow("cannot connect", [], out) }

@@ -24,7 +24,7 @@ struct PlanReport {
         let losses = Set(lockOuts.map(\.server)).sorted().map { server in
             var worst = (share: UserShare.none, at: simulation.now, server: server)
             for (index, instant) in simulation.instants.enumerated() {
-                let share = simulation.lockedOut(
+                let share = simulation.lockedOutShare(
                     ofServer: server, apps: simulation.plan.apps.indices, during: index)
                 if share > worst.share { (worst.share, worst.at) = (share, instant) }
             }

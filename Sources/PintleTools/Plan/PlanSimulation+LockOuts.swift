@@ -26,7 +26,7 @@ extension PlanSimulation {
     private func collect(_ found: inout [LockOut], server: Int, app: Int) {
         var current: Int?
         for (index, instant) in instants.enumerated() {
-            guard let (loss, phase) = lockedOut(ofServer: server, app: app, during: index),
+            guard let (loss, phase) = loss(ofServer: server, app: app, during: index),
                 let certificate = phase.certificate, case .rejected(let rejection) = phase.decision
             else {
                 end(&current, in: &found, at: instant)
@@ -73,7 +73,7 @@ extension PlanSimulation {
         let end = lockOut.until ?? plan.until
         for (index, instant) in instants.enumerated() where instant >= lockOut.from && instant < end {
             let apps = lockOut.victims.filter { instant < $0.until ?? plan.until }.map(\.app)
-            let share = lockedOut(ofServer: lockOut.server, apps: apps, during: index)
+            let share = lockedOutShare(ofServer: lockOut.server, apps: apps, during: index)
             if instant == lockOut.from { lockOut.share = share }
             if share > lockOut.peak { (lockOut.peak, lockOut.peakAt) = (share, instant) }
         }

@@ -190,7 +190,7 @@ struct PlanSimulation {
 
     /// Returns the users of a version who cannot connect to a server between an instant and the next, and the phase of
     /// most of them.
-    func lockedOut(ofServer server: Int, app: Int, during index: Int) -> (loss: Loss, phase: Phase)? {
+    func loss(ofServer server: Int, app: Int, during index: Int) -> (loss: Loss, phase: Phase)? {
         let losses = lossTable[server][app]
         guard let loss = losses[2 * index] ?? losses[2 * index + 1] else { return nil }
         return (loss, phases[server][loss.policy][loss.phase])
@@ -198,7 +198,7 @@ struct PlanSimulation {
 
     /// Returns the largest share of users of these versions who cannot connect to a server between an instant and the
     /// next.
-    func lockedOut(ofServer server: Int, apps: some Sequence<Int>, during index: Int) -> UserShare {
+    func lockedOutShare(ofServer server: Int, apps: some Sequence<Int>, during index: Int) -> UserShare {
         func sum(_ sample: Int) -> UserShare {
             apps.reduce(.none) { $0 + (lossTable[server][$1][sample]?.share ?? .none) }
         }
@@ -229,7 +229,7 @@ struct PlanSimulation {
     }
 
     /// Returns the users of a version who cannot connect to a server at an instant, which need not be a sample.
-    func lockedOut(ofServer server: Int, app: Int, at instant: Date) -> UserShare {
+    func lockedOutShare(ofServer server: Int, app: Int, at instant: Date) -> UserShare {
         let cohorts = PlanCohorts(plan: plan, refusals: refusals[app]).cohorts(of: plan.apps[app], at: instant)
         return Self.loss(of: plan.apps[app].share(at: instant), cohorts, phases[server], at: instant)?.share ?? .none
     }

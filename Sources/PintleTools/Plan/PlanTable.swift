@@ -95,7 +95,7 @@ struct PlanTable {
     private func share(_ app: Int, _ server: Int, _ column: Int, _ columns: [Date]) -> String {
         let share = report.plan.apps[app].share(at: columns[column])
         let isLockedOut = instants(column, columns).contains { index in
-            report.simulation.lockedOut(ofServer: server, app: app, during: index) != nil
+            report.simulation.loss(ofServer: server, app: app, during: index) != nil
         }
         if share == .none { return isLockedOut ? "x" : "" }
         return share.short + (isLockedOut ? " x" : "")

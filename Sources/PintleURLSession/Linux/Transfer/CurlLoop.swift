@@ -46,7 +46,7 @@ final class CurlLoop: @unchecked Sendable {
     /// The uptime before which no transfer can time out.
     private var nextDeadline = Double.infinity
     /// The uptime of the next check of the uploads, even if the network is silent.
-    private var nextLook = Double.infinity
+    private var nextUploadCheck = Double.infinity
     /// The uptime at which a socket was last ready.
     private var lastNews = 0.0
 
@@ -90,15 +90,15 @@ final class CurlLoop: @unchecked Sendable {
             ExitGuard.pass(self)
             counter.beginTurn()
             completions.beginTurn()
-            obey()
+            runCommands()
             for transfer in gathering.removeYielding() { transfer.release([]) }
             curl_multi_perform(multi, &running)
             // A command that was sent before a response came takes effect before the response is reported.
-            obey()
+            runCommands()
             handOver()
             collect()
             endOverdue()
-            lookAgain()
+            checkUploads()
             completions.endTurn()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             let mayWait = inbox.withLock { inbox in
@@ -133,7 +133,7 @@ final class CurlLoop: @unchecked Sendable {
     private var patience: CInt {
         let now = ProcessInfo.processInfo.systemUptime
         let longest = transfers.values.contains(where: \.isReadyStream) ? min(max(now - lastNews, 0.05), 2) : 3_600
-        return CInt(max(0, min(min(nextDeadline, nextLook) - now, longest)) * 1_000) + 1
+        return CInt(max(0, min(min(nextDeadline, nextUploadCheck) - now, longest)) * 1_000) + 1
     }
 
     private func close() -> Bool {
@@ -151,7 +151,7 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Commands
 
-    private func obey() {
+    private func runCommands() {
         let commands = inbox.withLock { inbox in
             defer { inbox.commands = [] }
             inbox.isWaiting = false
@@ -291,11 +291,11 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    private func lookAgain() {
-        nextLook = .infinity
+    private func checkUploads() {
+        nextUploadCheck = .infinity
         guard !uploads.isEmpty else { return }
         let now = ProcessInfo.processInfo.systemUptime
-        for transfer in uploads.values { nextLook = min(nextLook, transfer.lookAgain(at: now)) }
+        for transfer in uploads.values { nextUploadCheck = min(nextUploadCheck, transfer.checkUpload(at: now)) }
     }
 
     /// Returns the uptime at which a transfer times out. A hold stops the idle time-out, but not the deadline of the

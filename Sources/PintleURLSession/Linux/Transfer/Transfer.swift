@@ -84,8 +84,8 @@ final class Transfer: @unchecked Sendable {
         /// A Boolean value that indicates whether libcurl was asked to pause receiving.
         var isReceivePaused = false
         var isSendPaused = false
-        /// The uptime of the last check by ``lookAgain(at:)``.
-        var lastLook = 0.0
+        /// The uptime of the last check by ``checkUpload(at:)``.
+        var lastUploadCheck = 0.0
         /// The reason why a part of the content was lost. The transfer must not report the rest as the complete
         /// content.
         var contentLoss: CURLcode?
@@ -263,16 +263,16 @@ extension Transfer {
     /// the server's window for more content opens.
     ///
     /// - Returns: the uptime of the next check.
-    func lookAgain(at now: Double) -> Double {
+    func checkUpload(at now: Double) -> Double {
         guard handleState.hasHead, isMultiplexed, end == nil, holds.isEmpty, !handleState.isSendPaused, let handle
         else {
             return .infinity
         }
         // Exponential back-off.
-        let interval = min(max(handleState.lastLook - lastActivity, 0.05), 2)
-        let next = max(handleState.lastLook, lastActivity) + interval
+        let interval = min(max(handleState.lastUploadCheck - lastActivity, 0.05), 2)
+        let next = max(handleState.lastUploadCheck, lastActivity) + interval
         guard now >= next else { return next }
-        handleState.lastLook = now
+        handleState.lastUploadCheck = now
         // libcurl checks a stream when it is resumed after a pause.
         curl_easy_pause(handle, pauses | CInt(CURLPAUSE_SEND))
         recordLoss(curl_easy_pause(handle, pauses))

@@ -3,10 +3,12 @@ import PintleTestKit
 
 /// A client of HTTP/2 in Python that pins keys, with the mistakes that its arguments name.
 enum HTTP2Client {
-    /// A Python with the modules `h2` and `cryptography`, in the virtual environment that the set-up creates.
+    /// The virtual environment that the set-up creates.
+    static let environment = getenv("PINTLE_VENV").map { String(cString: $0) } ?? ".build/venv"
+
+    /// A Python with the modules `h2` and `cryptography`, in the virtual environment.
     static let python: String? = {
-        let folder = getenv("PINTLE_VENV").map { String(cString: $0) } ?? ".build/venv"
-        let path = folder + "/bin/python3"
+        let path = environment + "/bin/python3"
         return (try? runProcess([path, "-c", "import h2, cryptography"]))?.status == 0 ? path : nil
     }()
 

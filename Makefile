@@ -90,7 +90,7 @@ test-apple: ## Compile and test Apple's side here, with stand-ins for Apple's mo
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-swift-testing
 
-darwin: ## Compile the tool for macOS's C library, with a stand-in, and run it and its tests (after unit)
+darwin: ## Compile the tool for macOS's C library, with a stand-in, and run it and the tests that start it (after unit)
 	@Scripts/darwin.sh all
 
 peers: ## Run the tests with peers that take long to install or to run, such as OkHttp on a JVM

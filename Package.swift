@@ -66,6 +66,17 @@ if usesStandIns || !isToolOnly && isLinux { targets.append(system("CCurl", "libc
 if usesDarwin {
     targets += [module("DarwinTypes", in: "Tests/StandIns"), module("Darwin", on: "DarwinTypes", in: "Tests/StandIns")]
 }
+if usesOpenSSL {
+    targets += [
+        module("SystemClaims", on: "PintleSystem", "PintleTestKit", in: "Tests"),
+        usesDarwin
+            ? .executableTarget(
+                name: "SystemProbe", dependencies: ["PintleSystem", "SystemClaims"] + standIn,
+                path: "Tests/SystemProbe",
+                swiftSettings: settings())
+            : tests("PintleSystemTests", on: "SystemClaims"),
+    ]
+}
 targets += usesStandIns ? standInTargets() : isApple ? appleTargets() : isToolOnly ? toolTargets() : linuxTargets()
 
 // The library is not for users: the nested packages that fuzz and measure the tool can only reach products.

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Proves on Linux that the tool's sources fit macOS's C library: compiles each `#if canImport(Darwin)` branch against the
-# module of Tests/StandIns/Darwin, which has only what macOS has, with macOS's types. Then it runs that program: the demo,
-# and a rehearsal of curl, which starts programs. usage: darwin.sh [all]
-# With `all` it also runs the tests of the tool with that program (after make unit).
+# module of Tests/StandIns/Darwin, which has only what macOS has, with macOS's types. Then it examines the claims of
+# Tests/SystemClaims, and runs that program: the demo, and a rehearsal of curl, which starts programs.
+# With `all` it also runs the tests that start the tool with that program (after make unit). usage: darwin.sh [all]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-PINTLE_DARWIN_STANDIN=1 swift build --scratch-path .build/darwin --product pintle
+for product in pintle SystemProbe; do
+    PINTLE_DARWIN_STANDIN=1 swift build --scratch-path .build/darwin --product $product
+done
+timeout 60 .build/darwin/debug/SystemProbe # a claim that does not hold may block
 tool=$PWD/.build/darwin/debug/pintle
 output=$("$tool" demo)
 [ "$(grep -c ' REJECTED ' <<<"$output")" -eq 5 ] || { echo "$output" && echo "darwin: the demo must reject 5 servers" >&2 && exit 1; }

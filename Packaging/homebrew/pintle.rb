@@ -1,16 +1,18 @@
-# Builds the command-line tool on macOS from a checkout. No run of it on a Mac has been seen yet.
+# Builds the command-line tool on macOS from a checkout. Homebrew takes formulae from a tap only. No run of this on a Mac has
+# been seen yet.
 #
-#     brew install --HEAD --formula ./Packaging/homebrew/pintle.rb
+#     brew tap-new pintle/local
+#     cp Packaging/homebrew/pintle.rb "$(brew --repository pintle/local)/Formula/"
+#     HOMEBREW_PINTLE_SOURCE=$PWD brew install --HEAD pintle/local/pintle
 class Pintle < Formula
   desc "Decides whether a TLS server is the one that an app means to talk to"
   license "Apache-2.0"
-  head "file://#{Pathname.new(__dir__).parent.parent.realpath}", using: :git
+  head "file://#{ENV.fetch("HOMEBREW_PINTLE_SOURCE", "")}", using: :git, branch: "main"
 
   depends_on "pkgconf" => :build
   depends_on xcode: ["26.0", :build]
   depends_on "expat"
   depends_on "libpsl"
-  depends_on :macos
   depends_on macos: :sequoia
   depends_on "openssl@3"
 
@@ -18,7 +20,7 @@ class Pintle < Formula
     ENV["PINTLE_OPENSSL"] = "1"
     system "swift", "build", "--disable-sandbox", "-c", "release", "--product", "pintle"
     bin.install ".build/release/pintle"
-    generate_completions_from_executable(bin/"pintle", "--generate-completion-script")
+    generate_completions_from_executable(bin/"pintle", "--generate-completion-script", shells: [:zsh, :fish])
   end
 
   test do

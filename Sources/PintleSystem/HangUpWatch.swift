@@ -1,6 +1,6 @@
 /// A watch for the moment when the peer of a socket disconnects or ends its side. Unread bytes do not hide it.
 package struct HangUpWatch: ~Copyable {
-    /// An entry for `poll`, which has an event once the peer has gone.
+    /// An entry for `poll`. After its event, ``hasSeenEnd`` says what it means.
     package let entry: pollfd
 
     /// - Parameter socket: a connected socket. It stays open for as long as the watch.
@@ -20,6 +20,18 @@ package struct HangUpWatch: ~Copyable {
         #else
         // POLLRDHUP, which Swift's Glibc module does not declare.
         entry = pollfd(fd: socket, events: 0x2000, revents: 0)
+        #endif
+    }
+
+    /// A Boolean value that indicates whether the event of ``entry`` means that the peer has gone. On Darwin there is also an
+    /// event when unread bytes fill the buffer.
+    package var hasSeenEnd: Bool {
+        #if canImport(Darwin)
+        var event = kevent()
+        var noTime = timespec()
+        return kevent(entry.fd, nil, 0, &event, 1, &noTime) > 0 && CInt(event.flags) & EV_EOF != 0
+        #else
+        true
         #endif
     }
 

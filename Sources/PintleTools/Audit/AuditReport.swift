@@ -71,7 +71,7 @@ struct AuditText {
         case .unreached: word = palette.bad("NOT REACHED") + "  "
         case .trusted where requiresHybrid && record.lacksHybridGroup:
             word = palette.bad("NO HYBRID") + "    "
-            message = "negotiates \(record.keyExchangeGroup?.name ?? "no group")"
+            message = record.keyExchangeGroup.map { "negotiates \($0)" } ?? "its result names no group"
         case .trusted where record.hasWarning:
             word = palette.warning("warning") + "      "
             if let first = record.problems.first {

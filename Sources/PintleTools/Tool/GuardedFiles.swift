@@ -41,7 +41,7 @@ struct FileIdentity: Equatable {
 
     private init?(_ status: stat) {
         guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-        (device, inode, name) = (UInt(status.st_dev), UInt(status.st_ino), nil)
+        (device, inode, name) = (UInt(truncatingIfNeeded: status.st_dev), UInt(status.st_ino), nil)
     }
 
     /// Returns `nil` for anything but a regular file, and if the folder does not exist.
@@ -56,7 +56,7 @@ struct FileIdentity: Equatable {
             guard !name.isEmpty, stat(folder.isEmpty ? "." : folder, &status) == 0 else { return nil }
             self.name = String(name)
         }
-        device = UInt(status.st_dev)
+        device = UInt(truncatingIfNeeded: status.st_dev)
         inode = UInt(status.st_ino)
     }
 }

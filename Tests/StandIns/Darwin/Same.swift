@@ -27,6 +27,7 @@
 @_exported public import var Glibc.EROFS
 @_exported public import var Glibc.EWOULDBLOCK
 @_exported public import var Glibc.FD_CLOEXEC
+@_exported public import var Glibc.F_GETFD
 @_exported public import var Glibc.F_OK
 @_exported public import var Glibc.F_SETFD
 @_exported public import var Glibc.F_SETFL
@@ -58,7 +59,9 @@
 @_exported public import var Glibc.SIGKILL
 @_exported public import var Glibc.SIGPIPE
 @_exported public import var Glibc.SIGTERM
+@_exported public import var Glibc.SIGUSR2
 @_exported public import var Glibc.SIG_DFL
+@_exported public import var Glibc.SIG_IGN
 @_exported public import var Glibc.SOL_SOCKET
 @_exported public import var Glibc.SO_ERROR
 @_exported public import var Glibc.SO_LINGER

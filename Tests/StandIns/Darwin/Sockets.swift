@@ -15,7 +15,6 @@ public let SHUT_RD: Int32 = 0
 public let SHUT_WR: Int32 = 1
 public let IPPROTO_TCP: Int32 = 6
 public let SO_NOSIGPIPE: Int32 = 0x1022
-public let MSG_DONTWAIT: Int32 = 0x80
 
 public struct in_addr: Sendable {
     public var s_addr: UInt32 = 0
@@ -142,13 +141,13 @@ public func setsockopt(
     option == SO_NOSIGPIPE ? 0 : Glibc.setsockopt(socket, level, option, value, length)
 }
 
-/// Adds Linux's MSG_NOSIGNAL in the place of SO_NOSIGPIPE.
+/// Adds Linux's MSG_NOSIGNAL in the place of SO_NOSIGPIPE. Other flags have no effect, as MSG_DONTWAIT has none on macOS.
 public func send(_ socket: Int32, _ bytes: UnsafeRawPointer!, _ count: Int, _ flags: Int32) -> Int {
-    Glibc.send(socket, bytes, count, flags == 0 ? 0x4000 : 0x4000 | 0x40)
+    Glibc.send(socket, bytes, count, 0x4000)
 }
 
 public func recv(_ socket: Int32, _ bytes: UnsafeMutableRawPointer!, _ count: Int, _ flags: Int32) -> Int {
-    Glibc.recv(socket, bytes, count, flags == MSG_DONTWAIT ? 0x40 : flags)
+    Glibc.recv(socket, bytes, count, flags)
 }
 
 @discardableResult

@@ -18,7 +18,8 @@ public struct stat: Sendable {
 
     /// Copies Linux's structure.
     public init(_ own: Glibc.stat) {
-        st_dev = dev_t(truncatingIfNeeded: own.st_dev)
+        // Negative, as some file systems of macOS are.
+        st_dev = ~dev_t(truncatingIfNeeded: own.st_dev)
         st_mode = mode_t(own.st_mode)
         st_nlink = UInt16(clamping: own.st_nlink)
         st_ino = UInt64(own.st_ino)

@@ -21,6 +21,8 @@ package final class TCPConnection: ByteStream, Sendable {
         readingEnd = timeLimit.map { Deadline(seconds: $0) }
         self.descriptor = descriptor
         self.stop = stop
+        // Each call below polls. macOS ignores MSG_DONTWAIT in `send`, so the socket itself does not block.
+        _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
         var yes: Int32 = 1
         setsockopt(descriptor.number, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -40,7 +42,7 @@ package final class TCPConnection: ByteStream, Sendable {
         var buffer = [UInt8](repeating: 0, count: min(max(count, 1), 65_536))
         while true {
             try wait(for: Int16(POLLIN))
-            let received = recv(descriptor.number, &buffer, buffer.count, TCPConnection.dontWait)
+            let received = recv(descriptor.number, &buffer, buffer.count, 0)
             if received >= 0 { return Array(buffer.prefix(received)) }
             // Some clients disconnect with a reset.
             if errno == ECONNRESET { return [] }
@@ -52,7 +54,7 @@ package final class TCPConnection: ByteStream, Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes {
-                send(descriptor.number, $0.baseAddress, $0.count, TCPConnection.dontWait | StreamSocket.sendFlags)
+                send(descriptor.number, $0.baseAddress, $0.count, StreamSocket.sendFlags)
             }
             if sent > 0 {
                 rest = rest.dropFirst(sent)
@@ -83,14 +85,12 @@ package final class TCPConnection: ByteStream, Sendable {
 
     /// Waits until the peer disconnects, the server closes or the time is up. Bytes that the peer sends meanwhile stay unread.
     package func stall(seconds: Double) {
-        let watch = HangUpWatch(descriptor.number)
-        _ = poll(watch.entry, deadline: Deadline(seconds: seconds))
+        _ = waitForHangUp(Deadline(seconds: seconds))
     }
 
     /// Waits for a time. Throws as soon as the peer disconnects or the server closes.
     func pause(seconds: Double) throws(StreamError) {
-        let watch = HangUpWatch(descriptor.number)
-        switch poll(watch.entry, deadline: Deadline(seconds: seconds)) {
+        switch waitForHangUp(Deadline(seconds: seconds)) {
         case .timedOut: break
         case .stopped: throw .serverClosed
         case .ready: throw StreamError(reason: "the peer disconnected")
@@ -105,7 +105,7 @@ package final class TCPConnection: ByteStream, Sendable {
         let deadline = Deadline(seconds: 0.25)
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while poll(events: Int16(POLLIN), deadline: deadline) == .ready {
-            let received = recv(descriptor.number, &buffer, buffer.count, TCPConnection.dontWait)
+            let received = recv(descriptor.number, &buffer, buffer.count, 0)
             if received <= 0 { return }
         }
     }
@@ -128,6 +128,16 @@ package final class TCPConnection: ByteStream, Sendable {
 
     private enum Event { case ready, stopped, timedOut }
 
+    private func waitForHangUp(_ deadline: Deadline) -> Event {
+        let watch = HangUpWatch(descriptor.number)
+        while true {
+            let event = poll(watch.entry, deadline: deadline)
+            guard event == .ready, !watch.hasSeenEnd else { return event }
+            usleep(20_000)
+            if deadline.isOver { return .timedOut }
+        }
+    }
+
     private func poll(events: Int16, deadline: Deadline?) -> Event {
         poll(pollfd(fd: descriptor.number, events: events, revents: 0), deadline: deadline)
     }
@@ -144,8 +154,6 @@ package final class TCPConnection: ByteStream, Sendable {
             if count == 0 || errno != EINTR { return .timedOut }
         }
     }
-
-    static let dontWait = Int32(MSG_DONTWAIT)
 
     static func lastError(_ operation: String) -> StreamError {
         StreamError(reason: SystemCallError.last(operation).description)

@@ -10,10 +10,14 @@ struct ProxySession {
     let clear: (@Sendable (LoopbackProxy.ClearRequest) -> Bool)?
     let update: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
 
-    /// Serves either protocol.
+    /// Serves either protocol. Another one, such as SOCKS 4 or TLS, ends with its first byte, so that its client need not wait.
     func serveAny() throws {
         let first = try client.read(exactly: 1)
-        if first == [5] { try serveSOCKS(firstBytes: first) } else { try serveHTTP(firstBytes: first, takesURLs: true) }
+        switch first[0] {
+        case 5: try serveSOCKS(firstBytes: first)
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): try serveHTTP(firstBytes: first, takesURLs: true)
+        default: break
+        }
     }
 
     // MARK: HTTP

@@ -57,7 +57,11 @@ ci-tests:
 # Without debug information the same commit gives the same bytes in each folder.
 RELEASE_OPTIONS := --static-swift-stdlib --disable-local-rpath -Xswiftc -gnone -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -O2 -Xlinker --no-eh-frame-hdr \
-  -Xlinker -T -Xlinker "$(CURDIR)/Packaging/unwind.ld" -Xlinker -z -Xlinker pack-relative-relocs
+  -Xlinker -T -Xlinker "$(CURDIR)/Packaging/unwind.ld"
+# An older C library cannot load packed relocations.
+ifeq ($(shell printf '2.36\n%s\n' "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f2)" | sort -VC && echo yes),yes)
+RELEASE_OPTIONS += -Xlinker -z -Xlinker pack-relative-relocs
+endif
 
 # Examples/clients/clients.json has the options of the compiler too: with others it would compile the modules again.
 release-tool:
@@ -195,7 +199,7 @@ deb: build ## Build a Debian package, a tarball, an SBOM and their checksums: .b
 	@Scripts/setup.sh package
 	@Packaging/build.sh
 
-package-test: deb ## Install the package in a fresh root of SUITE=trixie or this machine's, and run everything in it; needs root
+package-test: deb ## Install the package in a fresh root of SUITE=trixie or this machine's, and try the demo, pages and completions there; needs root
 	@Packaging/test.sh $(SUITE)
 
 reproduce: deb ## Build the packages of the current commit again in another folder, and compare every byte

@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
 # Packs the tool .build/release/pintle for this distribution and processor: a Debian package, a relocatable tarball, an SBOM in SPDX 2.3
 # and SHA256SUMS. The same commit and the same build tools give the same bytes. Fails if the tool or the package is larger
-# than promised. usage: build.sh [FOLDER]
+# than promised. usage: build.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 most_tool=19000000 most_package=6000000
 tool=$PWD/.build/release/pintle
-out=${1:-.build/packages}
+out=.build/packages
 export LC_ALL=C TZ=UTC
 umask 022
-read -r version SOURCE_DATE_EPOCH < <(Packaging/version.sh "$("$tool" --version)")
-export SOURCE_DATE_EPOCH
-architecture=$(dpkg --print-architecture)
-name=pintle_${version}_$architecture
+answer=$(Packaging/version.sh "$("$tool" --version)")
+version=${answer% *} && export SOURCE_DATE_EPOCH=${answer#* }
+architecture=$(dpkg --print-architecture) && name=pintle_${version}_$architecture
 rm -rf "$out" && mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -30,8 +29,11 @@ printf 'pintle (%s) unstable; urgency=medium\n\n  * changelog.gz has the changes
 mkdir "$work/debian" "$root/DEBIAN"
 printf 'Source: pintle\n\nPackage: pintle\nArchitecture: any\nDepends: ${shlibs:Depends}\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O "$root/usr/bin/pintle" 2>shlibdeps.log) || { cat "$work/shlibdeps.log" >&2 && exit 1; }
-# dpkg-shlibdeps overlooks that packed relocations (DT_RELR) need glibc 2.36.
-depends=$(sed -E 's/^shlibs:Depends=//; s/libc6 \(>= 2\.(1?[0-9]|2[0-9]|3[0-5])\)/libc6 (>= 2.36)/' <<<"$depends")
+depends=${depends#shlibs:Depends=}
+# dpkg-shlibdeps overlooks that packed relocations need glibc 2.36.
+if readelf -V "$root/usr/bin/pintle" | grep GLIBC_ABI_DT_RELR >/dev/null; then
+    depends=$(sed -E 's/libc6 \(>= 2\.(1?[0-9]|2[0-9]|3[0-5])\)/libc6 (>= 2.36)/' <<<"$depends")
+fi
 size=$(find "$root/usr" -type f -printf '%s\n' | awk '{ sum += int(($1 + 1023) / 1024) } END { print sum }')
 sed -e "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/; s/@DEPENDS@/$depends/" \
     Packaging/control.in >"$root/DEBIAN/control"
@@ -42,7 +44,7 @@ dpkg-deb -Zxz -z9 -Sextreme --threads-max=1 --root-owner-group --build "$root" "
 # The tarball, whose folder may be anywhere.
 folder=pintle-$version-linux-$(uname -m)
 Packaging/stage.sh "$tool" "$work/$folder"
-cp LICENSE CHANGELOG.md "$work/$folder/"
+install -m 644 LICENSE CHANGELOG.md Packaging/copyright "$work/$folder/"
 sed "s/@DEPENDS@/$depends/" Packaging/tarball.txt >"$work/$folder/README"
 clamp "$work/$folder"
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner -cf - "$folder" | xz -9e -T1 >"$out/$folder.tar.xz"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Proves that the packages are reproducible: builds the current commit in two folders with other names and compares every byte.
+# Proves that the packages are reproducible: builds the current commit in two folders, with other names, umasks
+# and time zones, and compares every byte.
 # Prints each difference. With a folder as argument, compares its packages with one more build. usage: reproduce.sh [FOLDER]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -7,17 +8,16 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ -z "$(git status --porcelain)" ] || { echo "reproduce: error: commit your changes first; a clone does not have them" >&2 && exit 1; }
 
-build() { # folder
-    git clone --quiet . "$1"
-    git -C "$1" checkout --quiet --detach "$(git rev-parse HEAD)"
-    env -u PINTLE_TOOL make -C "$1" deb
+build() { # folder, umask, time zone
+    (umask "$2" && git clone --quiet . "$1" && git -C "$1" checkout --quiet --detach "$(git rev-parse HEAD)" &&
+        env -u PINTLE_TOOL TZ="$3" make -C "$1" deb)
 }
 first=${1:-}
 if [ -z "$first" ]; then
-    build "$work/first"
+    build "$work/first" 022 UTC
     first=$work/first/.build/packages
 fi
-build "$work/second/with-a-longer-name"
+build "$work/second/with-a-longer-name" 077 Asia/Tokyo
 second="$work/second/with-a-longer-name/.build/packages"
 if diff -rq "$first" "$second"; then
     echo "reproduce: both builds have the same bytes:"

@@ -32,4 +32,6 @@ tar -C 'other place' -xf /tmp/tarball.tar.xz
 moved=$(echo "$PWD/other place"/pintle-*)
 claim "the tool of the tarball runs at another place" "$version" "$("$moved/bin/pintle" --version)"
 claim "the tarball has the same tool" "$(sha256sum <"$(command -v pintle)")" "$(sha256sum <"$moved/bin/pintle")"
+claim "the recipe for zsh in the tarball's README works" _pintle "$(cd "$moved" &&
+    zsh -fc "$(grep '^ *fpath=' README | sed 's/compinit  .*/compinit -u/'); echo \$_comps[pintle]")"
 claim "man finds the pages of the tarball" "$moved/share/man/man1/pintle.1" "$(PATH=$moved/bin:$PATH man -w pintle)"

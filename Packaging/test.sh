@@ -27,7 +27,7 @@ done
 apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries|ForceIP)' >"$work/apt.conf" || true
 mmdebstrap --quiet --variant=minbase --aptopt="$work/apt.conf" "$suite" "$root" \
     $(find "$work" -name '*.list' -o -name '*.sources') >"$work/log" 2>&1 ||
-    { tail -n 3 "$work/log" >&2 && skip "mmdebstrap cannot make a root of $suite from this machine's apt sources"; }
+    { tail -n 3 "$work/log" >&2 && fail "mmdebstrap cannot make a root of $suite from this machine's apt sources"; }
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 mount -t proc proc "$root/proc"
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
@@ -38,7 +38,7 @@ inside() {
 user='' folder=/ entry=''
 while read -r instruction text; do
     case $instruction in
-    FROM) ;;
+    FROM) [[ $text =~ /$ID: ]] || fail "Packaging/Containerfile is for $text, and this package is of $ID" ;;
     COPY) cp "$context"/${text% *} "$root${text##* }" ;;
     RUN) inside "$text" ;;
     USER) user=$text ;;

@@ -44,12 +44,13 @@ folder_of() { # folder, package with the OpenSSL
     chmod +x "$1"/bin/*
 }
 
-# The packages look for openssl.cnf and the system's roots where these systems do not have them.
+# The packages look for openssl.cnf where these systems do not have it.
 run() { env PATH="$folder/bin:$PATH" LD_LIBRARY_PATH="$folder" OPENSSL_CONF="$conf" PINTLE_LIBRARIES="$lane 8." "$@"; }
 conf=$(openssl version -d | cut -d'"' -f2)/openssl.cnf
 for lane in ${1:-3.5 3.6}; do
     folder=$work/$lane
     folder_of "$folder" "$([ "$lane" = 3.5 ] && echo psycopg_binary || echo pycurl)"
+    ! run ldd "$tool" .build/debug/Rehearsing | grep -E 'lib(ssl|crypto|curl)[-.].*=>' | grep -vF "=> $folder/" >&2 || exit 1
     run swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width "${TEST_WIDTH:-4}" \
         --filter "$tests" 2>&1 | tee "$work/$lane.log" | grep -E '^(✘|↳|✔ Test run|━|loaded:|error:)'
     run "$tool" demo | tail -n 1

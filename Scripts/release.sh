@@ -15,6 +15,7 @@ newest=$(sed -n 's/^## \([0-9][0-9.]*\) .*/\1/p' CHANGELOG.md | head -1)
 [ "$(printf '%s\n' "${newest:-0}" "$version" | sort -V | tail -1)" = "$version" ] && [ "$newest" != "$version" ] ||
     fail "$version is not newer than $newest, the newest version in CHANGELOG.md"
 section=$(sed -n '/^## Unreleased$/,/^## [^U]/{/^## /!p}' CHANGELOG.md)
+! grep -q 'The first version is in the making' <<<"$section" || fail "CHANGELOG.md must say what the first version is"
 grep -q '^- ' <<<"$section" || fail "CHANGELOG.md has no change under Unreleased"
 
 sed -i "s/static let version = \".*\"/static let version = \"$version\"/" "$source"

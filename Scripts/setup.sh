@@ -43,6 +43,7 @@ for purpose in "$@"; do
         command dpkg-shlibdeps "dpkg-dev binutils"
         command xz xz-utils
         command jq jq
+        command git git
         ;;
     model)
         command spin spin

@@ -63,6 +63,15 @@ struct ReleaseScriptTests {
         try refuses("0.2.0", "no change under Unreleased")
     }
 
+    @Test("A first section that still says that the version is in the making is an error")
+    func firstVersion() throws {
+        try write(
+            "CHANGELOG.md",
+            Self.changes.replacing("### Added", with: "The first version is in the making.\n\n### Added"))
+        try commit()
+        try refuses("0.2.0", "must say what the first version is")
+    }
+
     @Test(
         "A package without a home page or with an example address is an error", arguments: ["Homepage", "Maintainer"])
     func packageFields(field: String) throws {

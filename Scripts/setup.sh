@@ -42,8 +42,7 @@ for purpose in "$@"; do
     package)
         command dpkg-shlibdeps "dpkg-dev binutils"
         command xz xz-utils
-        command jq jq
-        command git git
+        command jq jq && command git git
         ;;
     model)
         command spin spin

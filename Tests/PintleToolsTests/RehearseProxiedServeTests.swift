@@ -14,10 +14,11 @@ struct RehearseProxiedServeTests {
         let directory: TemporaryDirectory
         let child: ChildProcess
 
-        init(_ options: [String]) throws {
+        init(_ options: [String], ignoringHangUps ignores: Bool = false) throws {
             directory = try TemporaryDirectory()
             child = try ChildProcess(
-                [try #require(SpawnedTool.path), "rehearse", "--proxy", "--serve"] + options,
+                (ignores ? ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"] : [])
+                    + [try #require(SpawnedTool.path), "rehearse", "--proxy", "--serve"] + options,
                 outputFile: directory.path(of: "log"))
             #expect(wait { log.contains(": the right server first, then ") && log.hasSuffix("\n\n") }, "\(log)")
         }
@@ -107,6 +108,20 @@ struct RehearseProxiedServeTests {
         let none = ToolRun(
             "rehearse", "--proxy", "--serve", "--host", "api.example.com", "--only", "coalesced-connection")
         #expect(none.code == 2 && none.errors.contains("a device has no pin for the second host"), "\(none.errors)")
+    }
+
+    @Test(
+        "SIGHUP ends the tool, unless it was started with that signal ignored, as by nohup", arguments: [true, false])
+    func hangUp(isIgnored: Bool) throws {
+        let served = try ProxyProcess(["--host", "api.example.com"], ignoringHangUps: isIgnored)
+        kill(served.child.processIdentifier, SIGHUP)
+        if isIgnored {
+            usleep(500_000)
+            #expect(served.child.status == nil)
+            #expect(served.end() == 2)
+        } else {
+            #expect(served.wait { served.child.status == 2 })
+        }
     }
 
     @Test("A client that still waits at the end has no verdict, as without the proxy")

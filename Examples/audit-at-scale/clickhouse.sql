@@ -1,7 +1,7 @@
 -- The results of audits, one row for each line of NDJSON, and a view with the newest result of each server and day. To load:
 --   cat /audit/2026-11-23/*.ndjson | clickhouse-client --date_time_input_format best_effort \
 --     --input_format_skip_unknown_fields 1 -q "INSERT INTO pins.audits FORMAT JSONEachRow"
--- Loading a file twice changes nothing: equal rows become one.
+-- Loading a file twice does not change the view, and ClickHouse merges equal rows later.
 CREATE DATABASE IF NOT EXISTS pins;
 
 CREATE TABLE IF NOT EXISTS pins.audits
@@ -39,7 +39,8 @@ SELECT
     argMax(if(decision = '', 'unreached', decision), at) AS outcome,
     argMax(if(decision = '', error.code, reason), at) AS reason,
     argMax(rule, at) AS rule,
-    argMax(certificateEnds, at) AS certificateEnds,
+    -- argMax by itself skips NULL, and would take the end of an older result.
+    argMax(tuple(certificateEnds), at).1 AS certificateEnds,
     argMax(keyExchangeGroup, at) AS keyExchangeGroup
 FROM pins.audits
 GROUP BY day, host, port, connectTo;

@@ -271,14 +271,20 @@ struct AuditFileTests {
         let port = server.port
         let list = try scene.list(
             [("s.audit.test", silent.port)] + (0..<3).map { ("t\($0).audit.test", port) }, name: "s.txt")
+        let metrics = try scene.directory.write("before\n", to: "pintle.prom")
         let late = scene.audit(
-            policy, "--hosts", list, "-o", results, "--time-limit", "1", "--handshake-timeout", "3600")
+            policy, "--hosts", list, "-o", results, "--metrics", metrics, "--time-limit", "1",
+            "--handshake-timeout", "3600")
         #expect(late.code == 2)
         #expect(late.errors.contains("warning: not asked: ") && late.errors.contains("; the time is up"))
         #expect(late.errors.contains("to go on: pintle audit "))
+        // Metrics of a part would end the alerts about the other servers.
+        #expect(try scene.read("pintle.prom") == "before\n" && late.errors.contains("pintle.prom is left as it was"))
         #expect(try !hosts().contains("s.audit.test"))
-        let rest = scene.audit(policy, "--hosts", list, "-o", results, "--resume", "--handshake-timeout", "0.2")
+        let rest = scene.audit(
+            policy, "--hosts", list, "-o", results, "--metrics", metrics, "--resume", "--handshake-timeout", "0.2")
         #expect(rest.code == 3)
+        #expect(try scene.read("pintle.prom").contains("pintle_audit_servers{outcome=\"unreached\"} 1"))
         #expect(rest.output.contains("NOT REACHED  handshake-timeout"))
         #expect(try hosts().sorted() == ["s.audit.test", "t0.audit.test", "t1.audit.test", "t2.audit.test"])
     }

@@ -72,6 +72,16 @@ struct AuditMetricsTests {
         #expect(samples.contains("pintle_audit_servers{outcome=\"rejected\"} 251"))
     }
 
+    @Test("Servers that were not reached do not take the place of a refused one")
+    func outcomes() throws {
+        let text = try metrics(
+            (0..<150).map { line("a\($0).test", "\"error\": {\"code\": \"connect-timeout\", \"message\": \"\"}") }
+                + [line("z.test", "\"decision\": \"rejected\", \"reason\": \"pin-mismatch\"")], code: .rejected)
+        let samples = text.split(separator: "\n").filter { $0.hasPrefix("pintle_audit_server_failed{") }
+        #expect(samples.count { $0.contains("outcome=\"unreached\"") } == 100)
+        #expect(samples.count { $0.contains("server=\"z.test:443\"") } == 1)
+    }
+
     @Test("The first ends are found among many, the earliest first")
     func firstEnds() throws {
         let text = try metrics(

@@ -132,8 +132,8 @@ extension ReferenceSection {
         .paragraph(
             """
             `--metrics` writes Prometheus's text format for the textfile collector of the node exporter: sums, and series for at \
-            most 100 servers that are not trusted, and 100 whose certificates or pins end first. The file is replaced as a \
-            whole; its name must end in `.prom` for the collector.
+            most 100 refused servers, 100 that were not reached, and 100 whose certificates or pins end first. The file is \
+            replaced as a whole, and not by an audit that ends early; its name must end in `.prom` for the collector.
             """))
 
     fileprivate static let auditJSON = ReferenceSection.json(

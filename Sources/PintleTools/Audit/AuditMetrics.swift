@@ -4,27 +4,37 @@ internal import PintleSystem
 /// The metrics of an audit in Prometheus's text format, version 0.0.4, for the textfile collector of the node exporter.
 ///
 /// Sums cover all servers. Only the servers that need attention have series of their own, at most 100 of each kind, so that a
-/// large audit does not fill the database.
+/// large audit does not fill the database. Which 100 does not depend on the order of the results.
 struct AuditMetrics {
     private static let mostServers = 100
 
     private var tally = AuditTally()
     private var firstInstant: Date?
     private var lastInstant: Date?
-    /// The servers that are not trusted, in the order of the results.
-    private var bad: [AuditRecord] = []
+    /// The refused servers that come first by name.
+    private var rejected = First(limit: mostServers, of: failuresByName)
+    /// The unreached servers that come first by name. Many of them must not hide a refused one.
+    private var unreached = First(limit: mostServers, of: failuresByName)
     /// The trusted servers whose certificates end first.
-    private var certificateEnds = FirstDates(limit: mostServers)
+    private var certificateEnds = First(limit: mostServers, of: serversByDate)
     /// The servers whose pins end first.
-    private var pinEnds = FirstDates(limit: mostServers)
+    private var pinEnds = First(limit: mostServers, of: serversByDate)
+
+    private static let failuresByName: @Sendable (AuditRecord, AuditRecord) -> Bool = { $0.server < $1.server }
+    private static let serversByDate: @Sendable ((date: Date, name: String), (date: Date, name: String)) -> Bool = {
+        ($0.date, $0.name) < ($1.date, $1.name)
+    }
 
     mutating func add(_ record: AuditRecord) {
         tally.add(record)
         firstInstant = min(firstInstant ?? record.instant, record.instant)
         lastInstant = max(lastInstant ?? record.instant, record.instant)
-        if record.outcome != .trusted, bad.count < Self.mostServers { bad.append(record) }
-        if record.outcome == .trusted, let end = record.certificateEnds { certificateEnds.add(end, record.server) }
-        if let end = record.pinsEnd { pinEnds.add(end, record.server) }
+        switch record.outcome {
+        case .rejected: rejected.add(record)
+        case .unreached: unreached.add(record)
+        case .trusted: if let end = record.certificateEnds { certificateEnds.add((end, record.server)) }
+        }
+        if let end = record.pinsEnd { pinEnds.add((end, record.server)) }
     }
 
     /// The text, which ends with a line break.
@@ -46,8 +56,8 @@ struct AuditMetrics {
             text.family("pintle_audit_hybrid_servers", "Servers that negotiated a hybrid key exchange.")
             text.sample([:], tally.hybrid)
         }
-        text.family("pintle_audit_server_failed", "1 for a server that is not trusted; at most 100 servers.")
-        for record in bad {
+        text.family("pintle_audit_server_failed", "1 for a server that is not trusted; at most 100 of each outcome.")
+        for record in rejected.sorted + unreached.sorted {
             text.sample(["server": record.server, "outcome": record.outcome.rawValue, "reason": record.reason], 1)
         }
         text.family(
@@ -84,22 +94,20 @@ extension AuditRecord {
     fileprivate var server: String { "\(endpoint)" + (connectTo.map { " at \($0)" } ?? "") }
 }
 
-/// The names with the earliest dates, without keeping all of them.
-private struct FirstDates {
+/// The first entries in an order, without keeping all of them.
+private struct First<Entry> {
     private let limit: Int
-    private var entries: [(date: Date, name: String)] = []
+    private let order: @Sendable (Entry, Entry) -> Bool
+    private var entries: [Entry] = []
 
-    init(limit: Int) {
-        self.limit = limit
+    init(limit: Int, of order: @escaping @Sendable (Entry, Entry) -> Bool) {
+        (self.limit, self.order) = (limit, order)
     }
 
-    /// The entries, the earliest date first.
-    var sorted: [(date: Date, name: String)] {
-        Array(entries.sorted { ($0.date, $0.name) < ($1.date, $1.name) }.prefix(limit))
-    }
+    var sorted: [Entry] { Array(entries.sorted(by: order).prefix(limit)) }
 
-    mutating func add(_ date: Date, _ name: String) {
-        entries.append((date, name))
+    mutating func add(_ entry: Entry) {
+        entries.append(entry)
         // Sorting only now and then keeps the cost of each entry small.
         if entries.count >= 20 * limit { entries = sorted }
     }

@@ -79,7 +79,8 @@ final class AuditRun {
                     results: selection, now: invocation.now, requiresHybrid: request.requiresHybrid
                 ).write(to: path)
             }
-            if let path = request.metrics { try AuditMetrics.write(selection, to: path, now: invocation.now) }
+            // Metrics of a part would end the alerts about the other servers.
+            if isDone, let path = request.metrics { try AuditMetrics.write(selection, to: path, now: invocation.now) }
         }
         let notAsked = isDone ? 0 : left - (tally.servers - before)
         conclude(notAsked: notAsked)
@@ -87,6 +88,7 @@ final class AuditRun {
             console.warn(
                 "not asked: \(ValidityText.counted(notAsked, "server")); " + (isLate ? "the time is up" : "interrupted")
             )
+            if let path = request.metrics { console.warn("\(SafeText.escape(path)) is left as it was") }
             if request.results != nil, !request.resumes {
                 console.hint("to go on: " + invocation.commandLine(adding: ["--resume"]))
             }

@@ -26,23 +26,30 @@ def accepted_codes(folder):
         (tool / "pintle").write_text(f"#!/bin/sh\nexit {code}\n")
         (tool / "pintle").chmod(0o755)
         return subprocess.run(["sh", "-ec" if script is step else "-c", script], cwd=folder, env={
-            "PATH": f"{tool}:{os.environ['PATH']}", "AUDIT": str(tool), "PARTS": "1", "JOB_COMPLETION_INDEX": "0",
-            "PART": "1"}).returncode == 0
+            "PATH": f"{tool}:{os.environ['PATH']}", "AUDIT": str(tool), "PARTS": "1", "JOB": "codes",
+            "JOB_COMPLETION_INDEX": "0", "PART": "1"}).returncode == 0
     return [[code for code in (0, 1, 2, 3, 127, 137) if succeeds(script, code)] for script in (shell_lines(), step)]
 
 
-def audit(tool, folder, day):
-    """Runs all parts with a tool, and returns the lines of their results."""
-    # The lines ask for the day; this one is told.
+def audit(tool, folder, name):
+    """Runs all parts with a tool."""
     tools = folder / "bin"
     tools.mkdir(exist_ok=True)
-    for name, line in (("date", f"echo {day}"), ("pintle", f"exec '{tool}' \"$@\" --anchors '{folder}/root.pem'")):
-        (tools / name).write_text(f"#!/bin/sh\n{line}\n")
-        (tools / name).chmod(0o755)
+    (tools / "pintle").write_text(f"#!/bin/sh\nexec '{tool}' \"$@\" --anchors '{folder}/root.pem'\n")
+    (tools / "pintle").chmod(0o755)
     for index in range(PARTS):
         subprocess.run(["sh", "-c", shell_lines()], check=True, timeout=120, env={
             **os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "AUDIT": str(folder), "PARTS": str(PARTS),
-            "JOB_COMPLETION_INDEX": str(index)})
-    lines = [line for file in sorted((folder / day).iterdir()) for line in file.read_text().splitlines()]
-    # All results are of today; the second day's are moved to its date.
-    return [re.sub(r'("at": ?")\d{4}-\d\d-\d\d', rf"\g<1>{day}", line) for line in lines]
+            "JOB": name, "JOB_COMPLETION_INDEX": str(index)})
+
+
+def rows(folder, name, days):
+    """Returns what load.sh gives to ClickHouse. The results, all of today, are moved to one date after the other."""
+    files = sorted((folder / name).iterdir())
+    for index, file in enumerate(files):
+        day = days[index * len(days) // len(files)]
+        file.write_text(re.sub(r'("at": ?")\d{4}-\d\d-\d\d', rf"\g<1>{day}", file.read_text()))
+    (folder / "bin" / "clickhouse-client").write_text("#!/bin/sh\nexec cat\n")
+    (folder / "bin" / "clickhouse-client").chmod(0o755)
+    return subprocess.run([EXAMPLE / "load.sh", folder / name, "--database", "pins"], check=True, capture_output=True, text=True, env={
+        **os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}).stdout.splitlines()

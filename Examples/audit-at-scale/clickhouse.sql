@@ -1,11 +1,8 @@
--- The results of audits, one row for each line of NDJSON, and a view with the newest result of each server and day. To load:
---   cat /audit/2026-11-23/*.ndjson | clickhouse-client --date_time_input_format best_effort \
---     --input_format_skip_unknown_fields 1 -q "INSERT INTO pins.audits FORMAT JSONEachRow"
--- Loading a file twice does not change the view, and ClickHouse merges equal rows later.
-CREATE DATABASE IF NOT EXISTS pins;
-
-CREATE TABLE IF NOT EXISTS pins.audits
+-- The results of audits, one row for each line of NDJSON. load.sh loads them. A database is for the audits of one app: results of
+-- other policies would count as changed ones.
+CREATE TABLE IF NOT EXISTS audits
 (
+    audit LowCardinality(String),
     host String,
     port UInt16,
     connectTo String,
@@ -23,16 +20,24 @@ CREATE TABLE IF NOT EXISTS pins.audits
     pinsEnd Nullable(DateTime('UTC')),
     tlsVersion LowCardinality(String),
     keyExchangeGroup LowCardinality(String),
-    policy String
+    policy LowCardinality(String),
+    anchors LowCardinality(String)
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(at)
-ORDER BY (host, port, connectTo, at)
+ORDER BY (audit, host, port, connectTo, at)
 TTL toDateTime(at) + INTERVAL 400 DAY;
 
-CREATE VIEW IF NOT EXISTS pins.audit_days AS
+-- The audits. The newest one has the age 0.
+CREATE VIEW IF NOT EXISTS audit_ages AS
+SELECT audit, min(at) AS started, row_number() OVER (ORDER BY min(at) DESC) - 1 AS age
+FROM audits
+GROUP BY audit;
+
+-- The newest result of each server in each audit.
+CREATE VIEW IF NOT EXISTS audit_servers AS
 SELECT
-    toDate(at) AS day,
+    audit,
     host,
     port,
     connectTo,
@@ -41,6 +46,7 @@ SELECT
     argMax(rule, at) AS rule,
     -- argMax by itself skips NULL, and would take the end of an older result.
     argMax(tuple(certificateEnds), at).1 AS certificateEnds,
-    argMax(keyExchangeGroup, at) AS keyExchangeGroup
-FROM pins.audits
-GROUP BY day, host, port, connectTo;
+    argMax(keyExchangeGroup, at) AS keyExchangeGroup,
+    argMax((policy, anchors), at) AS basis
+FROM audits
+GROUP BY audit, host, port, connectTo;

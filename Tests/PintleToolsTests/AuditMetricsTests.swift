@@ -82,6 +82,23 @@ struct AuditMetricsTests {
         #expect(samples.count { $0.contains("server=\"z.test:443\"") } == 1)
     }
 
+    @Test("The place that was connected to is a label of its own, so that one name has a series for each place")
+    func connectTo() throws {
+        let refused = "\"decision\": \"rejected\", \"reason\": \"pin-mismatch\""
+        let text = try metrics(
+            [line("a.test", refused)]
+                + [8_001, 8_002].map { line("a.test", "\"connectTo\": \"127.0.0.1:\($0)\", \(refused)") },
+            code: .rejected)
+        let labels = "outcome=\"rejected\",reason=\"pin-mismatch\",server=\"a.test:443\"} 1"
+        let samples = text.split(separator: "\n").filter { $0.hasPrefix("pintle_audit_server_failed{") }
+        #expect(
+            samples == [
+                "pintle_audit_server_failed{\(labels)",
+                "pintle_audit_server_failed{connect_to=\"127.0.0.1:8001\",\(labels)",
+                "pintle_audit_server_failed{connect_to=\"127.0.0.1:8002\",\(labels)",
+            ])
+    }
+
     @Test("The first ends are found among many, the earliest first")
     func firstEnds() throws {
         let text = try metrics(

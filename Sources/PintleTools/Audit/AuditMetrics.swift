@@ -21,8 +21,8 @@ struct AuditMetrics {
     private var pinEnds = First(limit: mostServers, of: serversByDate)
 
     private static let failuresByName: @Sendable (AuditRecord, AuditRecord) -> Bool = { $0.server < $1.server }
-    private static let serversByDate: @Sendable ((date: Date, name: String), (date: Date, name: String)) -> Bool = {
-        ($0.date, $0.name) < ($1.date, $1.name)
+    private static let serversByDate: @Sendable ((date: Date, server: Server), (date: Date, server: Server)) -> Bool = {
+        $0.date != $1.date ? $0.date < $1.date : $0.server < $1.server
     }
 
     mutating func add(_ record: AuditRecord) {
@@ -58,16 +58,17 @@ struct AuditMetrics {
         }
         text.family("pintle_audit_server_failed", "1 for a server that is not trusted; at most 100 of each outcome.")
         for record in rejected.sorted + unreached.sorted {
-            text.sample(["server": record.server, "outcome": record.outcome.rawValue, "reason": record.reason], 1)
+            text.sample(
+                record.server.labels.merging(["outcome": record.outcome.rawValue, "reason": record.reason]) { $1 }, 1)
         }
         text.family(
             "pintle_audit_certificate_end_timestamp_seconds",
             "The end of a trusted server's certificates; the 100 servers whose end is first.")
-        for (date, server) in certificateEnds.sorted { text.sample(["server": server], date) }
+        for (date, server) in certificateEnds.sorted { text.sample(server.labels, date) }
         text.family(
             "pintle_audit_pins_end_timestamp_seconds", "The end of a server's pins; the 100 servers whose end is first."
         )
-        for (date, server) in pinEnds.sorted { text.sample(["server": server], date) }
+        for (date, server) in pinEnds.sorted { text.sample(server.labels, date) }
         if let firstInstant, let lastInstant {
             text.family("pintle_audit_first_result_timestamp_seconds", "The instant of the oldest result.")
             text.sample([:], firstInstant)
@@ -90,8 +91,31 @@ struct AuditMetrics {
 }
 
 extension AuditRecord {
-    /// `api.example.com:443`, and the place that was connected to, if it is another.
-    fileprivate var server: String { "\(endpoint)" + (connectTo.map { " at \($0)" } ?? "") }
+    fileprivate var server: AuditMetrics.Server { AuditMetrics.Server(self) }
+}
+
+extension AuditMetrics {
+    /// The labels that tell a server from all others, in the order of their values.
+    fileprivate struct Server: Comparable {
+        private let name: String
+        /// The place that was connected to, if it is another.
+        private let connectTo: String?
+
+        init(_ record: AuditRecord) {
+            name = "\(record.endpoint)"
+            connectTo = record.connectTo.map { "\($0)" }
+        }
+
+        var labels: [String: String] {
+            var labels = ["server": name]
+            labels["connect_to"] = connectTo
+            return labels
+        }
+
+        static func < (left: Server, right: Server) -> Bool {
+            (left.name, left.connectTo ?? "") < (right.name, right.connectTo ?? "")
+        }
+    }
 }
 
 /// The first entries in an order, without keeping all of them.
@@ -110,41 +134,5 @@ private struct First<Entry> {
         entries.append(entry)
         // Sorting only now and then keeps the cost of each entry small.
         if entries.count >= 20 * limit { entries = sorted }
-    }
-}
-
-/// A text of metrics, all of the type gauge.
-struct PrometheusText {
-    private(set) var text = ""
-    private var name = ""
-
-    mutating func family(_ name: String, _ help: String) {
-        self.name = name
-        text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
-    }
-
-    /// Adds a sample to the family, with its labels in the order of their names.
-    mutating func sample(_ labels: [String: String], _ value: Int) {
-        let list = labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\(Self.escape($0.value))\"" }
-        text += name + (list.isEmpty ? "" : "{\(list.joined(separator: ","))}") + " \(value)\n"
-    }
-
-    /// Adds a sample in whole seconds since 1970.
-    mutating func sample(_ labels: [String: String], _ date: Date) {
-        sample(labels, Int(clamping: Int64(date.timeIntervalSince1970.rounded(.down))))
-    }
-
-    /// Escapes what the format does not allow in a label's value.
-    private static func escape(_ value: String) -> String {
-        var escaped = ""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\\": escaped += "\\\\"
-            case "\"": escaped += "\\\""
-            case "\n": escaped += "\\n"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
     }
 }

@@ -20,8 +20,9 @@ fi
 
 # SwiftPM's --sanitize takes one sanitizer, so compiler flags combine libFuzzer's coverage with ASan. A release build
 # is fast and still traps on overflow and bounds. It includes the code of debug builds, because Scripts/asan.sh links
-# these objects with the tests.
-build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing -Xswiftc -DDEBUG)
+# these objects with the tests. The last three options are for a shorter build.
+build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing -Xswiftc -DDEBUG
+    -Xswiftc -Osize -Xswiftc -gline-tables-only -Xswiftc -use-ld=lld)
 [ "$mode" = smoke ] || [ "$mode" = build ] || build+=(--product "$entry")
 [ "$mode" = one ] || touch Package.swift # otherwise SwiftPM overlooks files that were added or removed in Pintle
 [ "$mode" = one ] || "${build[@]}"

@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . Scripts/sanitizers.sh
 Fuzz/run.sh build                                          # no work if the targets are up to date
-swift build --build-tests --disable-build-manifest-caching # no work if the tests are
+swift build --build-tests --disable-build-manifest-caching ${DEBUG_BUILD_OPTIONS:-} # no work if the tests are
 debug=$(readlink -f .build/debug) instrumented=$(readlink -f Fuzz/.build/release) programs=$PWD/.build/asan
 mkdir -p "$programs"
 

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 for product in pintle SystemProbe; do
-    PINTLE_DARWIN_STANDIN=1 swift build --scratch-path .build/darwin --product $product
+    PINTLE_DARWIN_STANDIN=1 swift build --scratch-path .build/darwin ${DEBUG_BUILD_OPTIONS:-} --product $product
 done
 timeout 60 .build/darwin/debug/SystemProbe # a claim that does not hold may block
 tool=$PWD/.build/darwin/debug/pintle

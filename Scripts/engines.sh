@@ -1,30 +1,33 @@
 #!/usr/bin/env bash
 # Proves that the SQL of Examples/collector runs, with the expected results: on ClickHouse, which the Python package chdb-core
 # embeds, and on Debian's PostgreSQL, as a server of its own in a temporary folder without a network port. Then the tests check
-# OTLP bodies with the official messages. Says "skipped" for each engine that cannot be had.
+# OTLP bodies with the official messages. Says "skipped" for each engine that cannot be had; with PINTLE_REQUIRED=1, that fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PYTHONDONTWRITEBYTECODE=1
 tool=${PINTLE_TOOL:-.build/release/pintle}
 venv=.build/engines
-if [ ! -x $venv/bin/python ]; then
+skip() { echo "engines: $1" && [ -z "${PINTLE_REQUIRED:-}" ] || exit 1; }
+if [ ! $venv/ready -nt Scripts/engines.sh ]; then
     rm -rf $venv
-    { python3 -m venv $venv && $venv/bin/pip install --quiet --disable-pip-version-check --no-input --retries 2 --timeout 20 \
-        'chdb-core>=26,<27' 'opentelemetry-proto>=1.40,<2'; } >"$venv.log" 2>&1 || { tail -n 1 "$venv.log" >&2 && rm -rf $venv; }
+    if python3 -m venv $venv >$venv.log 2>&1 && $venv/bin/pip install --quiet --disable-pip-version-check --no-input --retries 2 \
+        --timeout 20 'chdb-core>=26,<27' 'opentelemetry-proto>=1.40,<2' >>$venv.log 2>&1; then touch $venv/ready; fi
 fi
-if [ -x $venv/bin/python ]; then
+if [ -e $venv/ready ]; then
     $venv/bin/python Scripts/engines_clickhouse.py
     $venv/bin/python Scripts/engines_audits.py "$tool"
 else
-    echo "engines: ClickHouse: skipped: the Python package chdb-core cannot be installed"
+    skip "ClickHouse: skipped: pip cannot install chdb-core and opentelemetry-proto ($(tail -n 1 $venv.log))"
 fi
 
-swift test --disable-build-manifest-caching --disable-xctest --filter officialMessages >$venv.log 2>&1 ||
-    { grep -aE '^(✘|↳)|error:' $venv.log >&2 && exit 1; }
+swift test --disable-build-manifest-caching --disable-xctest --filter officialMessages >$venv.log 2>&1 || {
+    grep -aE '^(✘|↳)|error:' $venv.log >&2 || tail $venv.log >&2
+    exit 1
+}
 grep -aE '^➜|^✔ Test "' $venv.log | sed 's/^/engines: OpenTelemetry: /' || { echo "engines: no test ran: $venv.log" >&2 && exit 1; }
 
-bin=$(find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1)
-[ -n "$bin" ] || { echo "engines: PostgreSQL: skipped: install the package postgresql" && exit; }
+bin=$(find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1 || true)
+[ -n "$bin" ] || { skip "PostgreSQL: skipped: install the package postgresql" && exit; }
 work=$(mktemp -d)
 server='' # PostgreSQL does not run as root.
 if [ "$(id -u)" -eq 0 ]; then server="runuser -u nobody --" && chown nobody "$work"; fi

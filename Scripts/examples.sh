@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 touch Examples/Package.swift # otherwise SwiftPM overlooks files that were added or removed in this package
 # Without the last option SwiftPM may use the build plan of another package that shares the folder.
-build=(swift build --package-path Examples --scratch-path .build --disable-build-manifest-caching)
+build=(swift build --package-path Examples --scratch-path .build --disable-build-manifest-caching ${DEBUG_BUILD_OPTIONS:-})
 "${build[@]}"
 programs=$("${build[@]}" --show-bin-path)
 echo "== every style of task"

@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 touch Tests/LinkageTest/Package.swift # otherwise SwiftPM overlooks files that were added or removed in this package
 # Without the option SwiftPM may use the build plan of another package that shares the folder.
-swift build --package-path Tests/LinkageTest --scratch-path .build --disable-build-manifest-caching
+swift build --package-path Tests/LinkageTest --scratch-path .build --disable-build-manifest-caching ${DEBUG_BUILD_OPTIONS:-}
 programs=.build/debug
 failed=0
 

@@ -7,13 +7,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=.build/symbols
 if [ "${1:-}" = apple ]; then
     export PINTLE_APPLE_STANDINS=1
-    build=(swift build --scratch-path .build/apple)
+    build=(swift build --scratch-path .build/apple ${DEBUG_BUILD_OPTIONS:-})
     folder+=-apple
     modules="Pintle PintleApple PintleReports PintleStorage PintleUpdates PintleURLSession TestKitOnApple"
     maps=$(find "$PWD" -path "$PWD/Sources/C*/module.modulemap")
     top=(PintleURLSession TestKitOnApple)
 else
-    build=(swift build)
+    build=(swift build ${DEBUG_BUILD_OPTIONS:-})
     # Products whose names begin with an underscore are not for users.
     # PintleNIO needs packages that are not fetched here.
     modules=$(swift package dump-package |

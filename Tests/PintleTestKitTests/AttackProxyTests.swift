@@ -78,4 +78,63 @@ struct AttackProxyTests {
         #expect(proxy.refusals.count == 101)
         #expect(proxy.refusals.last == .init(authority: "other hosts", count: 10))
     }
+
+    /// Opens a tunnel to a server, and returns it when the proxy has answered.
+    private func tunnel(_ proxy: AttackProxy) throws -> FileDescriptor {
+        let socket = try SocketAddress.loopback(port: proxy.port).connected()
+        let request = Array("CONNECT a.test:443 HTTP/1.1\r\n\r\n".utf8)
+        _ = send(socket.number, request, request.count, Int32(MSG_NOSIGNAL))
+        var buffer = [UInt8](repeating: 0, count: 512)
+        #expect(recv(socket.number, &buffer, buffer.count, 0) > 0)
+        return socket
+    }
+
+    @Test("A client that keeps its side open keeps no tunnel whose server has ended", arguments: [true, false])
+    func endedServer(ends: Bool) throws {
+        let server = try LoopbackTCPServer { connection in
+            if !ends { _ = try? connection.read(upTo: 1) }
+        }
+        let proxy = try AttackProxy([AttackRoute(host: "a.test", port: 443, server: server.port)])
+        let client = try tunnel(proxy)
+        #expect(proxy.waitUntilIdle(seconds: ends ? 20 : 2) == ends)
+        withExtendedLifetime(client) {}
+    }
+
+    @Test("A proxy ends while it connects to a server that accepts no connection")
+    func fullQueue() throws {
+        let (listener, port) = try SocketAddress.loopback(port: 0).listening(backlog: 0)
+        let stop = try Pipe()
+        let threads = ThreadGroup()
+        let started = threads.start { [stop] in
+            usleep(500_000)
+            stop.writeEnd.close()
+        }
+        #expect(started)
+        // The system completes some connections without the server, and lets the others wait.
+        var connected: [FileDescriptor] = []
+        var code: CInt?
+        do throws(SystemCallError) {
+            for _ in 0..<100 {
+                connected.append(try SocketAddress.loopback(port: port).connected(stop: stop.readEnd))
+            }
+        } catch {
+            code = error.code
+        }
+        #expect(code == ECANCELED && !connected.isEmpty)
+        withExtendedLifetime(listener) {}
+        threads.joinAll()
+    }
+
+    @Test("Connecting to a closed port is an error of the system")
+    func closedPort() throws {
+        let port = try LoopbackTCPServer.http().port
+        let stop = try Pipe()
+        var code: CInt?
+        do throws(SystemCallError) {
+            _ = try SocketAddress.loopback(port: port).connected(stop: stop.readEnd)
+        } catch {
+            code = error.code
+        }
+        #expect(code == ECONNREFUSED)
+    }
 }

@@ -1,5 +1,8 @@
-import PintleTestKit
+import Glibc
+import PintleSystem
 import Testing
+
+@testable import PintleTestKit
 
 @Suite("Loopback TLS server")
 struct TLSServerTests {
@@ -243,5 +246,51 @@ struct TLSServerTests {
             ["curl", "-sS", "--cacert", anchors, "-Z", "--parallel-max", "20", "-H", "Connection: close"] + urls)
         #expect(result.status == 0, "\(result.errorOutput)")
         #expect(server.requests.count == 40)
+    }
+
+    @Test("A write has one time limit, however slowly its reader reads", arguments: [true, false])
+    func slowReader(isSlow: Bool) throws {
+        let (ours, theirs) = try #require(StreamSocket.pair())
+        let (near, far) = (FileDescriptor(ours), FileDescriptor(theirs))
+        var size: CInt = 4_096
+        setsockopt(near.number, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+        let stop = try Pipe()
+        let reader = ThreadGroup()
+        let started = reader.start { [far] in
+            var buffer = [UInt8](repeating: 0, count: 1_024)
+            while true {
+                usleep(isSlow ? 50_000 : 100)
+                let count = recv(far.number, &buffer, buffer.count, 0)
+                if count == 0 || count < 0 && errno != EAGAIN { break }
+            }
+        }
+        #expect(started)
+        // With the limit this write may take 2.5 seconds. The slow reader needs longer.
+        let connection = TCPConnection(near, stop: stop.readEnd, timeLimit: 0.5)
+        let bytes = [UInt8](repeating: 0, count: 131_072)
+        do throws(StreamError) {
+            try connection.write(bytes)
+            #expect(!isSlow)
+        } catch {
+            #expect(isSlow && error.reason == StreamError.tooSlow.reason)
+        }
+        #expect(connection.hasRunOutOfTime.writing == isSlow)
+        connection.shutdownWriting()
+        reader.joinAll()
+    }
+
+    @Test("A stall lasts longer than the time limit, which holds before it")
+    func stallWithLimit() throws {
+        let server = try LoopbackTLSServer(root.issue()) {
+            $0.stall = .midHandshake(seconds: 3_600)
+            $0.timeLimit = 0.5
+        }
+        let client = try ChildProcess(["curl", "-s", "--cacert", anchors, server.url()])
+        #expect(server.wait { $0.count == 1 })
+        let idle = try SocketAddress.loopback(port: server.port).connected()
+        #expect(server.wait(seconds: 60) { $0.count == 2 && $0[1].isClosed })
+        #expect(server.connections.first?.isClosed == false)
+        client.terminate()
+        withExtendedLifetime(idle) {}
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Pintle
 import PintleTestKit
 import Testing
@@ -47,5 +48,25 @@ struct DemoTests {
     @Test("The demonstration ignores a proxy in the environment")
     func proxy() {
         #expect(ToolRun("demo", environment: ["HTTPS_PROXY": "http://127.0.0.1:1"]).code == 0)
+    }
+
+    @Test(
+        "A signal at any time leaves no file",
+        .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
+    func interrupted() throws {
+        let directory = try TemporaryDirectory()
+        var statuses: Set<Int32?> = []
+        for step in 0..<12 {
+            let child = try ChildProcess(
+                [try #require(SpawnedTool.path), "demo"], environment: ["TMPDIR": directory.path],
+                outputFile: "/dev/null")
+            usleep(UInt32(step) * 15_000)
+            kill(child.processIdentifier, SIGTERM)
+            for _ in 0..<6_000 where child.status == nil { usleep(10_000) }
+            statuses.insert(child.status)
+        }
+        // 2: interrupted between two scenes; 0: too late; by the signal: before the tool could take it.
+        #expect(statuses.contains(2) || statuses.contains(0), "\(statuses)")
+        #expect(try runProcess(["ls", "-A", directory.path]).output == "")
     }
 }

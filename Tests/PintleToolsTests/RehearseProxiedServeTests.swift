@@ -124,6 +124,19 @@ struct RehearseProxiedServeTests {
         }
     }
 
+    @Test("Bytes without TLS to the right server do not begin the attacks")
+    func clearControl() throws {
+        let served = try ProxyProcess(["--host", "api.example.com", "--only", "expired"])
+        let (ca, url) = (try served.trust(), "https://api.example.com/")
+        // Plain HTTP in a tunnel to the port of HTTPS.
+        _ = try served.curl(ca, "http://api.example.com:443/", "-p")
+        #expect(served.wait { served.log.contains("control in the clear") || served.log.contains("in the clear") })
+        #expect(try served.curl(ca, url).output == "ok\n")
+        #expect(served.wait { served.log.contains("control                       handshake finished, ") })
+        #expect(try served.curl(ca, url).status == 60)
+        #expect(served.end() == 0, "\(served.log)")
+    }
+
     @Test("A client that still waits at the end has no verdict, as without the proxy")
     func heldAtEnd() throws {
         let served = try ProxyProcess(["--host", "api.example.com", "--only", "stacked-encodings"])

@@ -230,8 +230,10 @@ struct RehearseServeTests {
         #expect(served.end() == 0)
     }
 
-    @Test("SIGTERM ends a rehearsal, its current client and the child processes of that client")
-    func interrupted() throws {
+    @Test(
+        "SIGTERM ends a rehearsal, its current client and the child processes of that client, also if it comes twice",
+        arguments: [1, 2])
+    func interrupted(times: Int) throws {
         let directory = try TemporaryDirectory()
         let file = directory.path(of: "pids")
         let child = try ChildProcess(
@@ -244,11 +246,38 @@ struct RehearseServeTests {
             process = (try? directory.read("pids")).flatMap { Int32(String(decoding: $0, as: UTF8.self).dropLast()) }
             usleep(10_000)
         }
-        kill(child.processIdentifier, SIGTERM)
+        for _ in 0..<times { kill(child.processIdentifier, SIGTERM) }
         for _ in 0..<6_000 where child.status == nil { usleep(10_000) }
         #expect(child.status == 2)
         #expect(!RunningProcess.runs(try #require(process)))
         let left = try runProcess(["ls", "-A", directory.path])
         #expect(Set(left.output.split(separator: "\n")) == ["log", "pids"])
+    }
+
+    @Test("A rehearsal whose output has no reader any more ends its client and leaves no file")
+    func lostReader() throws {
+        let directory = try TemporaryDirectory()
+        let tool = try #require(SpawnedTool.path)
+        // The client of the later attack, on an expired certificate, waits. Then the other one ends, so that the tool prints a line.
+        let file = try directory.write(
+            """
+            curl -sS --cacert "$2" "$1" 2>"$3/error.$$" && exit
+            if grep -q expired "$3/error.$$"; then echo $$ >"$3/new"; mv "$3/new" "$3/pid"; exec sleep 600; fi
+            until [ -e "$3/pid" ] && [ -e "$3/gone" ]; do sleep 0.05; done
+            exit 60
+            """, to: "client")
+        let script = """
+            "$1" rehearse -v --parallel 2 --only untrusted-ca,expired --timeout 600 -- sh "$2" {url} {ca} "$3" |
+                { head -n 1 >"$3/line"; exec <&-; touch "$3/gone"; }
+            echo "${PIPESTATUS[0]}"
+            """
+        let run = try runProcess(
+            ["bash", "-c", script, "bash", tool, file, directory.path], environment: ["TMPDIR": directory.path],
+            timeout: 120)
+        #expect(run.output == "141\n", "\(run.output) \(run.errorOutput)")
+        let process = Int32(String(decoding: try directory.read("pid"), as: UTF8.self).dropLast())
+        #expect(!RunningProcess.runs(try #require(process)))
+        let left = try runProcess(["ls", "-A", directory.path]).output.split(separator: "\n")
+        #expect(Set(left.filter { !$0.hasPrefix("error.") }) == ["client", "gone", "line", "pid"], "\(left)")
     }
 }

@@ -108,8 +108,8 @@ extension ReferenceSection {
         "Interruptions",
         .paragraph(
             """
-            After SIGINT, SIGTERM or `--time-limit` the results so far are whole, and the exit code is 2. A second signal \
-            ends the process at once.
+            After SIGINT, SIGTERM or `--time-limit` the results so far are whole, and the exit code is 2. Another signal, \
+            at least half a second later, ends the process at once.
             """))
 
     fileprivate static let results = ReferenceSection(

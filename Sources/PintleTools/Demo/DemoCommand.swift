@@ -42,6 +42,8 @@ struct DemoCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
+        let interrupts = Interrupts()
+        defer { withExtendedLifetime(interrupts) {} }
         let clock = ContinuousClock()
         let start = clock.now
         let stage = try DemoStage()
@@ -54,6 +56,7 @@ struct DemoCommand {
         var results: [DemoResult] = []
         let temporary = invocation.environment["TMPDIR"] ?? "/tmp"
         for scene in try stage.scenes(at: invocation.now, under: temporary) {
+            if Interrupts.areAsking { throw .unusable("interrupted", "interrupted") }
             let result = try scene.play(at: invocation.now)
             results.append(result)
             if !invocation.writesJSON { print(result) }

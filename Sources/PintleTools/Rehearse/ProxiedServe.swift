@@ -71,7 +71,9 @@ final class ProxiedServe {
         defer { for stage in stages { for server in [stage.control] + stage.servers { server.close() } } }
         let (proxy, page): (AttackProxy, LoopbackTCPServer)
         do {
-            for host in hosts { stages.append(try Self.stage(host)) }
+            // Devices keep their tunnels open for later requests. These must not block other ones for ever.
+            let timeLimit = AttackServer.timeLimit(at: proxied.literal).map { _ in 60.0 }
+            for host in hosts { stages.append(try Self.stage(host, timeLimit: timeLimit)) }
             let fixed = stages
             proxy = try AttackProxy(
                 listeningAt: proxied.literal, port: proxied.port, hosts: hosts.map(\.name),
@@ -110,15 +112,18 @@ final class ProxiedServe {
         return try conclude(stages, proxy)
     }
 
-    private static func stage(_ host: RehearsedHost) throws -> Stage {
+    private static func stage(_ host: RehearsedHost, timeLimit: Double?) throws -> Stage {
         let (sequence, seen) = (AttackSequence(host.attacks), ServedAttacks())
         func server(_ attack: Attack, _ didEnd: @escaping @Sendable (AttackConnection) -> Void) throws -> AttackServer {
-            try AttackServer(attack, clientPort: host.clientPort) { connection in
+            try AttackServer(attack, timeLimit: timeLimit, clientPort: host.clientPort) { connection in
                 seen.add(connection, to: attack.id)
                 didEnd(connection)
             }
         }
-        let control = try server(host.catalogue.control) { if $0.requestByteCount > 0 { sequence.acceptControl() } }
+        let control = try server(host.catalogue.control) {
+            // Bytes without TLS are no request to the right server.
+            if ($0.record?.requestByteCount ?? 0) > 0 { sequence.acceptControl() }
+        }
         let servers = try host.attacks.map { try server($0) { _ in } }
         return Stage(host: host, control: control, servers: servers, sequence: sequence, seen: seen)
     }

@@ -54,9 +54,11 @@ public struct CommandLineTool {
         do throws(ToolError) {
             code = try dispatch(arguments, console)
         } catch {
-            console.report(error)
+            if !Interrupts.includeLostReader { console.report(error) }
             code = error.exitCode
         }
+        // What a shell reports of a program that ended by this signal.
+        if Interrupts.includeLostReader { return 128 + SIGPIPE }
         guard !console.outputFailed else {
             console.report(.unusable("output-lost", "standard output cannot be written", hint: "is the disk full?"))
             return ExitCode.unusable.rawValue

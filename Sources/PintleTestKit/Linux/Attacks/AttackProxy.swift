@@ -89,7 +89,7 @@ package final class AttackProxy: Sendable {
     package var port: UInt16 { proxy.port }
 
     /// The number of connections to the proxy, whatever they asked for.
-    package var connectionCount: Int { proxy.connections.count }
+    package var connectionCount: Int { proxy.connectionCount }
 
     /// The hosts that the proxy did not connect to, in the order of their names.
     package var refusals: [Refusal] {

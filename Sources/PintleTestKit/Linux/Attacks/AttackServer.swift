@@ -23,17 +23,19 @@ package final class AttackServer: Sendable {
     /// - Parameters:
     ///   - attack: the attack.
     ///   - address: the address to listen at instead of loopback.
+    ///   - timeLimit: the time limit of each connection in seconds, if not that of `address`.
     ///   - clientPort: the HTTPS port in the URLs of a client that comes through a proxy, which needs ``routes``. Plain HTTP
     ///     has port 80 then. `nil` for a client that connects to the servers itself.
     ///   - keepsTranscripts: `true` to keep the first bytes of each connection for ``transcripts()``.
     ///   - observer: gets each ended connection to any of the servers. With an observer the servers keep no records, and
     ///     ``observation()`` is empty.
     package init(
-        _ attack: Attack, listeningAt address: String? = nil, clientPort: UInt16? = nil,
+        _ attack: Attack, listeningAt address: String? = nil, timeLimit: Double? = nil, clientPort: UInt16? = nil,
         keepsTranscripts: Bool = false, observer: (@Sendable (AttackConnection) -> Void)? = nil
     ) throws {
         self.attack = attack
         self.clientPort = clientPort
+        let timeLimit = timeLimit ?? AttackServer.timeLimit(at: address)
         func start(
             _ configuration: TLSServerConfiguration,
             isAttack: @escaping @Sendable (TLSConnectionRecord) -> Bool = { _ in true },
@@ -46,7 +48,7 @@ package final class AttackServer: Sendable {
             configuration.address = address
             configuration.allowsResumption = false
             configuration.transcriptLimit = keepsTranscripts ? AttackTranscript.limit : 0
-            configuration.timeLimit = configuration.stall == nil ? AttackServer.timeLimit(at: address) : nil
+            configuration.timeLimit = timeLimit
             if let observer {
                 configuration.connectionObserver = { observer(.init(record: $0, isAttack: isAttack($0))) }
             }
@@ -70,7 +72,7 @@ package final class AttackServer: Sendable {
         case .plainRedirect(let credential):
             let tally = ByteTally(keeping: keepsTranscripts ? AttackTranscript.limit : 0)
             let server = try LoopbackTCPServer(
-                listeningAt: address, timeLimit: AttackServer.timeLimit(at: address)
+                listeningAt: address, timeLimit: timeLimit
             ) { connection in
                 let stream = TalliedStream(connection, tally)
                 HTTPService(handler: { _ in .ok }).serveOnce(stream)

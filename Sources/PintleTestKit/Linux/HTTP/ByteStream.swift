@@ -54,6 +54,6 @@ package struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { reason }
 
     /// The peer took longer than the server's time limit.
-    package static let tooSlow = StreamError(reason: "nothing came in time")
+    package static let tooSlow = StreamError(reason: "the peer was too slow")
     static let serverClosed = StreamError(reason: "the server was closed")
 }

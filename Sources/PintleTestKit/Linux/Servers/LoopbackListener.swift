@@ -22,6 +22,7 @@ final class LoopbackListener: Sendable {
         stop = try Pipe()
         (socket, port) = try address.listening(backlog: 128)
         let started = acceptor.start { [socket, stop = stop.readEnd, workers, handover] in
+            defer { handover.close(socket) }
             LoopbackListener.acceptConnections(
                 on: socket, stop: stop, workers: workers, handover: handover, limit: max(1, maximumConnections),
                 timeLimit: timeLimit, serve: serve)
@@ -36,7 +37,6 @@ final class LoopbackListener: Sendable {
         // Wakes every thread that polls the other end, now and later.
         stop.writeEnd.close()
         acceptor.joinAll()
-        socket.close()
         workers.joinAll()
     }
 
@@ -53,15 +53,30 @@ final class LoopbackListener: Sendable {
 
     // The order matters: a connection that has left the system's queue is being handed over or has its thread.
     private var isIdle: Bool {
-        var entry = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
-        // A closed socket polls as an error.
-        if poll(&entry, 1, 0) > 0, Int32(entry.revents) & POLLIN != 0 { return false }
+        if handover.hasQueue(socket) { return false }
         return !handover.isUnderWay.load(ordering: .sequentiallyConsistent) && workers.runningCount == 0
     }
 
     /// The state of the step between the system's queue and a connection's thread.
     private final class Handover: Sendable {
         let isUnderWay = Atomic(false)
+        private let isClosed = Mutex(false)
+
+        /// Only the thread that accepts may close the socket: it is the last to use its number.
+        func close(_ socket: FileDescriptor) {
+            isClosed.withLock { isClosed in
+                isClosed = true
+                socket.close()
+            }
+        }
+
+        /// Returns `true` if a connection waits in the system's queue.
+        func hasQueue(_ socket: FileDescriptor) -> Bool {
+            isClosed.withLock { isClosed in
+                var entry = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+                return !isClosed && poll(&entry, 1, 0) > 0 && Int32(entry.revents) & POLLIN != 0
+            }
+        }
     }
 
     private static func acceptConnections(
@@ -75,7 +90,7 @@ final class LoopbackListener: Sendable {
         ]
         while true {
             let isFull = workers.runningCount >= limit
-            _ = poll(&entries, isFull ? 1 : 2, isFull ? 2 : -1)
+            _ = poll(&entries, isFull ? 1 : 2, isFull ? 10 : -1)
             if entries[0].revents != 0 { return }
             guard !isFull else { continue }
             handover.isUnderWay.store(true, ordering: .sequentiallyConsistent)

@@ -99,14 +99,19 @@ package final class LoopbackProxy: Sendable {
             case .socks5: try? session.serveSOCKS()
             case .any: try? session.serveAny()
             }
-            log.update(index) { $0.isClosed = true }
+            log.end(index)
         }
     }
 
     package var port: UInt16 { listener.port }
 
     /// One record for each connection accepted, oldest first. Of ended connections only the last 10,000 are kept.
-    package var connections: [Record] { log.records.withLock { $0.kept } }
+    package var connections: [Record] {
+        log.records.withLock { $0.kept.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
+    /// The number of connections accepted.
+    package var connectionCount: Int { log.records.withLock { $0.count } }
 
     /// Waits until no connection is queued or open. Returns `false` after a time-out.
     func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
@@ -116,9 +121,11 @@ package final class LoopbackProxy: Sendable {
 
     private final class Log: Sendable {
         struct Records {
-            var kept: [Record] = []
-            /// The number of older records that were dropped.
-            var dropped = 0
+            var count = 0
+            var kept: [Int: Record] = [:]
+            /// The numbers of ended connections. When it is full, a number takes the place of the oldest one.
+            var ended: [Int] = []
+            var oldest = 0
         }
 
         let records = Mutex(Records())
@@ -126,20 +133,25 @@ package final class LoopbackProxy: Sendable {
 
         func append() -> Int {
             records.withLock { records in
-                records.kept.append(Record())
-                if records.kept.count > Self.limit, records.kept.first?.isClosed == true {
-                    records.kept.removeFirst()
-                    records.dropped += 1
-                }
-                return records.dropped + records.kept.count - 1
+                defer { records.count += 1 }
+                records.kept[records.count] = Record()
+                return records.count
             }
         }
 
         func update(_ number: Int, _ change: (inout Record) -> Void) {
             records.withLock { records in
-                let index = number - records.dropped
-                guard records.kept.indices.contains(index) else { return }
-                change(&records.kept[index])
+                if records.kept[number] != nil { change(&records.kept[number, default: Record()]) }
+            }
+        }
+
+        func end(_ number: Int) {
+            update(number) { $0.isClosed = true }
+            records.withLock { records in
+                guard records.ended.count == Self.limit else { return records.ended.append(number) }
+                records.kept[records.ended[records.oldest]] = nil
+                records.ended[records.oldest] = number
+                records.oldest = (records.oldest + 1) % Self.limit
             }
         }
     }

@@ -151,7 +151,7 @@ struct ProxySession {
             record.port = port
         }
         guard let target = route(host, port),
-            let descriptor = try? SocketAddress.loopback(port: target, ipv6: host == "::1").connected()
+            let descriptor = try? SocketAddress.loopback(port: target, ipv6: host == "::1").connected(stop: client.stop)
         else { return nil }
         update { $0.isOpen = true }
         // A tunnel lasts as long as its two ends. Only the way to it is limited.
@@ -166,6 +166,9 @@ struct ProxySession {
         let wayBack = ThreadGroup()
         let started = wayBack.start { [client, update] in
             ProxySession.copy(from: server, to: client) { count in update { $0.bytesToClient += count } }
+            // The server has ended. A client that keeps its side open must not keep the tunnel.
+            client.stall(seconds: 1)
+            client.shutdownReading()
         }
         guard started else { throw StreamError(reason: "no thread for the bytes from the server") }
         ProxySession.copy(from: client, to: server) { count in update { $0.bytesToServer += count } }

@@ -12,7 +12,8 @@ package final class TCPConnection: ByteStream, Sendable {
     private let isPatient = Atomic(false)
     private let ranOutReading = Atomic(false)
     private let ranOutWriting = Atomic(false)
-    /// The time for all reads together, and for each write, in seconds; `nil` for no limit.
+    /// The time for all reads together in seconds; `nil` for no limit. Each write has this time, and a second more for each
+    /// 64 KiB.
     private let timeLimit: Double?
     private let readingEnd: Deadline?
 
@@ -41,7 +42,7 @@ package final class TCPConnection: ByteStream, Sendable {
     package func read(upTo count: Int) throws(StreamError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: min(max(count, 1), 65_536))
         while true {
-            try wait(for: Int16(POLLIN))
+            try wait(for: Int16(POLLIN), until: readingEnd)
             let received = recv(descriptor.number, &buffer, buffer.count, 0)
             if received >= 0 { return Array(buffer.prefix(received)) }
             // Some clients disconnect with a reset.
@@ -52,6 +53,7 @@ package final class TCPConnection: ByteStream, Sendable {
 
     package func write(_ bytes: [UInt8]) throws(StreamError) {
         var rest = bytes[...]
+        let deadline = timeLimit.map { Deadline(seconds: $0 + Double(bytes.count) / 65_536) }
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes {
                 send(descriptor.number, $0.baseAddress, $0.count, StreamSocket.sendFlags)
@@ -59,7 +61,7 @@ package final class TCPConnection: ByteStream, Sendable {
             if sent > 0 {
                 rest = rest.dropFirst(sent)
             } else if errno == EAGAIN {
-                try wait(for: Int16(POLLOUT))
+                try wait(for: Int16(POLLOUT), until: deadline)
             } else if errno != EINTR {
                 throw TCPConnection.lastError("writing")
             }
@@ -110,9 +112,8 @@ package final class TCPConnection: ByteStream, Sendable {
         }
     }
 
-    private func wait(for events: Int16) throws(StreamError) {
-        var deadline = events == Int16(POLLIN) ? readingEnd : timeLimit.map { Deadline(seconds: $0) }
-        if isPatient.load(ordering: .relaxed) { deadline = nil }
+    private func wait(for events: Int16, until end: Deadline?) throws(StreamError) {
+        let deadline = isPatient.load(ordering: .relaxed) ? nil : end
         switch poll(events: events, deadline: deadline) {
         case .stopped: throw .serverClosed
         case .timedOut where deadline?.isOver == true:

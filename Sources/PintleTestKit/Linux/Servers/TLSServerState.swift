@@ -10,9 +10,9 @@ final class TLSServerState: Sendable {
     }
 
     private struct Log {
-        var connections: [TLSConnectionRecord] = []
-        /// The number of older connections that were dropped.
-        var dropped = 0
+        var connectionCount = 0
+        /// The records by the number of the connection. With an observer they go when the connection ends.
+        var records: [Int: TLSConnectionRecord] = [:]
         var requests: [HTTPRequest] = []
     }
 
@@ -58,45 +58,34 @@ final class TLSServerState: Sendable {
         }
     }
 
-    var connections: [TLSConnectionRecord] { log.withLock { $0.connections } }
+    var connections: [TLSConnectionRecord] {
+        log.withLock { $0.records.sorted { $0.key < $1.key }.map(\.value) }
+    }
 
     var requests: [HTTPRequest] { log.withLock { $0.requests } }
 
-    func updateRecord(_ index: Int, _ change: (inout TLSConnectionRecord) -> Void) {
+    func updateRecord(_ number: Int, _ change: (inout TLSConnectionRecord) -> Void) {
         log.withLock { log in
-            guard log.connections.indices.contains(index - log.dropped) else { return }
-            change(&log.connections[index - log.dropped])
+            if log.records[number] != nil { change(&log.records[number, default: TLSConnectionRecord()]) }
         }
     }
 
     /// Returns the record of an open connection.
-    func record(_ index: Int) -> TLSConnectionRecord {
-        log.withLock { log in
-            let place = index - log.dropped
-            return log.connections.indices.contains(place) ? log.connections[place] : TLSConnectionRecord()
-        }
-    }
+    func record(_ number: Int) -> TLSConnectionRecord { log.withLock { $0.records[number] } ?? TLSConnectionRecord() }
 
     /// Records the end of a connection, and reports it to the observer.
-    private func close(_ index: Int) {
-        let record = log.withLock { log in
-            log.connections[index - log.dropped].isClosed = true
-            let record = log.connections[index - log.dropped]
-            if configuration.connectionObserver != nil {
-                let over = log.connections.prefix { $0.isClosed }.count
-                log.connections.removeFirst(over)
-                log.dropped += over
-            }
-            return record
-        }
-        configuration.connectionObserver?(record)
+    private func close(_ number: Int) {
+        updateRecord(number) { $0.isClosed = true }
+        guard let observer = configuration.connectionObserver else { return }
+        if let record = log.withLock({ $0.records.removeValue(forKey: number) }) { observer(record) }
     }
 
     /// Serves one connection to its end.
     func serve(_ socket: TCPConnection) {
         let index = log.withLock { log in
-            log.connections.append(TLSConnectionRecord())
-            return log.dropped + log.connections.count - 1
+            defer { log.connectionCount += 1 }
+            log.records[log.connectionCount] = TLSConnectionRecord()
+            return log.connectionCount
         }
         defer {
             let late = socket.hasRunOutOfTime
@@ -109,8 +98,8 @@ final class TLSServerState: Sendable {
         switch configuration.application {
         case .http(let handler):
             let didReceive: @Sendable (HTTPRequest) -> Void = { request in
+                self.updateRecord(index) { $0.requestCount += 1 }
                 self.log.withLock { log in
-                    log.connections[index - log.dropped].requestCount += 1
                     log.requests.append(request)
                     if log.requests.count > TLSServerState.requestLimit { log.requests.removeFirst() }
                 }

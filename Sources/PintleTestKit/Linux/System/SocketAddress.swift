@@ -56,8 +56,33 @@ struct SocketAddress {
         return socket
     }
 
-    private func opened() throws(SystemCallError) -> FileDescriptor {
-        let number = descriptorLock.withLock { _ in StreamSocket.open(isIPv6 ? AF_INET6 : AF_INET) }
+    /// Opens a non-blocking socket that is connected to this address.
+    ///
+    /// - Parameter stop: ends the attempt when it becomes readable. A server with a full queue answers only after minutes.
+    func connected(stop: FileDescriptor) throws(SystemCallError) -> FileDescriptor {
+        let socket = try opened(isBlocking: false)
+        if withAddress({ connect(socket.number, $0, $1) }) == 0 { return socket }
+        guard errno == EINPROGRESS || errno == EINTR else { throw .last("connecting to \(self)") }
+        var entries = [
+            pollfd(fd: socket.number, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0),
+        ]
+        while poll(&entries, 2, -1) < 0, errno == EINTR {}
+        guard entries[1].revents == 0 else {
+            throw SystemCallError(operation: "connecting to \(self)", code: ECANCELED)
+        }
+        var (code, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        guard getsockopt(socket.number, SOL_SOCKET, SO_ERROR, &code, &length) == 0 else {
+            throw .last("connecting to \(self)")
+        }
+        guard code == 0 else { throw SystemCallError(operation: "connecting to \(self)", code: code) }
+        return socket
+    }
+
+    private func opened(isBlocking: Bool = true) throws(SystemCallError) -> FileDescriptor {
+        let number = descriptorLock.withLock { _ in
+            StreamSocket.open(isIPv6 ? AF_INET6 : AF_INET, isBlocking: isBlocking)
+        }
         guard number >= 0 else { throw .last("opening a socket") }
         return FileDescriptor(number)
     }

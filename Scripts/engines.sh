@@ -24,7 +24,8 @@ swift test --disable-build-manifest-caching --disable-xctest --filter officialMe
     grep -aE '^(✘|↳)|error:' $venv.log >&2 || tail $venv.log >&2
     exit 1
 }
-grep -aE '^➜|^✔ Test "' $venv.log | sed 's/^/engines: OpenTelemetry: /' || { echo "engines: no test ran: $venv.log" >&2 && exit 1; }
+result=$(grep -aE '^➜|^✔ Test "' $venv.log) || { echo "engines: no test ran: $venv.log" >&2 && exit 1; }
+if [[ $result == ➜* ]]; then skip "OpenTelemetry: $result"; else echo "engines: OpenTelemetry: $result"; fi
 
 bin=$(find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1 || true)
 [ -n "$bin" ] || { skip "PostgreSQL: skipped: install the package postgresql" && exit; }

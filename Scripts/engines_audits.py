@@ -1,11 +1,11 @@
-"""Audits loopback servers twice in ten parts, and loads the results into the ClickHouse that chdb embeds.
-Started by engines.sh. usage: engines_audits.py TOOL"""
+"""Audits loopback servers twice in ten parts, and loads the results into the ClickHouse of chdb. usage: engines_audits.py TOOL"""
 import pathlib
 import sys
 import tempfile
 
 import engines_check
-from engines_parts import EXAMPLE, accepted_codes, audit, rows
+from engines_parts import EXAMPLE, accepted_codes, audit
+from engines_rows import later_failure, rows
 from engines_servers import Servers
 
 TOOL = pathlib.Path(sys.argv[1]).resolve()
@@ -31,8 +31,9 @@ def main():
         audit(TOOL, folder, "first-name")
         first = rows(folder, "second-name", ["2026-11-22", "2026-11-23"])  # goes on after midnight
         with (folder / "first-name" / "0.ndjson").open("a") as part:
-            part.write('{"host":"h2.audit.test","port":443,"at":"2026-11-24T')  # a result that was not complete
+            part.write('{"host":"h2.audit.test","port":443,"at":"2026-11-24T')  # not complete
         second = rows(folder, "first-name", ["2026-11-24"])
+        second.append(later_failure(next(row for row in second if '"h3.audit.test"' in row)))
         run = engines_check.clickhouse(folder / "clickhouse")
         for _, code in engines_check.statements((EXAMPLE / "clickhouse.sql").read_text()):
             run(code)
@@ -41,16 +42,17 @@ def main():
                 f"FORMAT JSONEachRow {line}")
         queries = engines_check.statements((EXAMPLE / "queries.sql").read_text())
         audits, changes, gone, reasons, ends, groups = [run(code) for _, code in queries]
-        check("audits", [[int(value) for value in row[2:7]] for row in audits], [[40, 34, 4, 2, 1], [39, 33, 5, 1, 1]])
+        check("audits", [[int(value) for value in row[2:7]] for row in audits], [[40, 34, 4, 2, 1], [39, 32, 5, 2, 1]])
         check("changes", [[row[0], row[2], *row[4:7]] for row in changes], [
             ["h0.audit.test", "trusted", "rejected", "pin-mismatch", 1],
             ["h1.audit.test", "trusted", "rejected", "pin-mismatch", 1],
+            ["h3.audit.test", "trusted", "unreached", "connect-timeout", 1],
             ["h34.audit.test", "rejected", "trusted", "pin-matched", 1]])
         check("gone", [row[0] for row in gone], ["h39.audit.test"])
         check("reasons", [[row[1], int(row[2])] for row in reasons],
-              [["pin-matched", 33], ["pin-mismatch", 5], ["connection-refused", 1]])
-        check("ends", sum(int(row[1]) for row in ends), 38)
-        check("groups", sum(int(row[3]) for row in groups), 38 + 38)
+              [["pin-matched", 32], ["pin-mismatch", 5], ["connect-timeout", 1], ["connection-refused", 1]])
+        check("ends", sum(int(row[1]) for row in ends), 37)
+        check("groups", sum(int(row[3]) for row in groups), 38 + 37)
         print(f"engines: audits: ten parts of two audits, {len(queries)} queries return what they must")
 
 

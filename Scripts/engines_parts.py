@@ -41,15 +41,3 @@ def audit(tool, folder, name):
         subprocess.run(["sh", "-c", shell_lines()], check=True, timeout=120, env={
             **os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "AUDIT": str(folder), "PARTS": str(PARTS),
             "JOB": name, "JOB_COMPLETION_INDEX": str(index)})
-
-
-def rows(folder, name, days):
-    """Returns what load.sh gives to ClickHouse. The results, all of today, are moved to one date after the other."""
-    files = sorted((folder / name).iterdir())
-    for index, file in enumerate(files):
-        day = days[index * len(days) // len(files)]
-        file.write_text(re.sub(r'("at": ?")\d{4}-\d\d-\d\d', rf"\g<1>{day}", file.read_text()))
-    (folder / "bin" / "clickhouse-client").write_text("#!/bin/sh\nexec cat\n")
-    (folder / "bin" / "clickhouse-client").chmod(0o755)
-    return subprocess.run([EXAMPLE / "load.sh", folder / name, "--database", "pins"], check=True, capture_output=True, text=True, env={
-        **os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}).stdout.splitlines()

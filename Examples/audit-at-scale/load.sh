@@ -2,8 +2,8 @@
 # Loads the results of an audit into ClickHouse, with the name of their folder as the name of the audit. Loading them again changes
 # nothing. usage: load.sh FOLDER [OPTION OF clickhouse-client]...
 set -euo pipefail
-[ $# -gt 0 ] || { echo "usage: load.sh FOLDER [OPTION OF clickhouse-client]..." >&2 && exit 2; }
-folder=$1
+[ -n "${1:-}" ] || { echo "usage: load.sh FOLDER [OPTION OF clickhouse-client]..." >&2 && exit 2; }
+folder=$(cd "$1" && pwd)
 shift
 audit=$(basename "$folder")
 case $audit in

@@ -289,6 +289,18 @@ struct AuditFileTests {
         #expect(try hosts().sorted() == ["s.audit.test", "t0.audit.test", "t1.audit.test", "t2.audit.test"])
     }
 
+    @Test("An audit either writes its metrics or says that it did not, also if its time ends with the last result")
+    func lastResult() throws {
+        let silent = try LoopbackTCPServer { $0.stall(seconds: 60) }
+        let metrics = try scene.directory.write("before\n", to: "pintle.prom")
+        let run = ToolRun(
+            "audit", "127.0.0.1:\(silent.port)", "-o", scene.directory.path(of: "late.ndjson"), "--metrics", metrics,
+            "--time-limit", "1", "--handshake-timeout", "1")
+        #expect([2, 3].contains(run.code), "\(run.errors)")
+        #expect((try scene.read("pintle.prom") == "before\n") == (run.code == 2))
+        #expect(run.errors.contains("pintle.prom is left as it was") == (run.code == 2))
+    }
+
     @Test("Progress appears only on terminals and leaves nothing behind")
     func progress() throws {
         let silent = try LoopbackTCPServer { $0.stall(seconds: 60) }

@@ -72,6 +72,8 @@ final class AuditRun {
         }
         progress.erase()
         try results?.finish()
+        // The time may be up when the last result comes.
+        let notAsked = isDone ? 0 : left - (tally.servers - before)
         if let results = request.results, request.html != nil || request.metrics != nil {
             let selection = try AuditSelection(of: [results], wanted: wanted)
             if let path = request.html {
@@ -80,9 +82,10 @@ final class AuditRun {
                 ).write(to: path)
             }
             // Metrics of a part would end the alerts about the other servers.
-            if isDone, let path = request.metrics { try AuditMetrics.write(selection, to: path, now: invocation.now) }
+            if notAsked == 0, let path = request.metrics {
+                try AuditMetrics.write(selection, to: path, now: invocation.now)
+            }
         }
-        let notAsked = isDone ? 0 : left - (tally.servers - before)
         conclude(notAsked: notAsked)
         guard notAsked == 0 else {
             console.warn(

@@ -6,9 +6,9 @@
 @_exported public import var Glibc.EAI_AGAIN
 @_exported public import var Glibc.EAI_NONAME
 @_exported public import var Glibc.EAI_SYSTEM
+@_exported public import var Glibc.ECANCELED
 @_exported public import var Glibc.ECHO
 @_exported public import var Glibc.ECONNREFUSED
-@_exported public import var Glibc.ECANCELED
 @_exported public import var Glibc.ECONNRESET
 @_exported public import var Glibc.EDQUOT
 @_exported public import var Glibc.EEXIST

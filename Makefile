@@ -116,9 +116,8 @@ engines: build ## Run the SQL of Examples/collector on ClickHouse and PostgreSQL
 rehearse-clients: build ## Attack the clients of Examples/clients that are installed, and write the table of ClientTable.md
 	@Scripts/rehearse_clients.py run
 
-# Neither a debugger nor an editor uses what CI builds. Without an index, and with no more debug information than lines, compiling
-# takes a quarter less time.
-ci: export DEBUG_BUILD_OPTIONS := --disable-index-store -Xswiftc -gline-tables-only -Xswiftc -use-ld=lld
+# No debugger uses what CI builds. With no more debug information than lines, compiling takes a fifth less time.
+ci: export DEBUG_BUILD_OPTIONS := -Xswiftc -gline-tables-only -Xswiftc -use-ld=lld
 ci: ## Run all checks that a change must pass: the tests, format, lint, documentation, the model, sanitizers, fuzzing
 	@rm -f .build/ci-times
 	@Scripts/timed.sh format format-check

@@ -6,7 +6,7 @@ internal import PintleSystem
 extension Command {
     static let audit = Command(
         name: "audit",
-        summary: "Hold a policy against many live servers at once, and keep the results",
+        summary: "Check many live servers against a policy at once, and keep the results",
         examples: [
             Example(
                 line: "pintle audit policy.json",
@@ -67,8 +67,8 @@ extension Command {
             (
                 .rejected,
                 """
-                a server is rejected; with `--strict`, also a warning or a rule that no server meets; with `--require`, \
-                also a server that falls short; with `--history`, a pin died
+                a server is rejected; with `--strict`, also a warning, or a rule whose host is in no list; with `--require`, \
+                also a server without the property; with `--history`, a pin died
                 """
             ),
             (
@@ -89,7 +89,7 @@ extension ReferenceSection {
         .paragraph(
             """
             A line of a list that cannot be read is an error with its place, and no server is asked. With `--hosts`, the \
-            rules that no server of the lists falls under are named on standard error, because their hosts may have \
+            rules whose host is in no list are named on standard error, because their hosts may have \
             typing errors; in JSON they are `unmetRules`, at most 20.
             """),
         .paragraph(
@@ -131,9 +131,9 @@ extension ReferenceSection {
             """),
         .paragraph(
             """
-            `--metrics` writes Prometheus's text format for the textfile collector of the node exporter: sums, and series for at \
+            `--metrics` writes Prometheus's text format for the textfile collector of the node exporter: totals, and series for at \
             most 100 refused servers, 100 that were not reached, and 100 whose certificates or pins end first. The file is \
-            replaced as a whole, and not by an audit that ends early; its name must end in `.prom` for the collector.
+            replaced as a whole, and only when every server has a result; its name must end in `.prom` for the collector.
             """))
 
     fileprivate static let auditJSON = ReferenceSection.json(
@@ -192,10 +192,11 @@ extension OptionSpecification {
     fileprivate static let parallel = OptionSpecification(
         name: "parallel", value: .text("NUMBER"), help: "Ask this many servers at a time, at most 500",
         defaultText: "100")
-    fileprivate static let isStrict = OptionSpecification(name: "strict", help: "Exit with 1 for warnings too")
+    fileprivate static let isStrict = OptionSpecification(
+        name: "strict", help: "Exit with 1 for warnings too, and for a rule whose host is in no list")
     fileprivate static let require = OptionSpecification(
         name: "require", value: .choice("PROPERTY", ["hybrid"]),
-        help: "Exit with 1 for a server whose key exchange is not hybrid, which needs ML-KEM")
+        help: "Exit with 1 for a server that negotiates no hybrid key exchange; needs OpenSSL 3.5 or later here")
     fileprivate static let timeLimit = OptionSpecification(
         name: "time-limit", value: .text("SECONDS"), help: "Stop after this time; `--resume` goes on")
 }

@@ -26,13 +26,14 @@ extension Command {
         overview: [
             """
             Makes a real TLS handshake and decides inside it: the certificate path first, then the pins, as \
-            an app with this policy would. A refused server gets a TLS alert; nothing else is ever sent.
+            an app with this policy would. A refused server gets a TLS alert. No application data is ever sent.
             """,
             """
             With `--store`, the approvals in that file count for hosts that no rule covers. The policy must say \
             `"unpinnedHosts": "askUser"`. With `--ask`, an unknown server is shown on the terminal with a question: yes, \
             no, or its fingerprint, pasted. A server whose certificate has changed since its approval is refused \
-            without a question. So is every unknown server while earlier approvals may be lost.
+            without a question. If the store was damaged, approvals may be missing: then every unknown server is \
+            refused without a question, until `NAME.corrupt` beside the store is moved away.
             """,
         ],
         arguments: [Argument(name: "URL", help: "An https URL, host or host:port")],

@@ -75,5 +75,5 @@ struct FamilyFile {
 extension OptionSpecification {
     static let families = OptionSpecification(
         name: "families", value: .file("FILE"),
-        help: "A newer file of authority families, in the form of the built-in one")
+        help: "A newer list of the roots of each certificate authority, in the form of the built-in one")
 }

@@ -45,8 +45,8 @@ extension ReferenceSection {
         .paragraph(
             """
             With a policy, a pin died if an earlier result shows it and the newest does not. Without one, the pins are \
-            those that matched in earlier results. They died if the newest result says `pin-mismatch`; otherwise they are \
-            `retired`. Results of different policies and anchors may be mixed.
+            those that matched in any result. A pin that the newest result does not show died if that result says \
+            `pin-mismatch`; otherwise it is `retired`. Results of different policies and anchors may be mixed.
             """),
         .paragraph(
             """
@@ -60,7 +60,8 @@ extension ReferenceSection {
                 (name: "`result`", meaning: "`died` if a pin died, else `ok`"),
                 (
                     name: "`servers`, `changed`, `unchanged`, `died`",
-                    meaning: "The numbers of servers, and of pins that died"
+                    meaning:
+                        "Numbers of servers; `died` is the number of pins that died"
                 ),
                 (name: "`results`, `from`, `until`", meaning: "The number of results, the first and the last instant"),
                 (name: "`policy`", meaning: "The policy file that judged the pins"),
@@ -71,7 +72,7 @@ extension ReferenceSection {
                 (name: "`hosts.host`, `port`, `connectTo`", meaning: "As in results"),
                 (
                     name: "`hosts.observations`, `proves`",
-                    meaning: "The results with a valid path; `false` if they prove nothing"
+                    meaning: "The number of results with a valid path; `false` if there are fewer than two"
                 ),
                 (name: "`hosts.counts`", meaning: "Changes of `leafKey`, `leafCertificate`, `intermediates`, `root`"),
                 (name: "`hosts.rule`, `isServed`", meaning: "The policy's rule; `false` if its pins no longer match"),
@@ -82,7 +83,8 @@ extension ReferenceSection {
                 ),
                 (
                     name: "`hosts.changes`",
-                    meaning: "`notYet`, `seen`, which parts changed, `isReturn`, `before`, `after`; the newest 1000"
+                    meaning:
+                        "`notYet`, `seen` (results before and after), the parts, `isReturn`, `before`, `after`; the newest 1000"
                 ),
                 (name: "`hosts.gaps`", meaning: "`at` and `reason`; the newest 1000"),
                 (

@@ -4,7 +4,7 @@ internal import PintleOpenSSL
 extension Command {
     static let pin = Command(
         name: "pin",
-        summary: "Show the pins of live servers, certificates, requests and keys",
+        summary: "Show the pins of live servers, certificates, signing requests and keys",
         examples: [
             Example(
                 line: "pintle pin example.com",

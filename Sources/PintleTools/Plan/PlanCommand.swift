@@ -6,7 +6,7 @@ internal import PintleSystem
 extension Command {
     static let plan = Command(
         name: "plan",
-        summary: "Rehearse a rotation: find who is locked out when, and what to do",
+        summary: "Simulate a rotation of keys: find who is locked out when, and what to do",
         examples: [
             Example(line: "pintle plan plan.json", purpose: "play a plan through, from today to its end"),
             Example(

@@ -33,17 +33,17 @@ extension Command {
             """
             Starts a TLS server on loopback for each attack, with new certificates, and runs the client once against \
             each. Judges by the bytes that the server got and by the end of the client: accepted, blocked, LET THROUGH, \
-            inconclusive. Some attacks of the group `hold` ask only that the client ends by itself: ended, or HELD. \
+            inconclusive. Attacks of the group `hold` stall or overload the client. Some of them ask only that it ends by itself: ended, or HELD. \
             The right server comes first: if a client refuses it, its other answers prove nothing.
             """,
             """
-            In the client's words these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. `{ca}` \
-            is a file of the two roots to trust, PEM. `{pin}` and `{backup}` are the server's pins as curl writes them \
+            In the client's arguments these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. `{ca}` \
+            is a PEM file with two roots that the client must trust: the right server's and the interceptor's, as on a device with a company's root. `{pin}` and `{backup}` are the server's pins as curl writes them \
             (sha256//...); `{pins}` is both with a semicolon between. `{issuer}` is the pin of the authority that issues. \
             `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{other-host}` is another host with a pin of \
             its own, `{other-pin}` or `{other-pin-base64}`. `{policy}` is a policy file with \
-            anchors and pins. No shell reads the words. The client runs without input, and without proxy variables but those of `--proxy`. When its time \
-            is up, it is ended together with the processes of its group.
+            anchors and pins. No shell reads the arguments. The client runs without input, and without proxy variables but those of `--proxy`. When its time \
+            is up, it is killed together with the processes of its group.
             """,
             """
             With `--proxy` the client keeps its own URLs. An HTTP and SOCKS5 proxy answers for each `--host` with the servers \
@@ -121,7 +121,8 @@ extension OptionSpecification {
         help: "Only these groups, and the attacks of `--only`: path, pins, names, transport, redirect, hold")
     fileprivate static let list = OptionSpecification(name: "list", help: "List the attacks, and run nothing")
     static let timeout = OptionSpecification(
-        name: "timeout", value: .text("SECONDS"), help: "End the client after this time, at each server",
+        name: "timeout", value: .text("SECONDS"),
+        help: "Kill the client and the processes of its group after this time, at each server",
         defaultText: "5, or more for a client that starts slowly")
     static let parallelAttacks = OptionSpecification(
         name: "parallel", value: .text("NUMBER"), help: "Run this many attacks at a time, at most 64", defaultText: "4")
@@ -148,10 +149,11 @@ extension OptionSpecification {
     static let evidence = OptionSpecification(
         name: "evidence", value: .file("DIR"),
         help:
-            "Write the certificates, alerts and requests of each attack into a new folder, mode 0700; contents and most "
-            + "header fields are replaced by length and SHA-256")
+            "Write the certificates, alerts and requests of each attack into a new folder, mode 0700; the requests' content, queries "
+            + "and most header values are replaced by length and SHA-256")
     static let evidenceContent = OptionSpecification(
-        name: "evidence-content", help: "With `--evidence`: write requests as they came, with passwords and cookies")
+        name: "evidence-content",
+        help: "With `--evidence`: write requests with their content as they came, with passwords and cookies")
     static let serve = OptionSpecification(
         name: "serve", help: "Keep all servers up for clients elsewhere, such as a phone, until Ctrl-C")
     static let listen = OptionSpecification(

@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cd Fuzz
 mode=${1:-}
 entry=${2:-}
-smoke_seconds=${FUZZ_SMOKE_SECONDS:-3}
+smoke_seconds=${FUZZ_SMOKE_SECONDS:-2}
 
 if [ "$mode" != smoke ] && [ "$mode" != build ] && [ ! -d "Sources/${entry:-.}/" -o -z "$entry" ]; then
     echo "fuzz: error: no entry \"$entry\"; name one: make fuzz TARGET=JSON SECONDS=600" >&2

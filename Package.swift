@@ -225,7 +225,7 @@ func appleSession(over modules: [Target.Dependency] = []) -> [Target] {
         module("PintleApple", on: "Pintle", "PintleStorage", and: modules, features: .publicImports, settings: apple),
         module(
             "PintleURLSession", on: "Pintle", "PintleApple", "PintleReports", "PintleStorage",
-            "PintleUpdates", and: modules, exclude: ["Linux", "Shared/TrustReceipt.swift"],
+            "PintleUpdates", and: modules, exclude: ["Linux"],
             features: .publicImports, settings: apple),
     ]
 }

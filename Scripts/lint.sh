@@ -47,6 +47,7 @@ report 'a script says what it proves in under 60 lines' < <(long 59 'Scripts/*' 
 
 check 'newer than the deployment targets: replace it, or use #available' Scripts/availability.sh
 check 'the import is not allowed here' Scripts/imports.sh
+check 'Package.swift must not warn' Scripts/manifest.sh
 check 'the documentation differs from the code' Scripts/documented.sh
 check 'the documentation differs from the code' Scripts/one-line.sh
 

@@ -84,6 +84,7 @@ apple-build:
 	for product in pintlePackageTests ApplePlatforms FirstRequest PinnedSession ChangingPolicy Migrating AppViews; do \
 	  PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple $(DEBUG_BUILD_OPTIONS) --product $$product; \
 	done
+	@Scripts/stand-ins.sh
 
 # Uses its own build folder, because with PINTLE_APPLE_STANDINS the package has other targets.
 test-apple: ## Compile and test Apple's side here, with stand-ins for Apple's modules

@@ -21,7 +21,12 @@ let isApple = !usesOpenSSL
 /// The command-line tool needs no session, and macOS has no libcurl with OpenSSL.
 let isToolOnly = usesOpenSSL && (!isLinux || usesDarwin)
 let standIn: [Target.Dependency] = usesDarwin ? ["Darwin"] : []
-let apple: [SwiftSetting] = isApple ? [.define("PINTLE_APPLE")] : []
+// With the stand-ins, `import Foundation` brings URLSession, as on Apple's systems. No other import does, so a file that
+// lacks the import does not compile here either.
+let overlay = "\(Context.packageDirectory)/Tests/StandIns/Foundation.swiftcrossimport/_Concurrency.swiftoverlay"
+let overlayFlags = ["-enable-cross-import-overlays", "-swift-module-cross-import", "Foundation", overlay]
+let loading: [SwiftSetting] = usesStandIns ? [.unsafeFlags(overlayFlags.flatMap { ["-Xfrontend", $0] })] : []
+let apple: [SwiftSetting] = (isApple ? [.define("PINTLE_APPLE")] : []) + loading
 
 /// The upcoming features of a target. Targets built like an app's code have none, and no access to `package` names. The
 /// two modules of Apple's session write the access level of each import that is not public.
@@ -183,39 +188,44 @@ func appleTargets() -> [Target] {
 /// Returns the targets of Apple's systems for Linux, with stand-ins for Apple's modules. The tests of the core are left
 /// out, because they run with the other targets.
 func standInTargets() -> [Target] {
-    appleSession(over: ["Network", "Security", "WebKit", "os"]) + [
+    appleSession(over: ["Network", "Security", "URLLoading", "WebKit", "os"]) + [
         module("PintleCrypto", on: "CryptoKit", settings: apple),
         // PintleTestKit as on Apple's systems. A symbolic link leads to its sources, because SwiftPM allows each file in
         // one target only. The tests also need PintleTestKit itself, for servers and keys of every kind.
-        appleTestKit("TestKitOnApple", in: "Tests/StandIns", over: ["CryptoKit", "Security"]),
+        appleTestKit("TestKitOnApple", in: "Tests/StandIns", over: ["CryptoKit", "Security", "URLLoading"]),
         module("CryptoKit", on: "COpenSSL", in: "Tests/StandIns"), module("os", in: "Tests/StandIns"),
-        module("Security", on: "COpenSSL", "CCurl", in: "Tests/StandIns", links: "ssl"),
-        module("Network", on: "Security", in: "Tests/StandIns"), module("WebKit", on: "Security", in: "Tests/StandIns"),
-        module("Alamofire", on: "Security", in: "Tests/StandIns"),
+        module("Security", on: "COpenSSL", in: "Tests/StandIns", links: "ssl"),
+        // What Apple's Foundation has in addition to Foundation for Linux.
+        module("URLLoading", on: "COpenSSL", "CCurl", "Security", in: "Tests/StandIns"),
+        module("Network", on: "Security", in: "Tests/StandIns"),
+        module("WebKit", on: "URLLoading", in: "Tests/StandIns"),
+        module(
+            "Alamofire", on: "Security", "URLLoading", in: "Tests/StandIns", features: .publicImports, settings: loading
+        ),
         module("Combine", in: "Tests/StandIns", features: .none),
         module("SwiftUI", on: "Combine", in: "Tests/StandIns", features: .none),
         module(
-            "ClientModel", on: "PintleURLSession", "Security", in: "Examples/Sources",
-            features: .none, settings: [.enableUpcomingFeature("MemberImportVisibility")]),
+            "ClientModel", on: "PintleURLSession", "URLLoading", in: "Examples/Sources",
+            features: .none, settings: [.enableUpcomingFeature("MemberImportVisibility")] + loading),
         .executableTarget(
             name: "AppViews", dependencies: ["ClientModel", "Combine", "PintleURLSession", "SwiftUI", "WebKit"],
             path: "Examples/App", exclude: ["README.md"], packageAccess: false,
             // The settings of a new project in Xcode 26.
             swiftSettings: settings(.none) + [.defaultIsolation(MainActor.self)]
                 + ["MemberImportVisibility", "InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
-                .map { .enableUpcomingFeature($0) }),
-        module("AttackDemo", on: "PintleURLSession", "PintleTestKit", "Security", in: "Tests", settings: apple),
+                .map { .enableUpcomingFeature($0) } + loading),
+        module("AttackDemo", on: "PintleURLSession", "PintleTestKit", "URLLoading", in: "Tests", settings: apple),
         tests(
             "PintleAppleTests", on: "Alamofire", "AttackDemo", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage",
-            "PintleTestKit", "PintleURLSession", "PintleUpdates", "TestKitOnApple", "Network", "Security", "WebKit",
-            "os",
+            "PintleTestKit", "PintleURLSession", "PintleUpdates", "TestKitOnApple", "Network", "Security", "URLLoading",
+            "WebKit", "os",
             // Only for the tests: the example code for Alamofire needs a module of that name.
-            settings: [.define("PINTLE_ALAMOFIRE")]),
+            settings: [.define("PINTLE_ALAMOFIRE")] + loading),
         resourceTests(),
         // With the alias `import PintleTestKit` imports the module of Apple's systems.
         tests(
             "AppTests", on: "Pintle", "PintleApple", "PintleURLSession", "TestKitOnApple", features: .none,
-            settings: [.unsafeFlags(["-module-alias", "PintleTestKit=TestKitOnApple"])]),
+            settings: [.unsafeFlags(["-module-alias", "PintleTestKit=TestKitOnApple"])] + loading),
     ]
 }
 

@@ -7,7 +7,6 @@ import Network
 import PintleApple
 import PintleURLSession
 import PintleUpdates
-import Security
 import WebKit
 import os
 

@@ -4,10 +4,10 @@
 import Foundation
 import PintleURLSession
 
-#if canImport(PintleApple)
-// On Linux, `make test-apple` has a stand-in for URLSession in a module of this name.
-import Security
-#else
+#if canImport(URLLoading)
+// On Linux, `make test-apple` has its stand-in for URLSession in this module.
+import URLLoading
+#elseif canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 

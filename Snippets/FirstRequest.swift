@@ -1,9 +1,9 @@
 // The first pinned request, on Apple's systems and on Linux.
 
 #if canImport(PintleURLSession)
-#if canImport(PintleApple)
-// On Linux, `make test-apple` has a stand-in for URLSession in a module of this name.
-import Security
+#if canImport(URLLoading)
+// On Linux, `make test-apple` has its stand-in for URLSession in this module.
+import URLLoading
 #endif
 
 // snippet.request

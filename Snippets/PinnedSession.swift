@@ -3,8 +3,10 @@
 #if canImport(PintleApple)
 import Foundation
 import PintleURLSession
-// On Linux, `make test-apple` has a stand-in for URLSession in a module of this name.
-import Security
+#if canImport(URLLoading)
+// On Linux, `make test-apple` has its stand-in for URLSession in this module.
+import URLLoading
+#endif
 #elseif canImport(PintleURLSession) && canImport(FoundationNetworking)
 import Foundation
 import PintleURLSession

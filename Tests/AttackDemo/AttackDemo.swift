@@ -2,9 +2,7 @@ internal import Foundation
 internal import PintleTestKit
 internal import PintleURLSession
 
-#if PINTLE_APPLE
-internal import Security
-#else
+#if !PINTLE_APPLE
 internal import FoundationNetworking
 #endif
 

@@ -3,7 +3,6 @@ import Foundation
 import PintleApple
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 /// The code of the article about migrating, with real servers. It is in `AlamofireTrust.swift`, a link to the snippet.

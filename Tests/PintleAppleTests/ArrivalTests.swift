@@ -2,7 +2,6 @@ import Foundation
 import PintleApple
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 /// Background sessions follow redirects without asking, so the delegate checks a response when it arrives.

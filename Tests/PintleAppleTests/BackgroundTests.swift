@@ -1,7 +1,6 @@
 import Foundation
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 /// Background configurations: a task that the system does not support there is refused, before the system would end the

@@ -1,7 +1,6 @@
 import Foundation
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 @testable import PintleApple

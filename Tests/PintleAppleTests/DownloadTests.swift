@@ -3,7 +3,6 @@ import PintleApple
 import PintleStorage
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 import WebKit
 

@@ -2,7 +2,6 @@ import Foundation
 import Pintle
 import PintleReports
 import PintleTestKit
-import Security
 import Testing
 
 @testable import PintleURLSession

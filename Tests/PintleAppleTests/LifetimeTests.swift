@@ -1,7 +1,6 @@
 import Foundation
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 /// The end of the system's sessions. It must never come while a task is made, which would end the process.

@@ -2,7 +2,6 @@ import Foundation
 import PintleApple
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 /// Requests without TLS, for which no verdict is possible.

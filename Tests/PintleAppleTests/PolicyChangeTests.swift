@@ -1,7 +1,6 @@
 import Foundation
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 /// Tasks that are running, or not started yet, when the policy changes.

@@ -1,6 +1,5 @@
 import Foundation
 import Pintle
-import Security
 import Testing
 
 @testable import PintleApple

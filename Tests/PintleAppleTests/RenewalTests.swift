@@ -2,7 +2,6 @@ import Foundation
 import PintleApple
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 /// The drop of connections that an earlier policy accepted. It has to come before any thread can send over one.

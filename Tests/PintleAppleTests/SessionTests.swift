@@ -2,7 +2,6 @@ import Foundation
 import PintleApple
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 /// Real servers, and the session that `URLSession.pinned(to:)` makes.

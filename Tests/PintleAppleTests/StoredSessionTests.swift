@@ -3,7 +3,6 @@ import PintleReports
 import PintleStorage
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 
 /// The system session that the same call makes if a `URLSession` is needed.

@@ -2,7 +2,6 @@ import Foundation
 import PintleApple
 import PintleTestKit
 import PintleURLSession
-import Security
 import Testing
 import WebKit
 

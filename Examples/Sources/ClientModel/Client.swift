@@ -1,9 +1,7 @@
 import Foundation
 import PintleURLSession
 
-#if canImport(Security)
-import Security
-#elseif canImport(FoundationNetworking)
+#if canImport(FoundationNetworking) && !canImport(PintleApple)
 import FoundationNetworking
 #endif
 

@@ -1,6 +1,5 @@
 import Foundation
 import Pintle
-import Security
 
 /// The reason why a response is refused when it arrives although its server was not refused.
 package enum ArrivalRefusal: Sendable, Hashable {

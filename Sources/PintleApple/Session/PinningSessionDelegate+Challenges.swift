@@ -1,6 +1,5 @@
 import Foundation
 import Pintle
-import Security
 
 extension PinningSessionDelegate: URLSessionDelegate {
     private var sessions: Receivers<any URLSessionDelegate> { Receivers((forwarded, fallback)) }

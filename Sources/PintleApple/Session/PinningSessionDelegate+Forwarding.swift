@@ -1,6 +1,5 @@
 import Foundation
 import Pintle
-import Security
 
 extension PinningSessionDelegate: URLSessionDataDelegate {
     private var data: Receivers<any URLSessionDataDelegate> {

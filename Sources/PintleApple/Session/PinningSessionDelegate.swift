@@ -1,7 +1,6 @@
 import Foundation
 import Pintle
 import PintleStorage
-import Security
 
 /// The delegate of a `URLSession`, which checks servers against a policy. `URLSession.pinned(to:)` makes one. Use it
 /// directly if the session is made elsewhere:

@@ -1,6 +1,5 @@
 import Foundation
 import Pintle
-import Security
 
 /// A log of the reasons why servers were refused. The system's error says only `cancelled`, so the reason is looked up
 /// here when a task ends.

@@ -1,6 +1,5 @@
 import Foundation
 import Pintle
-import Security
 
 /// The answer to a challenge, and the reason for it.
 public struct ChallengeAnswer: Sendable {

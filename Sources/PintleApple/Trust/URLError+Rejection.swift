@@ -1,6 +1,5 @@
 import Foundation
 import Pintle
-import Security
 
 extension URLError {
     /// Creates the error of a task whose server was refused. Its underlying error is the typed one.

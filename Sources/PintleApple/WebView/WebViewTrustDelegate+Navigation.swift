@@ -1,7 +1,6 @@
 #if !os(tvOS) && !os(watchOS)
 import Foundation
 import Pintle
-import Security
 import WebKit
 
 extension WebViewTrustDelegate: WKNavigationDelegate {

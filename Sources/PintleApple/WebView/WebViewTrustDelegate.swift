@@ -2,7 +2,6 @@
 import Foundation
 import Pintle
 import PintleStorage
-import Security
 import WebKit
 
 /// The navigation delegate of a web view, which checks servers against a policy: the page's server, and those of its

@@ -1,4 +1,4 @@
-import Security
+import Foundation
 
 /// A private copy of a configuration, without foreign `URLProtocol` classes and without a cache.
 ///

@@ -1,6 +1,5 @@
 import Foundation
 internal import Pintle
-import Security
 
 /// A session of the system with a count of its leases. A caller holds a lease while it makes a task.
 ///

@@ -2,7 +2,6 @@ public import Foundation
 internal import Pintle
 internal import PintleApple
 internal import PintleReports
-import Security
 
 /// A session that checks every server against a policy. `URLSession.pinned(to:)` makes one.
 ///

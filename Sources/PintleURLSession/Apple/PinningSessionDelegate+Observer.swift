@@ -2,7 +2,6 @@ import Foundation
 internal import Pintle
 internal import PintleApple
 internal import PintleReports
-import Security
 
 extension PinningSessionDelegate {
     /// Creates the delegate for a session of this module. It reports failures to an observer, and refuses requests with

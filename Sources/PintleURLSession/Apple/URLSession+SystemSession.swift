@@ -3,7 +3,6 @@ public import Pintle
 internal import PintleApple
 public import PintleReports
 public import PintleStorage
-import Security
 
 extension URLSession {
     /// Returns a system session that checks every server against a policy, for code that stores or injects a

@@ -3,9 +3,7 @@ internal import Pintle
 public import PintleReports
 internal import PintleStorage
 
-#if PINTLE_APPLE
-import Security
-#else
+#if !PINTLE_APPLE
 internal import FoundationNetworking
 #endif
 

@@ -1,9 +1,7 @@
 internal import Foundation
 internal import Pintle
 
-#if PINTLE_APPLE
-import Security
-#else
+#if !PINTLE_APPLE
 internal import FoundationNetworking
 #endif
 

@@ -1,8 +1,6 @@
 internal import Foundation
 
-#if PINTLE_APPLE
-import Security
-#else
+#if !PINTLE_APPLE
 internal import FoundationNetworking
 #endif
 

@@ -3,9 +3,7 @@ public import Pintle
 public import PintleReports
 public import PintleStorage
 
-#if PINTLE_APPLE
-import Security
-#else
+#if !PINTLE_APPLE
 public import FoundationNetworking
 #endif
 

@@ -2,9 +2,7 @@ internal import Foundation
 internal import Pintle
 public import PintleUpdates
 
-#if PINTLE_APPLE
-import Security
-#else
+#if !PINTLE_APPLE
 internal import FoundationNetworking
 #endif
 

@@ -1,5 +1,4 @@
-public import Foundation
-internal import Security
+import Foundation
 
 /// One request. It starts when its data is requested.
 ///

@@ -1,4 +1,4 @@
-public import Security
+import Security
 
 /// An evaluator of the server behind a trust object. It refuses the server by throwing an error.
 public protocol ServerTrustEvaluating: Sendable {

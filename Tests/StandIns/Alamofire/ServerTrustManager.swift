@@ -1,5 +1,3 @@
-internal import Security
-
 /// A manager that returns the evaluator for a host.
 ///
 /// `@unchecked`: its properties are constant.

@@ -1,5 +1,4 @@
-public import Foundation
-public import Security
+import Foundation
 
 /// A session that makes requests over a `URLSession`. The delegate of the `URLSession` is a ``SessionDelegate``, or
 /// forwards to one.

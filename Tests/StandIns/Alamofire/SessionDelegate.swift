@@ -1,5 +1,4 @@
-public import Foundation
-public import Security
+import Foundation
 
 /// A delegate that answers challenges and reports the progress of tasks to their requests.
 ///

@@ -1,5 +1,4 @@
-public import Foundation
-internal import Security
+import Foundation
 
 public protocol URLConvertible: Sendable {
     func asURL() throws -> URL

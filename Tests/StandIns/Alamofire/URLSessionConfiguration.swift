@@ -1,4 +1,4 @@
-public import Security
+import Foundation
 
 /// Alamofire's configurations. Their own header fields are left out here.
 public enum AlamofireConfigurations {

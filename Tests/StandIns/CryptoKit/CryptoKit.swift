@@ -1,5 +1,5 @@
 internal import COpenSSL
-@_exported public import Foundation
+public import Foundation
 
 public enum CryptoKitError: Error {
     case incorrectKeySize

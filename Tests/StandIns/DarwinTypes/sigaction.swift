@@ -1,5 +1,6 @@
 // The declarations repeat those that Swift derives from macOS's headers, with their optional pointers.
 // swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals, NeverForceUnwrap
+
 public typealias sigset_t = UInt32
 
 public struct __sigaction_u: Sendable {

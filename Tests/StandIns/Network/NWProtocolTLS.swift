@@ -1,5 +1,4 @@
-// Apple's Network re-exports Security.
-@_exported public import Security
+public import Security
 
 open class NWProtocolTLS {
     open class Options {

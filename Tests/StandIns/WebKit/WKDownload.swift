@@ -1,5 +1,5 @@
 public import Foundation
-public import Security
+public import URLLoading
 
 /// A download of a web view, which asks a delegate of its own.
 @MainActor open class WKDownload: NSObject {

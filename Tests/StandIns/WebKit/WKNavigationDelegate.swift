@@ -1,6 +1,6 @@
+// The headers of Apple's WebKit include Foundation, so that WebKit exports it.
 public import Foundation
-// Apple's WebKit re-exports Foundation's loading system, which is in Security here.
-@_exported public import Security
+@_exported public import URLLoading
 
 public enum WKNavigationActionPolicy: Int, Sendable {
     case cancel, allow, download

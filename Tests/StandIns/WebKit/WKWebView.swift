@@ -1,5 +1,5 @@
 public import Foundation
-public import Security
+public import URLLoading
 
 /// A web view that loads documents and asks its delegate about servers. It renders nothing, and loads no images, frames
 /// or scripts.

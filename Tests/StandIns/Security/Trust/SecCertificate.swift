@@ -18,7 +18,7 @@ public final class SecCertificate {
     }
 
     /// Adds a reference of its own.
-    convenience init?(borrowing pointer: OpaquePointer) {
+    package convenience init?(borrowing pointer: OpaquePointer) {
         let count = i2d_X509(pointer, nil)
         guard count > 0 else { return nil }
         let der = [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in

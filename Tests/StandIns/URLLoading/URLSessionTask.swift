@@ -1,4 +1,5 @@
 public import Foundation
+internal import Security
 
 /// One request, which a session makes. A lock protects the state that any thread may read.
 open class URLSessionTask: NSObject, @unchecked Sendable {
@@ -124,19 +125,3 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 }
 /// Only the type exists. Nothing is measured.
 open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {}
-
-/// A value behind a lock. `@unchecked`: every access takes the lock.
-final class Guarded<Value>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value: Value
-
-    init(_ value: Value) {
-        self.value = value
-    }
-
-    func with<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&value)
-    }
-}

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Security
 
 extension URLSession {
     public func data(

@@ -1,7 +1,8 @@
-public import Foundation
-// The other types of the loading system are those of Foundation for Linux. Types of this module hide those of the same
-// name.
+// A file that imports Foundation sees this module in its place. The other types of the loading system are those of
+// Foundation for Linux. Types of this module hide those of the same name.
+@_exported public import Foundation
 @_exported public import FoundationNetworking
+public import Security
 
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 

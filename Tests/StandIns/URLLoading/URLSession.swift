@@ -1,4 +1,5 @@
 public import Foundation
+internal import Security
 
 /// A session that asks its delegate about each server, as Apple's does and Foundation's for Linux does not.
 ///

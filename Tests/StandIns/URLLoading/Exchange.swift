@@ -2,6 +2,7 @@ internal import CCurl
 internal import COpenSSL
 internal import Foundation
 internal import FoundationNetworking
+internal import Security
 
 /// One request and its response, sent with libcurl over a connection of its own.
 final class Exchange {

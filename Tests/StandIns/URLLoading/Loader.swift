@@ -1,5 +1,6 @@
 internal import Foundation
 internal import FoundationNetworking
+internal import Security
 
 /// A loader that runs one task on a thread of its own: exchanges, redirects and the challenges in between.
 final class Loader: Sendable {

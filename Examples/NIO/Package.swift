@@ -39,7 +39,8 @@ let package = Package(
         .testTarget(
             name: "PintleNIOTests",
             dependencies: [
-                .product(name: "PintleNIO", package: "pintle"), .product(name: "PintleOpenSSL", package: "pintle"),
+                "HTTPClient", .product(name: "PintleNIO", package: "pintle"),
+                .product(name: "PintleOpenSSL", package: "pintle"),
                 .product(name: "PintleReports", package: "pintle"), .product(name: "PintleStorage", package: "pintle"),
                 .product(name: "PintleTestKit", package: "pintle"),
                 .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

@@ -16,7 +16,7 @@ struct Main {
             let tls = try PinnedTLS(policy: policy, timing: .init(handshake: .seconds(3))).onFailure {
                 print("told: \($0.reason)")
             }
-            let answer = try await PinnedHTTP(tls).get("/", from: server)
+            let answer = try await PinnedHTTP(tls, limit: .seconds(3)).get("/", from: server)
             print(answer.status, answer.receipt.map { "\($0.basis)" } ?? "no receipt")
         } catch {
             fail("\(error)")

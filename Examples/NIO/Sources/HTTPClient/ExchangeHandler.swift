@@ -4,7 +4,8 @@ import NIOTLS
 import Pintle
 import PintleNIO
 
-/// Sends one request when the policy has accepted the server, and collects the response.
+/// Sends one request when the policy has accepted the server, and collects the response. ``PinnedHTTP`` closes the
+/// channel.
 final class ExchangeHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -39,18 +40,12 @@ final class ExchangeHandler: ChannelInboundHandler {
         case .head(let head): answer.status = Int(head.status.code)
         case .body(let part):
             guard answer.body.count + part.readableBytes <= Self.maximumBody else {
-                promise.fail(ByteToMessageDecoderError.PayloadTooLargeError())
-                return context.close(promise: nil)
+                return promise.fail(ByteToMessageDecoderError.PayloadTooLargeError())
             }
             answer.body += part.readableBytesView
-        case .end:
-            promise.succeed(answer)
-            context.close(promise: nil)
+        case .end: promise.succeed(answer)
         }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        promise.fail(error)
-        context.close(promise: nil)
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { promise.fail(error) }
 }

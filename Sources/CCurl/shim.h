@@ -75,6 +75,7 @@ static inline CURLcode pintle_curl_message_result(const CURLMsg *message) { retu
 
 static inline const curl_version_info_data *pintle_curl_version(void) { return curl_version_info(CURLVERSION_NOW); }
 
+static const long pintle_CURLAUTH_BASIC = (long)CURLAUTH_BASIC;
 static const size_t pintle_CURL_WRITEFUNC_PAUSE = CURL_WRITEFUNC_PAUSE;
 static const size_t pintle_CURL_READFUNC_PAUSE = CURL_READFUNC_PAUSE;
 static const size_t pintle_CURL_READFUNC_ABORT = CURL_READFUNC_ABORT;

@@ -53,7 +53,7 @@ enum Frame {
         return frame(8, stream: 0, bytes) + frame(8, stream: 1, bytes)
     }
 
-    private static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
+    static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let length = [16, 8, 0].map { UInt8(truncatingIfNeeded: payload.count >> $0) }
         return length + [type, flags, 0, 0, 0, stream] + payload
     }

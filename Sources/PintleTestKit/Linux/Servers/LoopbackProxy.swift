@@ -61,25 +61,28 @@ package final class LoopbackProxy: Sendable {
     /// Starts a proxy on 127.0.0.1.
     /// - Parameters:
     ///   - credentials: `nil` accepts every client.
+    ///   - opening: The bytes that tell a client that its tunnel is open, for broken proxies; `nil` for the usual ones.
     ///   - route: Returns the port on loopback for a requested host and port, or `nil` to refuse. The proxy connects to
     ///     the host `::1` over IPv6, and to any other over IPv4.
     package convenience init(
-        _ kind: Kind, credentials: Credentials? = nil,
+        _ kind: Kind, credentials: Credentials? = nil, opening: [UInt8]? = nil,
         route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16? = { _, port in port }
     ) throws(SystemCallError) {
-        try self.init(kind, credentials: credentials, route: route, refusal: nil)
+        try self.init(kind, credentials: credentials, opening: opening, route: route, refusal: nil)
     }
 
     /// Starts a proxy that calls `refusal` to answer an HTTP request without a route.
     /// - Parameters:
     ///   - address: The address to listen at instead of 127.0.0.1, an IPv4 or IPv6 literal. Other machines may reach it.
     ///   - port: The port to listen at; with 0 the system chooses one.
+    ///   - opening: The bytes that tell a client that its tunnel is open; `nil` for the usual ones.
     ///   - timeLimit: The time for all that a client sends before its tunnel opens, in seconds; `nil` for no limit.
     ///   - refusal: Writes the answer; the connection ends when it returns. A SOCKS client gets reply 2 instead.
     ///   - clear: Gets each request with an absolute URL, and returns `true` to refuse it.
     package init(
         _ kind: Kind, listeningAt address: String? = nil, port: UInt16 = 0, credentials: Credentials? = nil,
-        timeLimit: Double? = nil, route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,
+        opening: [UInt8]? = nil, timeLimit: Double? = nil,
+        route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,
         refusal: (@Sendable (TCPConnection) -> Void)?,
         clear: (@Sendable (ClearRequest) -> Bool)? = nil
     ) throws(SystemCallError) {
@@ -91,7 +94,8 @@ package final class LoopbackProxy: Sendable {
         ) { client in
             let index = log.append()
             let session = ProxySession(
-                client: client, credentials: credentials, route: route, refusal: refusal, clear: clear
+                client: client, credentials: credentials, opening: opening, route: route, refusal: refusal,
+                clear: clear
             ) { log.update(index, $0) }
             // Either side may disconnect at any time. The record has the bytes relayed until then.
             switch kind {

@@ -21,7 +21,7 @@ public final class LoopbackTLSServer: Sendable {
         let state = try TLSServerState(configuration)
         self.state = state
         listener = try LoopbackListener(
-            try .named(configuration.address, port: 0, ipv6: configuration.ipv6),
+            try .named(configuration.address, port: configuration.port, ipv6: configuration.ipv6),
             maximumConnections: configuration.maximumConnections, timeLimit: configuration.timeLimit
         ) { state.serve($0) }
     }

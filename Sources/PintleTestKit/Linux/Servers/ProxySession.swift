@@ -4,6 +4,8 @@ internal import PintleSystem
 struct ProxySession {
     let client: TCPConnection
     let credentials: LoopbackProxy.Credentials?
+    /// The bytes that tell the client that its tunnel is open; `nil` for the usual ones.
+    let opening: [UInt8]?
     let route: @Sendable (String, UInt16) -> UInt16?
     let refusal: (@Sendable (TCPConnection) -> Void)?
     /// Gets each request with an absolute URL, and returns `true` to refuse it.
@@ -47,7 +49,7 @@ struct ProxySession {
                 return try answer("502 Bad Gateway", "Connection: close\r\n")
             }
             guard isTunnel else { return try relay(with: server, firstBytes: head) }
-            try client.write(Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8))
+            try client.write(opening ?? Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8))
             return try relay(with: server, firstBytes: reader.unread)
         }
     }
@@ -113,7 +115,7 @@ struct ProxySession {
             // 2: not allowed by the rules; 5: connection refused (RFC 1928 section 6).
             return try reply(refusal == nil ? 5 : 2)
         }
-        try reply(0)
+        if let opening { try client.write(opening) } else { try reply(0) }
         try relay(with: server, firstBytes: [])
     }
 

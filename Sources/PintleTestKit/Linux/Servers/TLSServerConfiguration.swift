@@ -59,6 +59,8 @@ public struct TLSServerConfiguration: Sendable {
     public var ipv6 = false
     /// The address to listen at instead of loopback, an IPv4 or IPv6 literal. Other machines may reach it.
     package var address: String?
+    /// The port to listen at; with 0 the system chooses one.
+    package var port: UInt16 = 0
     /// Gets the record of each ended connection, on the connection's thread. With an observer the server keeps none of them.
     package var connectionObserver: (@Sendable (TLSConnectionRecord) -> Void)?
     /// The time for all that a client sends, in seconds; `nil` for no limit.

@@ -71,6 +71,9 @@ extension ProxyConfiguration {
     func set(on handle: UnsafeMutableRawPointer, tunnels: Bool) {
         func set(_ option: CURLoption, _ text: String) { pintle_curl_set_pointer(handle, option, text) }
         set(CURLOPT_NOPROXY, "")
+        // libcurl's default includes GSS-API: a SOCKS proxy that asks for it would get a Kerberos ticket of the
+        // machine's user, and libcurl waits for the proxy's answers inside one call.
+        pintle_curl_set_long(handle, CURLOPT_SOCKS5_AUTH, pintle_CURLAUTH_BASIC)
         switch self {
         case .none:
             set(CURLOPT_PROXY, "")

@@ -71,6 +71,7 @@ extension Certificate {
             findings.append(
                 .init(.other, depth: depth, text: "a serial number that is not positive or has over 20 octets"))
         }
+        findings += criticalFindings(at: depth)
         if extensionField(.policyConstraints)?.isCritical == false {
             findings.append(.init(.other, depth: depth, text: "policy constraints that are not critical"))
         }

@@ -92,6 +92,7 @@ struct PathAttempt {
             let compares = result.hasAnchor && work.spend(NameComparisons.wildcardSteps(certificates))
             if result.hasAnchor, !compares { findings.append(ConstraintWork.exceeded) }
             findings += profile.findings(certificates, leafIsAnchor: leafIsAnchor, comparesConstraints: compares)
+            if result.hasAnchor { findings += policyFindings(PathPolicies(certificates), result.path) }
         }
         if let anchor = result.path.last, anchor.deniesItsOwnSignature {
             findings.append(
@@ -109,6 +110,13 @@ struct PathAttempt {
         } else if failure.map({ Self.isCloser(findings, than: $0) }) ?? true {
             failure = findings
         }
+    }
+
+    /// Evaluates the certificate policies on a path that ends in an anchor, within the budget.
+    private func policyFindings(_ policies: PathPolicies, _ path: [X509Reference]) -> [PathFailure.Finding] {
+        guard policies.areRestricted else { return [] }
+        guard work.spend(policies.steps) else { return [ConstraintWork.tooManyPolicies] }
+        return PolicyEvaluation.findings(path, includesAnchor: policies.includesAnchor)
     }
 
     /// Returns the certificate as the core has already parsed it. Every certificate of OpenSSL's path is the leaf, a

@@ -108,7 +108,7 @@ struct Verification {
     /// Returns whether OpenSSL can represent the instant. It takes whole seconds, while a `Date` may have any value.
     static func canJudge(_ instant: Date) -> Bool { abs(instant.timeIntervalSince1970) < 1e15 }
 
-    private static let outOfMemory = VerificationError.finding(X509_V_ERR_OUT_OF_MEM, depth: 0)
+    static let outOfMemory = VerificationError.finding(X509_V_ERR_OUT_OF_MEM, depth: 0)
 }
 
 /// Collects the errors that OpenSSL's callback reports.
@@ -203,7 +203,8 @@ private struct Collector {
     }
 }
 
-/// The remaining comparisons of names with name constraints for one request, over all its paths.
+/// The remaining comparisons of names with name constraints, and of certificate policies, for one request, over all its
+/// paths.
 ///
 /// A class, because all verifications of the request share the same amount. Not thread-safe: use it on one thread.
 final class ConstraintWork {
@@ -223,4 +224,7 @@ final class ConstraintWork {
     /// The finding for a request that needs too many comparisons.
     static let exceeded = PathFailure.Finding(
         .limitsExceeded, text: "more comparisons of names with name constraints than are made for one chain")
+    /// The finding for a request with too many policies to compare.
+    static let tooManyPolicies = PathFailure.Finding(
+        .limitsExceeded, text: "more certificate policies than are compared for one chain")
 }

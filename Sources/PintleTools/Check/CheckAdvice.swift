@@ -119,6 +119,11 @@ struct CheckAdvice {
         case .notACA, .pathLengthExceeded, .nameConstraintViolation:
             ["have the certificate issued by an authority that may do so"]
         case .unhandledCriticalExtension: ["have the certificate issued without it"]
+        case .noValidCertificatePolicy:
+            [
+                "have the certificate issued with a policy that its authority allows,",
+                "or by an authority that requires none",
+            ]
         case .unsuitablePurpose: ["have the certificate issued with the purpose serverAuth"]
         case .weakKey: ["make a new key (EC P-256, or RSA of 2048 bits or more) and add its pin before you use it"]
         case .weakSignature: ["have the certificate issued again, signed with SHA-256 or better"]

@@ -128,4 +128,31 @@ struct CriticalExtensionTests {
             #expect(verdict == (isCritical ? "invalid-path unhandled-critical-extension" : "host-not-pinned"))
         }
     }
+
+    /// Server Gated Cryptography allowed strong encryption for banks in the nineties.
+    private static let microsoft: DERWriter.OID = [1, 3, 6, 1, 4, 1, 311, 10, 3, 3]
+    private static let netscape: DERWriter.OID = [2, 16, 840, 1, 113_730, 4, 1]
+
+    @Test(
+        "Server Gated Cryptography does not stand for serverAuth, in leaf and intermediate",
+        arguments: [
+            [microsoft], [netscape], [microsoft, netscape], [.clientAuth, microsoft], [.clientAuth, netscape],
+        ] as [[DERWriter.OID]])
+    func gatedCryptography(_ purposes: [DERWriter.OID]) throws {
+        let root = try CertificateAuthority.root()
+        func verdict(depth: Int, _ purposes: [DERWriter.OID]?) throws -> String {
+            let upper = try root.intermediate(name: "Upper") { if depth == 2 { $0.extendedKeyUsage = purposes } }
+            let lower = try upper.intermediate(name: "Lower") { if depth == 1 { $0.extendedKeyUsage = purposes } }
+            let leaf = try lower.issue(hosts: [Validation.host]) { if depth == 0 { $0.extendedKeyUsage = purposes } }
+            return try Validation.decide(leaf.chain, anchors: [root.certificate]).summary
+        }
+        for depth in 0...2 {
+            #expect(try verdict(depth: depth, purposes) == "invalid-path unsuitable-purpose", "depth \(depth)")
+            #expect(try verdict(depth: depth, purposes + [.serverAuth]) == "host-not-pinned", "depth \(depth)")
+            #expect(try verdict(depth: depth, nil) == "host-not-pinned", "depth \(depth)")
+        }
+        #expect(
+            try verdict(depth: 1, [.serverAuth, .anyExtendedKeyUsage]) == "host-not-pinned")
+        #expect(try verdict(depth: 1, [.clientAuth]) == "invalid-path unsuitable-purpose")
+    }
 }

@@ -34,7 +34,12 @@ package struct PathProfile: Sendable {
         for (depth, certificate) in (leafIsAnchor ? path[...] : path.dropLast()).enumerated() {
             findings += certificate.fieldFindings(at: depth, allowingSerialZero: leafIsAnchor)
         }
-        if !leafIsAnchor { findings += leaf.purposeFindings }
+        if !leafIsAnchor {
+            for (depth, certificate) in path.dropLast().enumerated() {
+                findings += certificate.foreignPurpose(at: depth)
+            }
+            findings += leaf.purposeFindings
+        }
         findings += leaf.alternativeNameFindings(isPublicSuffix: isPublicSuffix)
         let constrained = path.enumerated().dropFirst().compactMap { depth, authority in
             authority.nameConstraints.map { (depth, authority, $0) }
@@ -80,6 +85,14 @@ extension Certificate {
                 .init(.malformedCertificate, depth: depth, text: "authority information access that cannot be read"))
         }
         return findings
+    }
+
+    /// Returns a finding if the certificate has an extended key usage without serverAuth, such as one for code signing
+    /// (RFC 5280 section 4.2.1.12). OpenSSL also accepts Server Gated Cryptography, the purposes of Microsoft and
+    /// Netscape from the nineties, and checks no purpose of an anchor.
+    func foreignPurpose(at depth: Int) -> [PathFailure.Finding] {
+        guard let extendedKeyUsage, !extendedKeyUsage.allowsServerAuthentication else { return [] }
+        return [.init(.unsuitablePurpose, depth: depth, text: "an extended key usage without serverAuth")]
     }
 
     /// The findings if the leaf is not purely a server's certificate.

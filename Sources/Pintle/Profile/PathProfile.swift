@@ -19,7 +19,7 @@ package struct PathProfile: Sendable {
     ///   - path: the certificates of the path.
     ///   - leafIsAnchor: whether the leaf itself is the configured anchor. Such certificates are usually self-made with
     ///     the CA bit set, so their key usage and purposes are not checked.
-    ///   - comparesConstraints: whether to look up the leaf's wildcards among the excluded names. The caller passes
+    ///   - comparesConstraints: whether to look up the leaf's names among the excluded names. The caller passes
     ///     `false` if the path has no anchor, or if ``NameComparisons`` counts too many steps.
     package func findings(
         _ path: [Certificate], leafIsAnchor: Bool = false, comparesConstraints: Bool = true
@@ -44,9 +44,9 @@ package struct PathProfile: Sendable {
         let constrained = path.enumerated().dropFirst().compactMap { depth, authority in
             authority.nameConstraints.map { (depth, authority, $0) }
         }
-        let wildcards = constrained.isEmpty || !comparesConstraints ? [] : leaf.wildcards
+        let names = constrained.isEmpty || !comparesConstraints ? [] : leaf.dnsNames
         for (depth, authority, constraints) in constrained {
-            findings += authority.constraintFindings(constraints, at: depth, wildcards: wildcards)
+            findings += authority.constraintFindings(constraints, at: depth, names: names)
         }
         return findings
     }

@@ -89,7 +89,7 @@ struct PathAttempt {
             }
         }
         if certificates.count == result.path.count {
-            let compares = result.hasAnchor && work.spend(NameComparisons.wildcardSteps(certificates))
+            let compares = result.hasAnchor && work.spend(NameComparisons.exclusionSteps(certificates))
             if result.hasAnchor, !compares { findings.append(ConstraintWork.exceeded) }
             findings += profile.findings(certificates, leafIsAnchor: leafIsAnchor, comparesConstraints: compares)
             if result.hasAnchor { findings += policyFindings(PathPolicies(certificates), result.path) }

@@ -33,7 +33,7 @@ struct PathAttempt {
     private var verification: Verification {
         Verification(
             host: request.host, instant: request.instant, maximumIntermediates: budget.maximumIntermediates,
-            mayCompareNames: mayCompareNames)
+            anchorsOfRule: request.anchors.certificates, mayCompareNames: mayCompareNames)
     }
 
     /// Counts the comparisons of names on a path that OpenSSL has built, and returns whether the budget allows them.

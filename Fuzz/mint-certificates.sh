@@ -30,9 +30,10 @@ issue() { # name, issuer, extensions...
 authority=(-addext keyUsage=critical,keyCertSign -addext basicConstraints=critical,CA:TRUE)
 issue root root "${authority[@]}"
 issue other root "${authority[@]}"
-issue middle root "${authority[@]}" -addext 'nameConstraints=critical,permitted;DNS:example'
+issue middle root "${authority[@]}" -addext 'nameConstraints=critical,permitted;DNS:example' \
+    -addext certificatePolicies=critical,1.2.3.4 -addext policyConstraints=critical,requireExplicitPolicy:0
 issue leaf middle -addext subjectAltName=DNS:leaf.example -addext extendedKeyUsage=serverAuth \
-    -addext basicConstraints=CA:FALSE -addext keyUsage=critical,digitalSignature
+    -addext basicConstraints=CA:FALSE -addext keyUsage=critical,digitalSignature -addext certificatePolicies=1.2.3.4
 cat leaf.der middle.der root.der >Path/good
 cat leaf.der other.der root.der >Path/broken
 cat leaf.der other.der middle.der leaf.der root.der >Path/shuffled

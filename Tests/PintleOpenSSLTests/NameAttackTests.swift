@@ -28,6 +28,19 @@ struct NameAttackTests {
     /// The result for a text that is not a DNS name, whether or not it would match.
     private static let unsound = "invalid-path other"
 
+    @Test("A DNS name that is not ASCII makes the leaf malformed, and the text names the field")
+    func foreignName() throws {
+        func failure(_ name: String) throws -> PathFailure? {
+            let leaf = try root.issue(hosts: [Validation.host]) { $0.subjectAltNames.append(.dns(name)) }
+            let decision = try Validation.decide(leaf.chain, anchors: [root.certificate])
+            guard case .rejected(.invalidPath(let failure)) = decision else { return nil }
+            return failure
+        }
+        let found = try #require(try failure("bücher.example.test"))
+        #expect(found.code == .malformedCertificate && found.primary.text.hasPrefix("dNSName at byte "))
+        #expect(try failure("xn--bcher-kva.example.test") == nil)
+    }
+
     @Test(
         "A wildcard stands for exactly one label",
         arguments: [

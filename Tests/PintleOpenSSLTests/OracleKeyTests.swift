@@ -71,6 +71,41 @@ struct OracleKeyTests {
         #expect(dsa.description == "DSA 1024")
     }
 
+    @Test("A pin is the hash of the bytes in the certificate, where the recipe encodes the key again")
+    func reencoded() throws {
+        let key = try PrivateKey(.rsa2048).spkiDER
+        let rsa: DERWriter.OID = [1, 2, 840, 113_549, 1, 1, 1]
+        let pss: DERWriter.OID = [1, 2, 840, 113_549, 1, 1, 10]
+        // AlgorithmIdentifier and BIT STRING. The BIT STRING of an RSA key of 2,048 bits has 275 bytes.
+        func encoded(_ identifier: DERWriter.OID, _ parameters: (inout DERWriter) -> Void) -> [UInt8] {
+            DERWriter.encode { der in
+                der.sequence { der in
+                    der.sequence { der in
+                        der.oid(identifier)
+                        parameters(&der)
+                    }
+                    der.raw(key.suffix(275))
+                }
+            }
+        }
+        func pins(_ spki: [UInt8]) throws -> (own: String, recipe: String) {
+            let minted = try CertificateAuthority.root().issue { $0.subjectPublicKeyInfo = spki }.certificate
+            let certificate = try Certificate(der: minted.der)
+            #expect(try PublicKeyPin(subjectPublicKeyInfo: spki) == certificate.publicKeyPin)
+            return (certificate.publicKeyPin.description, try Self.recipePin(of: minted))
+        }
+        #expect(encoded(rsa) { $0.null() } == key)
+        let usual = try pins(key)
+        #expect(usual.own == usual.recipe)
+        let withoutNull = try pins(encoded(rsa) { _ in })
+        #expect(withoutNull.own != usual.own && withoutNull.recipe == usual.recipe)
+        // A salt of 20 octets is the default and written out, which DER does not allow.
+        let salted = try pins(encoded(pss) { der in der.sequence { $0.context(2) { $0.integer(20) } } })
+        let plain = try pins(encoded(pss) { $0.sequence { _ in } })
+        #expect(plain.own == plain.recipe)
+        #expect(salted.own != plain.own && salted.recipe != salted.own)
+    }
+
     @Test(
         "curl accepts the printed pin and refuses any other",
         arguments: [

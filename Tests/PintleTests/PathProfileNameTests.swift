@@ -103,7 +103,7 @@ struct PathProfileNameTests {
         #expect(try findings(critical: true, subject: D.sequence()) == [])
     }
 
-    @Test("A DNS name constraint with a leading dot is refused, permitted or excluded, in intermediate or anchor")
+    @Test("A DNS name constraint with a leading dot is accepted, permitted or excluded, in intermediate or anchor")
     func leadingDot() throws {
         func findings(_ field: [UInt8], atRoot: Bool) throws -> [String] {
             try ProfileFixture {
@@ -111,18 +111,24 @@ struct PathProfileNameTests {
             }.findings()
         }
         for (depth, atRoot) in [(1, false), (2, true)] {
-            let text =
-                "name-constraint-violation \(depth): a constraint on DNS names with a leading dot: .example.test"
             for field in [
                 ProfileFixture.nameConstraints(permitted: [".example.test"]),
-                ProfileFixture.nameConstraints(excluded: [".example.test"]),
-                ProfileFixture.nameConstraints(permitted: ["example.test"], excluded: ["a.test", ".example.test"]),
+                ProfileFixture.nameConstraints(excluded: [".other.test"]),
+                ProfileFixture.nameConstraints(permitted: ["example.test"], excluded: ["a.test", ".b.example.test"]),
             ] {
-                #expect(try findings(field, atRoot: atRoot) == [text])
+                #expect(try findings(field, atRoot: atRoot) == [])
             }
-            let good = ProfileFixture.nameConstraints(
-                permitted: ["example.test"], excluded: ["a.test", "b.example.test"])
-            #expect(try findings(good, atRoot: atRoot) == [])
+            // The library refuses the sub-domains, the profile only the domain itself.
+            let itself = ProfileFixture.nameConstraints(excluded: ["a.test", ".SERVER.example.test"])
+            #expect(
+                try findings(itself, atRoot: atRoot) == [
+                    "name-constraint-violation \(depth): server.example.test is excluded"
+                ])
+            for base in [".", "..example.test", "*.example.org", "example.org."] {
+                let text = "name-constraint-violation \(depth): an excluded DNS name that cannot be read: \(base)"
+                #expect(try findings(ProfileFixture.nameConstraints(excluded: [base]), atRoot: atRoot) == [text])
+                #expect(try findings(ProfileFixture.nameConstraints(permitted: [base]), atRoot: atRoot) == [])
+            }
         }
     }
 
@@ -133,6 +139,9 @@ struct PathProfileNameTests {
             ("*.example.test", "example.test", true), ("*.example.test", "test", true),
             ("*.example.test", "secret.example.test", true), ("*.Example.TEST", "SECRET.example.TEST", true),
             ("*.example.test", "", true),
+            // A base with a leading dot excludes the same names, and itself.
+            ("*.example.test", ".example.test", true), ("*.example.test", ".secret.example.test", true),
+            ("*.example.test", ".very.secret.example.test", false), ("*.example.test", ".other.test", false),
             // The base is more than one label deeper, a sibling, or ends in the same letters without a dot.
             ("*.example.test", "very.secret.example.test", false), ("*.example.test", "other.test", false),
             ("*.example.test", "ample.test", false), ("*.test", "secret.example.test", false),

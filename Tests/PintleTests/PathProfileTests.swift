@@ -110,8 +110,48 @@ struct PathProfileTests {
             ]
         )
         for field in [any, critical, ProfileFixture.authority] { #expect(try findings(field, asAnchor: true) == []) }
-        // An intermediate may be for any purpose.
+        // An intermediate may be for any purpose beside servers.
         #expect(try ProfileFixture { $0.intermediateExtensions = [any] }.findings() == [])
+    }
+
+    @Test("An extended key usage without serverAuth is refused at every depth below the anchor")
+    func foreignPurpose() throws {
+        let gated = ProfileFixture.extendedKeyUsage(D.oid(1, 3, 6, 1, 4, 1, 311, 10, 3, 3))
+        let both = ProfileFixture.extendedKeyUsage(D.oid(1, 3, 6, 1, 4, 1, 311, 10, 3, 3), Self.serverAuth)
+        func found(_ depth: Int) -> [String] {
+            ["unsuitable-purpose \(depth): an extended key usage without serverAuth"]
+        }
+        #expect(try ProfileFixture { $0.leafExtensions = [gated] }.findings() == found(0))
+        #expect(try ProfileFixture { $0.intermediateExtensions = [gated] }.findings() == found(1))
+        #expect(try ProfileFixture { $0.rootExtensions = [gated] }.findings() == [])
+        #expect(try ProfileFixture { $0.leafExtensions = [both] }.findings() == [])
+        #expect(try ProfileFixture { $0.intermediateExtensions = [both] }.findings() == [])
+        let alone = ProfileFixture {
+            $0.leafExtensions = [gated]
+            $0.leafIsAnchor = true
+        }
+        #expect(try alone.findings() == [])
+    }
+
+    @Test(
+        "An extension that is critical and not processed is refused below the anchor, and in a leaf that is the anchor")
+    func criticalExtensions() throws {
+        func field(critical: Bool) -> [UInt8] {
+            UnsignedCertificate.extensionField(
+                D.oid(2, 5, 29, 31), critical: critical ? D.yes : [], D.sequence())
+        }
+        func found(_ depth: Int) -> [String] {
+            ["unhandled-critical-extension \(depth): the extension 2.5.29.31 is critical and is not processed"]
+        }
+        #expect(try ProfileFixture { $0.leafExtensions = [field(critical: true)] }.findings() == found(0))
+        #expect(try ProfileFixture { $0.intermediateExtensions = [field(critical: true)] }.findings() == found(1))
+        #expect(try ProfileFixture { $0.rootExtensions = [field(critical: true)] }.findings() == [])
+        #expect(try ProfileFixture { $0.leafExtensions = [field(critical: false)] }.findings() == [])
+        let alone = ProfileFixture {
+            $0.leafExtensions = [field(critical: true)]
+            $0.leafIsAnchor = true
+        }
+        #expect(try alone.findings() == found(0))
     }
 
     @Test("Only CA certificates may have name constraints")

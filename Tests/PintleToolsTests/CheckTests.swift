@@ -197,6 +197,36 @@ struct CheckTests {
         #expect(run.code == 1)
         #expect(run.output.hasPrefix("REJECTED   invalid-path   other   example.test:443\n"))
         #expect(run.output.contains("authorityKeyIdentifier=keyid"))
+        // The rule may bring the root, as the advice says.
+        #expect(run.output.contains(#""anchors": {"include": ["root.pem"]}"#))
+        let rule = try policy(
+            pins: [try pin(plain.certificate)], extra: #", "anchors": {"include": ["root.pem"]}"#)
+        let own = ToolRun(
+            "check", "example.test", "--policy", rule, "--connect-to", "127.0.0.1:\(home.port)", "--anchors", anchors)
+        #expect(own.code == 0)
+    }
+
+    @Test("Check says that a certificate policy is missing, and what to do")
+    func certificatePolicy() throws {
+        server.close()
+        let strict = try authority.intermediate {
+            $0.extraExtensions = [.certificatePolicies([[2, 999, 1]]), .policyConstraints(requireExplicitPolicy: 0)]
+        }
+        func run(_ policies: [DERWriter.OID]) throws -> ToolRun {
+            let identity = try strict.issue(hosts: ["example.test"]) {
+                $0.extraExtensions = [.certificatePolicies(policies)]
+            }
+            let server = try LoopbackTLSServer(identity)
+            return ToolRun(
+                "check", "example.test", "--policy", try policy(pins: [try pin(identity.certificate)]), "--connect-to",
+                "127.0.0.1:\(server.port)", "--anchors", anchors)
+        }
+        let refused = try run([[2, 999, 2]])
+        #expect(refused.code == 1)
+        #expect(refused.output.hasPrefix("REJECTED   invalid-path   no-valid-certificate-policy   example.test:443\n"))
+        #expect(refused.output.contains("requires a certificate policy, and none is valid on"))
+        #expect(refused.output.contains("issued with a policy that its authority allows,\n"))
+        #expect(try run([[2, 999, 1]]).code == 0)
     }
 
     @Test("A server that does not answer gives exit code 3, with its error in JSON")

@@ -39,6 +39,21 @@ struct PinFileTests {
                 """)
     }
 
+    @Test("A name that is not ASCII is named as the reason, and a certificate that was cut off is to be exported again")
+    func unreadable() throws {
+        let foreign = try authority.issue(hosts: ["bücher.example.test"]).certificate
+        let cut = PEM.encode(Array(identity.certificate.der.dropLast(9)))
+        for (name, text) in [("name.pem", foreign.pem), ("cut.pem", cut)] {
+            let run = ToolRun("pin", try directory.write(text, to: name))
+            #expect(run.code == 2)
+            #expect(run.errors.contains("dNSName at byte ") == (name == "name.pem"), "\(run.errors)")
+            #expect(run.errors.contains("have it issued again") == (name == "name.pem"), "\(run.errors)")
+            #expect(run.errors.contains("it was damaged or cut off") == (name == "cut.pem"), "\(run.errors)")
+        }
+        let der = ToolRun("pin", try directory.write(foreign.der, to: "name.der"))
+        #expect(der.errors.contains("dNSName at byte ") && der.errors.contains("have it issued again"))
+    }
+
     @Test("JSON carries the keys of the contract, in order")
     func json() throws {
         let path = try directory.write(identity.chainPEM + authority.certificate.pem, to: "chain.pem")

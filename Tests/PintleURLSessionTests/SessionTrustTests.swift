@@ -105,6 +105,23 @@ struct SessionTrustTests {
         #expect(try await URLSession.pinned(to: try fixture.unpinned()).data(from: try own.address()).0.count == 3)
     }
 
+    @Test("A server without the certificate policy that its authority requires is refused")
+    func certificatePolicy() async throws {
+        let fixture = try SessionFixture()
+        let policy: DERWriter.OID = [2, 999, 1]
+        let authority = try fixture.root.intermediate {
+            $0.extraExtensions = [.certificatePolicies([policy]), .policyConstraints(requireExplicitPolicy: 0)]
+        }
+        let session = URLSession.pinned(to: try fixture.unpinned())
+        let bad = try LoopbackTLSServer(try authority.issue())
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try bad.address()) }
+        #expect(error?.pathFailure?.code.rawValue == "no-valid-certificate-policy")
+        #expect(bad.requestByteCount == 0)
+        let good = try LoopbackTLSServer(
+            try authority.issue { $0.extraExtensions = [.certificatePolicies([policy])] })
+        #expect(try await session.data(from: try good.address()).0.count == 3)
+    }
+
     @Test(
         "Certificates that cannot be parsed, or are too many, are refused with that reason",
         arguments: [PathFailure.Code.malformedCertificate, .limitsExceeded])

@@ -20,9 +20,9 @@ package enum GeneralName: Sendable, Hashable {
     init(_ element: DERElement, in bytes: borrowing Span<UInt8>, of der: [UInt8]) throws(DERError) {
         let octets = der[element.contents]
         switch element.tag {
-        case DERTag.primitive(1): self = .email(try Self.ia5(octets, element))
-        case DERTag.primitive(2): self = .dns(try Self.ia5(octets, element))
-        case DERTag.primitive(6): self = .uri(try Self.ia5(octets, element))
+        case DERTag.primitive(1): self = .email(try Self.ia5(octets, element, reading: "rfc822Name"))
+        case DERTag.primitive(2): self = .dns(try Self.ia5(octets, element, reading: "dNSName"))
+        case DERTag.primitive(6): self = .uri(try Self.ia5(octets, element, reading: "uniformResourceIdentifier"))
         case DERTag.primitive(7): self = .ipAddress(octets)
         case DERTag.constructed(4):
             var inner = DERReader(contentsOf: element)
@@ -36,9 +36,11 @@ package enum GeneralName: Sendable, Hashable {
         }
     }
 
-    private static func ia5(_ octets: ArraySlice<UInt8>, _ element: DERElement) throws(DERError) -> ArraySlice<UInt8> {
+    private static func ia5(
+        _ octets: ArraySlice<UInt8>, _ element: DERElement, reading field: StaticString
+    ) throws(DERError) -> ArraySlice<UInt8> {
         guard octets.allSatisfy({ $0 < 0x80 }) else {
-            throw DERError(.invalidValue, at: element.start, reading: "generalName")
+            throw DERError(.invalidValue, at: element.start, reading: field)
         }
         return octets
     }

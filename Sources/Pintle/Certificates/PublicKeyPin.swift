@@ -7,6 +7,10 @@ package import PintleCrypto
 ///
 ///     openssl x509 -in cert.pem -pubkey -noout | openssl pkey -pubin -outform DER |
 ///         openssl dgst -sha256 -binary | base64
+///
+/// The pin is the hash of the bytes in the certificate, while openssl encodes the key again. So the two differ for the
+/// few certificates whose key was encoded otherwise: RSA without NULL as its parameters, and RSA-PSS with parameters
+/// that openssl would write in another way.
 public struct PublicKeyPin: Sendable, Hashable {
     package let digest: SHA256Digest
 

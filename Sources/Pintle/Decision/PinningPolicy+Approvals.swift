@@ -92,7 +92,9 @@ private struct ApprovalCheck {
         else { return outcome }
         let exceptions = accepted.intersection(TrustApproval.AcceptedFailure.ofCertificate)
         let alone = validate(request(.only([chain.leaf]), accepting: exceptions))
-        let purpose = chain.leaf.foreignPurpose(beside: alone.failure)
+        let purpose = chain.leaf.foreignPurpose(at: 0).filter { purpose in
+            !(alone.failure?.findings.contains { $0.code == purpose.code } ?? false)
+        }
         let rest = purpose.isEmpty ? alone.failure : PathFailure((alone.failure?.findings ?? []) + purpose)
         if let rest { return .invalid(rest.appending(acceptedFindingsOf: failure, accepted)) }
         // The leaf by itself is valid. Use that path if the original failure is one that was accepted; otherwise keep
@@ -127,16 +129,6 @@ private struct ApprovalCheck {
             approval: ApprovalMismatch(approval: approval, leaf: chain.leaf, pathFailure: failure),
             servedPins: [chain.leaf.publicKeyPin], pins: [Pin(approval.subject, at: .leaf)], backupPins: [],
             slip: .nothingInCommon)
-    }
-}
-
-extension Certificate {
-    /// Returns a finding if the certificate has an extended key usage without serverAuth, such as one for code signing
-    /// (RFC 5280 section 4.2.1.12). Path validation does not check this for an anchor.
-    fileprivate func foreignPurpose(beside failure: PathFailure?) -> [PathFailure.Finding] {
-        let isKnown = failure?.findings.contains { $0.code == .unsuitablePurpose } ?? false
-        guard !isKnown, let extendedKeyUsage, !extendedKeyUsage.allowsServerAuthentication else { return [] }
-        return [.init(.unsuitablePurpose, depth: 0, text: "an extended key usage without serverAuth")]
     }
 }
 

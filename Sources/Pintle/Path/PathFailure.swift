@@ -23,8 +23,11 @@ public struct PathFailure: Error, Sendable, Hashable {
         case pathLengthExceeded = "path-length-exceeded"
         /// A name is outside the name constraints of a CA certificate.
         case nameConstraintViolation = "name-constraint-violation"
-        /// A certificate has a critical extension that the validator does not support.
+        /// A certificate has a critical extension that the validator does not process.
         case unhandledCriticalExtension = "unhandled-critical-extension"
+        /// A certificate requires a certificate policy, and none is valid on the whole path, or the policies contradict
+        /// themselves.
+        case noValidCertificatePolicy = "no-valid-certificate-policy"
         /// A certificate is not meant for TLS servers.
         case unsuitablePurpose = "unsuitable-purpose"
         /// A key is too short or of an unaccepted type.

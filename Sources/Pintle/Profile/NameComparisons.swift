@@ -29,16 +29,18 @@ package enum NameComparisons {
         return steps
     }
 
-    /// Returns the steps that ``PathProfile`` itself takes to look up the leaf's wildcards among excluded names.
-    package static func wildcardSteps(_ path: [Certificate]) -> Int64 {
-        let authorities = path.dropFirst().filter { $0.nameConstraints != nil }
-        guard !authorities.isEmpty, let wildcards = path.first?.wildcards else { return 0 }
-        let steps = wildcards.reduce(Int64(0)) { sum, wildcard in
+    /// Returns the steps that ``PathProfile`` itself takes to look up the leaf's names among excluded names.
+    package static func exclusionSteps(_ path: [Certificate]) -> Int64 {
+        let constraints = path.dropFirst().compactMap(\.nameConstraints)
+        guard !constraints.isEmpty, let names = path.first?.dnsNames else { return 0 }
+        let wildcardSteps = names.reduce(Int64(0)) { sum, name in
+            guard name.isWildcard else { return sum }
             // Each suffix of the name is looked up, one for each label.
-            let labels = wildcard.suffix.utf8.reduce(Int64(1)) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 }
-            return sum + labels * (1 + Int64(wildcard.suffix.utf8.count) / bytesPerStep)
+            let labels = name.suffix.utf8.reduce(Int64(1)) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 }
+            return sum + labels * (1 + Int64(name.suffix.utf8.count) / bytesPerStep)
         }
-        return steps * Int64(authorities.count)
+        let dotted = constraints.count { $0.excluded.contains(where: \.isDNSWithLeadingDot) }
+        return wildcardSteps * Int64(constraints.count) + Int64(names.count) * Int64(dotted)
     }
 
     private static func size(_ names: [GeneralName]) -> Int64 {

@@ -24,63 +24,92 @@ extension Certificate {
 
     private var hasEmptySubject: Bool { layout.subject.isEmpty }
 
-    /// The DNS names with a wildcard.
-    var wildcards: [DNSPattern] {
+    /// The DNS names with the preferred syntax.
+    var dnsNames: [DNSPattern] {
         subjectAlternativeNames?.compactMap { name in
-            guard case .dns(let octets) = name, let pattern = DNSPattern(octets), pattern.isWildcard else { return nil }
-            return pattern
+            guard case .dns(let octets) = name else { return nil }
+            return DNSPattern(octets)
         } ?? []
     }
 
-    /// Returns findings where validators treat an authority's name constraints differently. These are constraints that
-    /// violate the syntax of RFC 5280 section 4.2.1.10, and wildcards of the leaf that stand for an excluded name.
+    /// Returns findings where validators treat an authority's excluded names differently: wildcards of the leaf that
+    /// stand for an excluded name, and excluded names with a leading dot. A name that violates the syntax of RFC 5280
+    /// section 4.2.1.10 is a finding too, because it would exclude nothing.
     func constraintFindings(
-        _ constraints: NameConstraints, at depth: Int, wildcards: [DNSPattern]
+        _ constraints: NameConstraints, at depth: Int, names: [DNSPattern]
     ) -> [PathFailure.Finding] {
-        var findings: [PathFailure.Finding] = []
-        for case .dns(let base) in constraints.permitted + constraints.excluded where base.first == UInt8(ascii: ".") {
-            findings.append(
-                .init(
-                    .nameConstraintViolation, depth: depth,
-                    text: "a constraint on DNS names with a leading dot: \(GeneralName.dns(base))"))
-            break
-        }
         let excluded = ExcludedNames(constraints)
-        if let pattern = wildcards.first(where: excluded.mayHold) {
+        var findings: [PathFailure.Finding] = []
+        if let base = excluded.unreadable {
             findings.append(
                 .init(
                     .nameConstraintViolation, depth: depth,
-                    text: "*.\(pattern.suffix) stands for names that are excluded"))
+                    text: "an excluded DNS name that cannot be read: \(GeneralName.dns(base))"))
+        }
+        if let name = names.first(where: excluded.mayHold) {
+            findings.append(
+                .init(
+                    .nameConstraintViolation, depth: depth,
+                    text: name.isWildcard
+                        ? "*.\(name.suffix) stands for names that are excluded" : "\(name.suffix) is excluded"))
         }
         return findings
     }
 }
 
 /// The DNS names that constraints exclude, as sets, because leaf and authority may each hold thousands.
+///
+/// A leading dot makes a base stand for the sub-domains. Public authorities use it, although the RFC has it only for
+/// URIs. Here the base itself is excluded too, which costs nothing.
 private struct ExcludedNames {
     private var bases: Set<String> = []
     /// The bases without their left-most label.
     private var parents: Set<String> = []
+    /// The bases with a leading dot. OpenSSL excludes only their sub-domains.
+    private var dotted: Set<String> = []
+    /// A base that no name can be in.
+    private(set) var unreadable: ArraySlice<UInt8>?
 
     init(_ constraints: NameConstraints) {
-        for case .dns(let octets) in constraints.excluded {
-            let base = String(decoding: octets, as: UTF8.self).lowercased()
+        for name in constraints.excluded {
+            guard case .dns(let octets) = name else { continue }
+            let isDotted = name.isDNSWithLeadingDot
+            guard !octets.isEmpty else {
+                bases.insert("")
+                continue
+            }
+            guard let pattern = DNSPattern(octets.dropFirst(isDotted ? 1 : 0)), !pattern.isWildcard else {
+                unreadable = octets
+                continue
+            }
+            let base = pattern.suffix
             bases.insert(base)
+            if isDotted { dotted.insert(base) }
             if let dot = base.firstIndex(of: ".") { parents.insert(String(base[base.index(after: dot)...])) }
         }
     }
 
-    /// Returns whether the wildcard stands for a name in an excluded subtree.
-    func mayHold(_ pattern: DNSPattern) -> Bool {
+    /// Returns whether the name is in an excluded subtree, as far as OpenSSL does not see it: the wildcard stands for
+    /// such a name, or the name is a base with a leading dot.
+    func mayHold(_ name: DNSPattern) -> Bool {
         guard !bases.isEmpty else { return false }
+        guard name.isWildcard else { return dotted.contains(name.suffix) }
         // The wildcard stands for one label above the suffix, so it covers exactly the bases with one more label.
-        if bases.contains("") || parents.contains(pattern.suffix) { return true }
-        var rest = Substring(pattern.suffix)
+        if bases.contains("") || parents.contains(name.suffix) { return true }
+        var rest = Substring(name.suffix)
         while true {
             if bases.contains(String(rest)) { return true }
             guard let dot = rest.firstIndex(of: ".") else { return false }
             rest = rest[rest.index(after: dot)...]
         }
+    }
+}
+
+extension GeneralName {
+    /// A Boolean value that indicates whether this is the base of a constraint on the sub-domains of a DNS name.
+    var isDNSWithLeadingDot: Bool {
+        guard case .dns(let octets) = self else { return false }
+        return octets.first == UInt8(ascii: ".")
     }
 }
 

@@ -19,7 +19,7 @@ package struct PathProfile: Sendable {
     ///   - path: the certificates of the path.
     ///   - leafIsAnchor: whether the leaf itself is the configured anchor. Such certificates are usually self-made with
     ///     the CA bit set, so their key usage and purposes are not checked.
-    ///   - comparesConstraints: whether to look up the leaf's wildcards among the excluded names. The caller passes
+    ///   - comparesConstraints: whether to look up the leaf's names among the excluded names. The caller passes
     ///     `false` if the path has no anchor, or if ``NameComparisons`` counts too many steps.
     package func findings(
         _ path: [Certificate], leafIsAnchor: Bool = false, comparesConstraints: Bool = true
@@ -34,14 +34,19 @@ package struct PathProfile: Sendable {
         for (depth, certificate) in (leafIsAnchor ? path[...] : path.dropLast()).enumerated() {
             findings += certificate.fieldFindings(at: depth, allowingSerialZero: leafIsAnchor)
         }
-        if !leafIsAnchor { findings += leaf.purposeFindings }
+        if !leafIsAnchor {
+            for (depth, certificate) in path.dropLast().enumerated() {
+                findings += certificate.foreignPurpose(at: depth)
+            }
+            findings += leaf.purposeFindings
+        }
         findings += leaf.alternativeNameFindings(isPublicSuffix: isPublicSuffix)
         let constrained = path.enumerated().dropFirst().compactMap { depth, authority in
             authority.nameConstraints.map { (depth, authority, $0) }
         }
-        let wildcards = constrained.isEmpty || !comparesConstraints ? [] : leaf.wildcards
+        let names = constrained.isEmpty || !comparesConstraints ? [] : leaf.dnsNames
         for (depth, authority, constraints) in constrained {
-            findings += authority.constraintFindings(constraints, at: depth, wildcards: wildcards)
+            findings += authority.constraintFindings(constraints, at: depth, names: names)
         }
         return findings
     }
@@ -71,6 +76,7 @@ extension Certificate {
             findings.append(
                 .init(.other, depth: depth, text: "a serial number that is not positive or has over 20 octets"))
         }
+        findings += criticalFindings(at: depth)
         if extensionField(.policyConstraints)?.isCritical == false {
             findings.append(.init(.other, depth: depth, text: "policy constraints that are not critical"))
         }
@@ -79,6 +85,14 @@ extension Certificate {
                 .init(.malformedCertificate, depth: depth, text: "authority information access that cannot be read"))
         }
         return findings
+    }
+
+    /// Returns a finding if the certificate has an extended key usage without serverAuth, such as one for code signing
+    /// (RFC 5280 section 4.2.1.12). OpenSSL also accepts Server Gated Cryptography, the purposes of Microsoft and
+    /// Netscape from the nineties, and checks no purpose of an anchor.
+    func foreignPurpose(at depth: Int) -> [PathFailure.Finding] {
+        guard let extendedKeyUsage, !extendedKeyUsage.allowsServerAuthentication else { return [] }
+        return [.init(.unsuitablePurpose, depth: depth, text: "an extended key usage without serverAuth")]
     }
 
     /// The findings if the leaf is not purely a server's certificate.

@@ -33,7 +33,7 @@ struct PathAttempt {
     private var verification: Verification {
         Verification(
             host: request.host, instant: request.instant, maximumIntermediates: budget.maximumIntermediates,
-            mayCompareNames: mayCompareNames)
+            anchorsOfRule: request.anchors.certificates, mayCompareNames: mayCompareNames)
     }
 
     /// Counts the comparisons of names on a path that OpenSSL has built, and returns whether the budget allows them.
@@ -89,9 +89,10 @@ struct PathAttempt {
             }
         }
         if certificates.count == result.path.count {
-            let compares = result.hasAnchor && work.spend(NameComparisons.wildcardSteps(certificates))
+            let compares = result.hasAnchor && work.spend(NameComparisons.exclusionSteps(certificates))
             if result.hasAnchor, !compares { findings.append(ConstraintWork.exceeded) }
             findings += profile.findings(certificates, leafIsAnchor: leafIsAnchor, comparesConstraints: compares)
+            if result.hasAnchor { findings += policyFindings(PathPolicies(certificates), result.path) }
         }
         if let anchor = result.path.last, anchor.deniesItsOwnSignature {
             findings.append(
@@ -109,6 +110,13 @@ struct PathAttempt {
         } else if failure.map({ Self.isCloser(findings, than: $0) }) ?? true {
             failure = findings
         }
+    }
+
+    /// Evaluates the certificate policies on a path that ends in an anchor, within the budget.
+    private func policyFindings(_ policies: PathPolicies, _ path: [X509Reference]) -> [PathFailure.Finding] {
+        guard policies.areRestricted else { return [] }
+        guard work.spend(policies.steps) else { return [ConstraintWork.tooManyPolicies] }
+        return PolicyEvaluation.findings(path, includesAnchor: policies.includesAnchor)
     }
 
     /// Returns the certificate as the core has already parsed it. Every certificate of OpenSSL's path is the leaf, a

@@ -17,6 +17,9 @@ struct Verification {
     let host: ServerName
     let instant: Date
     let maximumIntermediates: Int
+    /// The anchors that a rule brought. A path to one of them may lack authority key identifiers: private authorities
+    /// often leave them out, and public ones never do.
+    let anchorsOfRule: [Certificate]
     /// The answer to whether OpenSSL may compare names with name constraints.
     enum Comparison {
         case allowed
@@ -54,7 +57,8 @@ struct Verification {
         }
         var collector = Collector(
             second: Int(instant.timeIntervalSince1970.rounded(.down)), leafIsAnchor: leafIsAnchor,
-            mayCompareNames: mayCompareNames, verifySignatures: X509_STORE_CTX_get_verify(context))
+            anchorsOfRule: anchorsOfRule, mayCompareNames: mayCompareNames,
+            verifySignatures: X509_STORE_CTX_get_verify(context))
         return withUnsafeMutablePointer(to: &collector) { collector in
             X509_STORE_CTX_set_ex_data(context, 0, UnsafeMutableRawPointer(collector))
             X509_STORE_CTX_set_verify_cb(context) { isGood, context in
@@ -108,13 +112,14 @@ struct Verification {
     /// Returns whether OpenSSL can represent the instant. It takes whole seconds, while a `Date` may have any value.
     static func canJudge(_ instant: Date) -> Bool { abs(instant.timeIntervalSince1970) < 1e15 }
 
-    private static let outOfMemory = VerificationError.finding(X509_V_ERR_OUT_OF_MEM, depth: 0)
+    static let outOfMemory = VerificationError.finding(X509_V_ERR_OUT_OF_MEM, depth: 0)
 }
 
 /// Collects the errors that OpenSSL's callback reports.
 private struct Collector {
     let second: Int
     let leafIsAnchor: Bool
+    let anchorsOfRule: [Certificate]
     let mayCompareNames: ([X509Reference]) -> Verification.Comparison
     /// OpenSSL's original step, which verifies signatures and dates.
     let verifySignatures: X509_STORE_CTX_verify_fn?
@@ -183,15 +188,22 @@ private struct Collector {
             X509_V_ERR_CA_CERT_MISSING_KEY_USAGE:
             // Five public roots are older than the profile and lack what STRICT requires.
             return leafIsAnchor || depth == OPENSSL_sk_num(X509_STORE_CTX_get0_chain(context)) - 1
+        case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER:
+            return leafIsAnchor || endsInAnchorOfRule(context)
         case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA,
             X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA,
             X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN, X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA,
-            X509_V_ERR_ISSUER_NAME_EMPTY, X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER,
-            X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
+            X509_V_ERR_ISSUER_NAME_EMPTY, X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL,
+            X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
             return leafIsAnchor
         default:
             return false
         }
+    }
+
+    private func endsInAnchorOfRule(_ context: OpaquePointer) -> Bool {
+        guard let last = X509Stack.references(in: X509_STORE_CTX_get0_chain(context)).last?.der else { return false }
+        return anchorsOfRule.contains { $0.der == last }
     }
 
     /// Returns whether this second is the certificate's notAfter. It still belongs to the validity period (RFC 5280
@@ -203,7 +215,8 @@ private struct Collector {
     }
 }
 
-/// The remaining comparisons of names with name constraints for one request, over all its paths.
+/// The remaining comparisons of names with name constraints, and of certificate policies, for one request, over all its
+/// paths.
 ///
 /// A class, because all verifications of the request share the same amount. Not thread-safe: use it on one thread.
 final class ConstraintWork {
@@ -223,4 +236,7 @@ final class ConstraintWork {
     /// The finding for a request that needs too many comparisons.
     static let exceeded = PathFailure.Finding(
         .limitsExceeded, text: "more comparisons of names with name constraints than are made for one chain")
+    /// The finding for a request with too many policies to compare.
+    static let tooManyPolicies = PathFailure.Finding(
+        .limitsExceeded, text: "more certificate policies than are compared for one chain")
 }

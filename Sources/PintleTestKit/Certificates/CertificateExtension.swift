@@ -132,6 +132,22 @@ extension CertificateExtension {
         }
     }
 
+    /// Section 4.2.1.5. The first policy of a pair is the issuer's.
+    package static func policyMappings(
+        _ pairs: [(DERWriter.OID, DERWriter.OID)], critical: Bool = true
+    ) -> CertificateExtension {
+        CertificateExtension(.policyMappings, critical: critical) { der in
+            der.sequence { der in
+                for (issuers, subjects) in pairs {
+                    der.sequence { der in
+                        der.oid(issuers)
+                        der.oid(subjects)
+                    }
+                }
+            }
+        }
+    }
+
     /// Section 4.2.1.11.
     package static func policyConstraints(
         requireExplicitPolicy: Int? = nil, inhibitPolicyMapping: Int? = nil, critical: Bool = true

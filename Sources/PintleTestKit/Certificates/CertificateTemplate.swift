@@ -130,7 +130,7 @@ extension CertificateTemplate {
             return .dns(host)
         }
 
-        func write(to der: inout DERWriter) {
+        package func write(to der: inout DERWriter) {
             switch self {
             case .other(let type, let text):
                 der.context(0) { der in

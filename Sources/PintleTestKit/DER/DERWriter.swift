@@ -236,6 +236,7 @@ extension DERWriter.OID {
     package static let basicConstraints: Self = [2, 5, 29, 19]
     package static let nameConstraints: Self = [2, 5, 29, 30]
     package static let certificatePolicies: Self = [2, 5, 29, 32]
+    package static let policyMappings: Self = [2, 5, 29, 33]
     package static let authorityKeyIdentifier: Self = [2, 5, 29, 35]
     package static let policyConstraints: Self = [2, 5, 29, 36]
     package static let extendedKeyUsage: Self = [2, 5, 29, 37]

@@ -96,7 +96,9 @@ struct CheckAdvice {
 
     /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, the extensions that
     /// home-made authorities most often omit.
-    private static let missingKeyIdentifiers: Set<Int?> = [85, 86]
+    private static let missingKeyIdentifiers: Set<Int?> = [missingAuthorityKeyIdentifier, 86]
+    private static let missingAuthorityKeyIdentifier = 85
+    private static let ruleAnchor = "a private root?  add it to the rule: \"anchors\": {\"include\": [\"root.pem\"]}"
 
     /// A Boolean value that indicates whether the machine's roots count but there are none, as in slim containers.
     private var lacksRoots: Bool {
@@ -112,13 +114,18 @@ struct CheckAdvice {
         case .invalidSignature: ["send the intermediate that really issued the certificate"]
         case .selfSigned, .untrustedRoot:
             (lacksRoots ? ["this machine has no roots at all: install ca-certificates, or see SSL_CERT_FILE"] : []) + [
-                "a private root?  add it to the rule: \"anchors\": {\"include\": [\"root.pem\"]}",
+                Self.ruleAnchor,
                 "                 or try it first: --anchors root.pem",
                 "a public one?    the server must send its intermediates",
             ]
         case .notACA, .pathLengthExceeded, .nameConstraintViolation:
             ["have the certificate issued by an authority that may do so"]
         case .unhandledCriticalExtension: ["have the certificate issued without it"]
+        case .noValidCertificatePolicy:
+            [
+                "have the certificate issued with a policy that its authority allows,",
+                "or by an authority that requires none",
+            ]
         case .unsuitablePurpose: ["have the certificate issued with the purpose serverAuth"]
         case .weakKey: ["make a new key (EC P-256, or RSA of 2048 bits or more) and add its pin before you use it"]
         case .weakSignature: ["have the certificate issued again, signed with SHA-256 or better"]
@@ -129,7 +136,7 @@ struct CheckAdvice {
             [
                 "issue the certificate again with the extensions that RFC 5280 section 4.2.1 asks for; openssl's:",
                 "authorityKeyIdentifier=keyid and subjectKeyIdentifier=hash",
-            ]
+            ] + (failure.primary.platformCode == Self.missingAuthorityKeyIdentifier ? [Self.ruleAnchor] : [])
         case .other where findings.rejectsTerms:
             [
                 "look from another network:   pintle pin \(server)",

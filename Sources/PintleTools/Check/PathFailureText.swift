@@ -19,7 +19,11 @@ enum PathFailureText {
         case .notACA: "\(which) signs another one, and is not an authority."
         case .pathLengthExceeded: "There are more authorities on the path than one of them allows below it."
         case .nameConstraintViolation: "An authority on the path may not vouch for this name."
-        case .unhandledCriticalExtension: "\(which) has a critical extension that the validation does not know."
+        case .unhandledCriticalExtension: "\(which) has a critical extension that the validation does not process."
+        case .noValidCertificatePolicy:
+            failure.primary.depth == nil
+                ? "A certificate on the path requires a certificate policy, and none is valid on the whole path."
+                : "\(which) has certificate policies that cannot be read or contradict themselves."
         case .unsuitablePurpose: "\(which) is not for TLS servers."
         case .weakKey: "\(which) has a key that is too weak."
         case .weakSignature: "\(which) is signed with an algorithm that is too weak."

@@ -183,8 +183,16 @@ struct SourceReader {
     private static func malformed(_ what: String, _ error: DERError) -> Problem {
         Problem(
             code: "malformed-\(what.split(separator: " ").last ?? "")",
-            message: "the \(what) cannot be read: \(error)", hint: "it was damaged or cut off; export it again")
+            message: "the \(what) cannot be read: \(error)",
+            hint: isComplete(error) ? completeHint : "it was damaged or cut off; export it again")
     }
+
+    /// Returns whether only the content of a field is wrong, so that exporting the file again would not help.
+    private static func isComplete(_ error: DERError) -> Bool {
+        [.invalidValue, .duplicate, .tooLarge].contains(error.reason)
+    }
+
+    private static let completeHint = "it is complete, but breaks the standard: have it issued again"
 
     // MARK: DER
 
@@ -214,7 +222,9 @@ struct SourceReader {
         }
         throw .unusable(
             "malformed-certificate", "not a certificate, request or key; as a certificate: \(certificateError)",
-            file: name, hint: "it was damaged or cut off, or is of another kind: " + Self.whatIsRead)
+            file: name,
+            hint: Self.isComplete(certificateError)
+                ? Self.completeHint : "it was damaged or cut off, or is of another kind: " + Self.whatIsRead)
     }
 }
 

@@ -1,5 +1,6 @@
 import Glibc
 import Pintle
+import PintleTestPeers
 import Testing
 
 @testable import PintleTestKit
@@ -123,6 +124,28 @@ struct RehearseServeTests {
         #expect(served.end() == (http == "both" ? 1 : 0))
         #expect(served.log.contains("not run: refused-stream-moves-request: this client speaks") == (http != "both"))
         #expect(served.log.contains("2 attacks in ") == (http == "both"), "\(served.log)")
+    }
+
+    @Test("Each request on a kept HTTP/2 connection appears while it is open, and counts once")
+    func keptConnection() throws {
+        let served = try ServeProcess(["--only", "trusted-interceptor"])
+        let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
+        #expect(try served.curl(["--cacert", ca], "control").status == 0)
+        let url = try #require(served.addresses["trusted-interceptor"])
+        let port = try #require(UInt16(url.split(separator: ":").last?.dropLast() ?? ""))
+        let steps = ["connect", "request", "glance", "request", "glance", "wait"]
+        let client = try ChildProcess(SlowHTTP2Client.command(steps, port: port, anchors: ca))
+        func count() -> Int {
+            served.log.split(separator: "\n").count {
+                $0.hasPrefix("  trusted-interceptor           handshake finished")
+            }
+        }
+        #expect(served.wait { count() == 2 }, "\(served.log)")
+        #expect(client.status == nil)
+        #expect(try served.curl([], "page").output.contains("<td class=\"bad\">LET THROUGH</td>"))
+        #expect(served.end() == 1)
+        #expect(count() == 2 && served.log.contains("1 LET THROUGH"), "\(served.log)")
+        client.terminate()
     }
 
     @Test("A run without a request to the right server proves nothing")

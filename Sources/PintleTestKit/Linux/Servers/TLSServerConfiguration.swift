@@ -59,7 +59,8 @@ public struct TLSServerConfiguration: Sendable {
     public var ipv6 = false
     /// The address to listen at instead of loopback, an IPv4 or IPv6 literal. Other machines may reach it.
     package var address: String?
-    /// Gets the record of each ended connection, on the connection's thread. With an observer the server keeps none of them.
+    /// Gets the record of each ended connection, on the connection's thread. A kept HTTP/2 connection is reported with each
+    /// response, with what it has brought since the last one. With an observer the server keeps no records.
     package var connectionObserver: (@Sendable (TLSConnectionRecord) -> Void)?
     /// The time for all that a client sends, in seconds; `nil` for no limit.
     package var timeLimit: Double?

@@ -161,7 +161,7 @@ func linuxTargets() -> [Target] {
             "PintleURLSessionTests", on: "AttackDemo", "COpenSSL", "Pintle", "PintleCrypto", "PintleURLSession",
             "PintleStorage", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers", "PintleReports", "PintleUpdates"),
         resourceTests(),
-        tests("PintleTestKitTests", on: "PintleTestKit", "COpenSSL"),
+        tests("PintleTestKitTests", on: "PintleTestKit", "PintleTestPeers", "COpenSSL"),
         // The tests of an app, as the documentation shows them.
         tests("AppTests", on: "Pintle", "PintleOpenSSL", "PintleTestKit", "PintleURLSession", features: .none),
         tests(

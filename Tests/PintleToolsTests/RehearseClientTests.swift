@@ -299,11 +299,27 @@ struct RehearseClientTests {
         #expect(patient.code == 1)
         #expect(patient.output.contains("inconclusive"))
         #expect(patient.output.contains("killed after 2.5 s; no verdict"))
-        #expect(patient.output.contains("next: give the client a time-out of its own, shorter than --timeout"))
+        #expect(patient.output.contains("next: does the client end by a time-out of its own? if it does, run it"))
         let hasty = ToolRun(
             arguments: RehearseTests.rehearse + ["--only", "stall-mid-handshake", "--", "curl", "-sS", "-m", "2"]
                 + ["--cacert", "{ca}", "{url}"])
         #expect(hasty.code == 0, "\(hasty.output)")
+    }
+
+    @Test("A client that gave up by its own time-out before it was killed is not advised to have one")
+    func ownTimeout() {
+        let curl = ["sh", "-c", "\"$@\" || sleep 60", "sh", "curl", "-sS", "--cacert", "{ca}", "{url}"]
+        func run(_ options: [String]) -> ToolRun {
+            ToolRun(
+                arguments: ["rehearse", "--timeout", "6", "--only", "stall-mid-handshake", "--"] + curl + options)
+        }
+        let advice = "a time-out of its own"
+        let given = run(["-m", "1"])
+        #expect(given.code == 1 && given.output.contains("it may have tried again"), "\(given.output)")
+        #expect(!given.output.contains(advice) && given.output.contains("next: give it more time with --timeout\n"))
+        let missing = run([])
+        #expect(missing.code == 1 && missing.output.contains("killed after 6 s"), "\(missing.output)")
+        #expect(missing.output.contains(advice))
     }
 
     @Test("A rehearsal ignores proxies in the environment")

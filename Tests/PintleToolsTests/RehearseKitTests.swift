@@ -133,7 +133,7 @@ struct RehearseKitTests {
         #expect(held.code == 1)
         #expect(held.output.contains("\n  stacked-encodings             ended     HELD"), "\(held.output)")
         #expect(held.output.contains(": 0 as they must be, 1 HELD\n"))
-        #expect(held.output.contains("next: give the client a time-out of its own"))
+        #expect(held.output.contains("next: does the client end by a time-out of its own?"))
         // A time limit for all of it ends the client, and so does a limit of layers.
         for option in [["-m", "2"], ["--compressed"]] {
             let ended = ToolRun(

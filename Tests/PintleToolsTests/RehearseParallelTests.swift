@@ -49,6 +49,37 @@ struct RehearseParallelTests {
         #expect(limited.errors.contains("the client was ended after 5 s before it connected"))
     }
 
+    @Test("A client that becomes slower gets more time, as the right server shows again")
+    func slowerLater() throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.path(of: "seen")
+        func run(_ options: [String]) throws -> ToolRun {
+            // The client is fast only where it comes first, which is at the right server.
+            let shell = "test -e \(file) && sleep 5.5; touch \(file); exec curl -sS -m 12 --cacert \"$1\" \"$2\""
+            _ = try runProcess(["rm", "-f", file])
+            return ToolRun(
+                arguments: ["rehearse", "--only", "expired,renewed-same-key"] + options
+                    + ["--", "sh", "-c", shell, "sh", "{ca}", "{url}"])
+        }
+        let measured = try run([])
+        #expect(measured.code == 0, "\(measured.output) \(measured.errors)")
+        let line = try #require(measured.lines.first { $0.contains("; time-out 5 s, later ") })
+        #expect(line.hasSuffix(" s for a client that became slower"))
+        // With the standard time as a limit of the user, the same client has no verdict.
+        let limited = try run(["--timeout", "5"])
+        #expect(limited.code == 1)
+        #expect(limited.output.contains("; time-out 5 s\n") && limited.output.contains("2 inconclusive"))
+    }
+
+    @Test("A client without a time-out of its own is not given more time than it needs at the right server")
+    func heldClient() {
+        let run = ToolRun(
+            "rehearse", "--only", "stall-mid-handshake", "--", "curl", "-sS", "--cacert", "{ca}", "{url}")
+        #expect(run.code == 1)
+        #expect(run.output.contains("killed after 5 s; no verdict"), "\(run.output)")
+        #expect(run.output.contains("; time-out 5 s; "))
+    }
+
     @Test("The limit of each attack follows from the start of the client, the number at a time, and --timeout")
     func limits() {
         #expect(RehearsalSettings(parallel: 1).timeout(afterStart: 0.02) == 5)

@@ -1,6 +1,7 @@
 import Glibc
 import Pintle
 import PintleTestKit
+import PintleTestPeers
 import Testing
 
 @testable import PintleTools
@@ -83,6 +84,33 @@ struct RehearseProxiedServeTests {
         #expect(log.contains("every attack on cdn.example.com"))
         #expect(log.contains("not a named host: tracker.example:443, 1 connection, answered 403"))
         #expect(log.contains("\nremove \"Rehearsal Root "))
+    }
+
+    @Test(
+        "Over HTTP/2 the response before another attack comes with GOAWAY, and the last right server keeps the connection"
+    )
+    func http2() throws {
+        let served = try ProxyProcess([
+            "--host", "api.example.com", "--only", "trusted-interceptor,rotated-to-unknown-key",
+        ])
+        let ca = try served.trust()
+        let proxy = try #require(served.value("proxy").split(separator: ":").last.flatMap { UInt16($0) })
+        // The client ends none of its connections, as an app that keeps them in a pool.
+        let visit = ["connect", "request", "read"]
+        let client = SlowHTTP2Client.command(
+            visit + visit + visit + visit + ["request", "read"], port: 443, anchors: ca, host: "api.example.com",
+            proxy: proxy)
+        let run = try runProcess(client, timeout: 120)
+        #expect(
+            run.output == String(repeating: "answered goaway 1\n", count: 3) + "answered\nanswered\n",
+            "\(run.output) \(run.errorOutput)")
+        #expect(served.wait { served.log.split(separator: "\n").count { $0.contains(" over HTTP/2") } == 5 })
+        #expect(served.end() == 1)
+        for (id, number) in [("rotated-to-unknown-key", 3), ("trusted-interceptor", 2)] {
+            let line = TextLayout.padded("  " + id, to: 32)
+            #expect(served.log.contains("\n\(line)refused   LET THROUGH"), "\(served.log)")
+            #expect(served.log.contains("connection \(number)"))
+        }
     }
 
     @Test("A device that never uses the proxy, or refuses the right server, proves nothing")

@@ -1,5 +1,6 @@
 import Glibc
 import Pintle
+import PintleTestPeers
 import Testing
 
 @testable import PintleTestKit
@@ -123,6 +124,28 @@ struct RehearseServeTests {
         #expect(served.end() == (http == "both" ? 1 : 0))
         #expect(served.log.contains("not run: refused-stream-moves-request: this client speaks") == (http != "both"))
         #expect(served.log.contains("2 attacks in ") == (http == "both"), "\(served.log)")
+    }
+
+    @Test("Each request on a kept HTTP/2 connection appears while it is open, and counts once")
+    func keptConnection() throws {
+        let served = try ServeProcess(["--only", "trusted-interceptor"])
+        let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
+        #expect(try served.curl(["--cacert", ca], "control").status == 0)
+        let url = try #require(served.addresses["trusted-interceptor"])
+        let port = try #require(UInt16(url.split(separator: ":").last?.dropLast() ?? ""))
+        let steps = ["connect", "request", "glance", "request", "glance", "wait"]
+        let client = try ChildProcess(SlowHTTP2Client.command(steps, port: port, anchors: ca))
+        func count() -> Int {
+            served.log.split(separator: "\n").count {
+                $0.hasPrefix("  trusted-interceptor           handshake finished")
+            }
+        }
+        #expect(served.wait { count() == 2 }, "\(served.log)")
+        #expect(client.status == nil)
+        #expect(try served.curl([], "page").output.contains("<td class=\"bad\">LET THROUGH</td>"))
+        #expect(served.end() == 1)
+        #expect(count() == 2 && served.log.contains("1 LET THROUGH"), "\(served.log)")
+        client.terminate()
     }
 
     @Test("A run without a request to the right server proves nothing")
@@ -258,7 +281,8 @@ struct RehearseServeTests {
     func lostReader() throws {
         let directory = try TemporaryDirectory()
         let tool = try #require(SpawnedTool.path)
-        // The client of the later attack, on an expired certificate, waits. Then the other one ends, so that the tool prints a line.
+        // The reader leaves after the two lines about the right server. The client of the later attack, on an expired certificate,
+        // waits. Then the other one ends, so that the tool prints a line.
         let file = try directory.write(
             """
             curl -sS --cacert "$2" "$1" 2>"$3/error.$$" && exit
@@ -268,7 +292,7 @@ struct RehearseServeTests {
             """, to: "client")
         let script = """
             "$1" rehearse -v --parallel 2 --only untrusted-ca,expired --timeout 600 -- sh "$2" {url} {ca} "$3" |
-                { head -n 1 >"$3/line"; exec <&-; touch "$3/gone"; }
+                { head -n 2 >"$3/line"; exec <&-; touch "$3/gone"; }
             echo "${PIPESTATUS[0]}"
             """
         let run = try runProcess(

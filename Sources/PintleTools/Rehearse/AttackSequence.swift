@@ -53,6 +53,9 @@ final class AttackSequence: Sendable {
     /// A Boolean value that indicates whether the right server has received a request.
     var isControlAccepted: Bool { state.withLock { $0.isControlAccepted } }
 
+    /// A Boolean value that indicates whether there are attacks that no connection has met.
+    var hasNext: Bool { begun < lengths.count }
+
     /// The number of attacks that connections have met.
     var begun: Int { state.withLock { $0.next } }
 

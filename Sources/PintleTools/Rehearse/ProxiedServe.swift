@@ -114,17 +114,18 @@ final class ProxiedServe {
 
     private static func stage(_ host: RehearsedHost, timeLimit: Double?) throws -> Stage {
         let (sequence, seen) = (AttackSequence(host.attacks), ServedAttacks())
-        func server(_ attack: Attack, _ didEnd: @escaping @Sendable (AttackConnection) -> Void) throws -> AttackServer {
-            try AttackServer(attack, timeLimit: timeLimit, clientPort: host.clientPort) { connection in
+        func server(_ attack: Attack, isReplaced: @escaping @Sendable () -> Bool) throws -> AttackServer {
+            let isControl = attack.id == host.catalogue.control.id
+            return try AttackServer(
+                attack, timeLimit: timeLimit, clientPort: host.clientPort, isReplaced: isReplaced
+            ) { connection in
                 seen.add(connection, to: attack.id)
-                didEnd(connection)
+                // Bytes without TLS are no request to the right server.
+                if isControl, (connection.record?.requestByteCount ?? 0) > 0 { sequence.acceptControl() }
             }
         }
-        let control = try server(host.catalogue.control) {
-            // Bytes without TLS are no request to the right server.
-            if ($0.record?.requestByteCount ?? 0) > 0 { sequence.acceptControl() }
-        }
-        let servers = try host.attacks.map { try server($0) { _ in } }
+        let control = try server(host.catalogue.control) { sequence.hasNext }
+        let servers = try host.attacks.map { try server($0) { true } }
         return Stage(host: host, control: control, servers: servers, sequence: sequence, seen: seen)
     }
 

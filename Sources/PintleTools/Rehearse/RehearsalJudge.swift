@@ -21,6 +21,16 @@ struct RehearsalJudge {
     /// A Boolean value that indicates whether the client ends with exit code 0 at the right server.
     var endsWell: Bool { controlEnd == .exited(0) }
 
+    /// A Boolean value that indicates whether the client ends by itself at the right server.
+    var endsByItself: Bool { controlEnd != .timedOut }
+
+    /// Returns `true` if the time limit ended the client, and more time could lead to another outcome.
+    func lacksTime(_ attack: Attack, _ evidence: RehearsalEvidence) -> Bool {
+        guard evidence.end == .timedOut, endsByItself || evidence.observation.connections.isEmpty else { return false }
+        let outcome = judge(attack, evidence).0
+        return outcome == .inconclusive || outcome == .held
+    }
+
     func judge(_ attack: Attack, _ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
         if attack.needsRequest, !sendsRequest { return (.notRun, "this client sends no request") }
         if evidence.observation.clearByteCount > 0 { return (.letThrough, RehearsalResult.inTheClear) }
@@ -38,7 +48,7 @@ struct RehearsalJudge {
 
     /// Judges only whether the client ended by itself. Its request proves nothing, because the server may be the right one.
     private func ended(_ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
-        if controlEnd == .timedOut { return (.notRun, RehearsalJudge.neverEnds) }
+        if !endsByItself { return (.notRun, RehearsalJudge.neverEnds) }
         if evidence.end == .timedOut, evidence.observation.wasTried { return (.held, evidence.ended) }
         if let doubt = doubt(evidence) { return (.inconclusive, doubt) }
         return (.ended, nil)
@@ -56,7 +66,7 @@ struct RehearsalJudge {
     /// example, a Swift program that throws an error at its top level ends by a signal.
     private func doubt(_ evidence: RehearsalEvidence) -> String? {
         if let doubt = evidence.doubt { return doubt }
-        if evidence.end == .timedOut, controlEnd != .timedOut { return RehearsalEvidence.mayHaveRetried }
+        if evidence.end == .timedOut, endsByItself { return RehearsalEvidence.mayHaveRetried }
         return evidence.end == controlEnd || evidence.observation.refusedEveryCertificate ? nil : evidence.signal
     }
 

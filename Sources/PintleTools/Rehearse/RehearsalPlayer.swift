@@ -19,26 +19,33 @@ struct RehearsalPlayer: Sendable {
 
     /// Runs the client against the right servers.
     ///
-    /// - Parameter timeout: The limit of `--timeout` in seconds. With `nil` a client that starts slowly has 30 seconds to
-    ///   connect, and the standard time from then on.
+    /// - Parameters:
+    ///   - timeout: The limit of `--timeout` in seconds. With `nil` a client that starts slowly has 30 seconds to connect, and
+    ///     the standard time from then on.
+    ///   - isKnownToEnd: `true` for a client that ended by itself before. With `nil` as time-out, it has 30 seconds to end.
+    ///   - isCancelled: Returns `true` to kill the client.
     /// - Returns: one result for each host.
-    func playControl(timeout: Double?) throws(ToolError) -> [RehearsalPlay] {
+    func playControl(
+        timeout: Double?, isKnownToEnd: Bool = false, isCancelled: () -> Bool = { Interrupts.areAsking }
+    ) throws(ToolError) -> [RehearsalPlay] {
         let stage = try RehearsalStage(nil, at: 0, of: hosts, proxied: proxied, keepsTranscripts: keepsTranscripts)
         let begin = ContinuousClock.now
         var connected: Double?
         let process = try run(
             on: stage, values: values[0], url: 0, timeout: timeout ?? Self.standardTimeout,
-            isCancelled: { Interrupts.areAsking },
+            isCancelled: isCancelled,
             mayContinue: {
                 guard timeout == nil else { return false }
                 let passed = begin.duration(to: .now) / .seconds(1)
                 if connected == nil, stage.servers.contains(where: { !$0.observation().connections.isEmpty }) {
                     connected = passed
                 }
-                return passed < (connected.map { $0 + Self.standardTimeout } ?? Self.startLimit)
+                let end = isKnownToEnd ? nil : connected.map { $0 + Self.standardTimeout }
+                return passed < end ?? Self.startLimit
             })
-        let limit = timeout ?? max(Self.standardTimeout, (Double(process.milliseconds) / 1_000).rounded())
-        let startSeconds = process.end == .timedOut ? connected ?? 0 : Double(process.milliseconds) / 1_000
+        let seconds = Double(process.milliseconds) / 1_000
+        let limit = timeout ?? max(Self.standardTimeout, seconds.rounded())
+        let startSeconds = process.end == .timedOut && !isKnownToEnd ? connected ?? 0 : seconds
         var plays: [RehearsalPlay] = []
         for index in hosts.indices {
             plays.append(play(stage, index, process, timeout: limit, startSeconds: startSeconds))
@@ -47,7 +54,26 @@ struct RehearsalPlayer: Sendable {
     }
 
     /// Runs the client against an attack on one host.
+    ///
+    /// A client that had to be killed may only have been slow, because the machine has become busy. If it is slow at the right
+    /// server too, the attack is repeated with a longer limit.
     func play(
+        _ attack: Attack, at index: Int, limit: RehearsalTimeLimit, judge: RehearsalJudge?, isCancelled: () -> Bool
+    ) throws(ToolError) -> RehearsalPlay {
+        while true {
+            let timeout = limit.seconds
+            let play = try play(attack, at: index, timeout: timeout, isCancelled: isCancelled)
+            guard !limit.isFixed, let judge, judge.lacksTime(attack, play.evidence) else { return play }
+            if limit.seconds == timeout {
+                let control = try playControl(
+                    timeout: nil, isKnownToEnd: judge.endsByItself, isCancelled: isCancelled)
+                limit.raise(forClientThatTook: control.map(\.evidence.startSeconds).max() ?? 0)
+            }
+            guard limit.seconds > timeout else { return play }
+        }
+    }
+
+    private func play(
         _ attack: Attack, at index: Int, timeout: Double, isCancelled: () -> Bool
     ) throws(ToolError) -> RehearsalPlay {
         let stage = try RehearsalStage(

@@ -58,6 +58,17 @@ struct RehearsalResult {
     /// A Boolean value that indicates whether the client bypassed TLS, which does not mean that it trusted the server.
     var wasInTheClear: Bool { remark == RehearsalResult.inTheClear }
 
+    /// A Boolean value that indicates whether the client may have no time-out of its own: it was waiting for this server when
+    /// its time was up.
+    var wasWaiting: Bool {
+        if outcome == .held { return true }
+        // Other remarks tell that the client ended, or that it was not at this server.
+        let isOver =
+            clientExit != nil || remark == RehearsalEvidence.mayHaveRetried
+            || remark?.hasSuffix(RehearsalEvidence.remedy) == true
+        return attack.id == "stall-mid-handshake" && outcome == .inconclusive && !isOver
+    }
+
     /// A Boolean value that indicates whether the outcome needs no action.
     var isAsItMustBe: Bool {
         switch outcome {

@@ -52,9 +52,10 @@ final class RehearsalRun {
 
         let jobs = jobs(judges)
         let timeout = settings.timeout(afterStart: plays[0].evidence.startSeconds)
-        let played = try play(jobs, player, judges, timeout: timeout, text)
+        let limit = RehearsalTimeLimit(seconds: timeout, isFixed: settings.timeout != nil)
+        let played = try play(jobs, player, judges, limit, text)
         let timing = RehearsalTiming(
-            parallel: min(settings.parallel, jobs.beginning.count), timeout: timeout,
+            parallel: min(settings.parallel, jobs.beginning.count), timeout: timeout, lastTimeout: limit.seconds,
             isMeasured: settings.timeout == nil && timeout != RehearsalPlayer.standardTimeout,
             withoutHold: jobs.attacks.contains { $0.attack.group == .hold } ? start.duration(to: played.lastEnd) : nil)
         let refusals = (plays.first?.refusals ?? []) + played.refusals
@@ -75,13 +76,15 @@ final class RehearsalRun {
 
     /// Runs the attacks, and prints each result as soon as those before it are there.
     private func play(
-        _ jobs: Jobs, _ player: RehearsalPlayer, _ judges: [RehearsalJudge?], timeout: Double, _ text: RehearsalText
+        _ jobs: Jobs, _ player: RehearsalPlayer, _ judges: [RehearsalJudge?], _ limit: RehearsalTimeLimit,
+        _ text: RehearsalText
     ) throws(ToolError) -> Played {
         let running = OrderedJobs(jobs.beginning, atOnce: settings.parallel) {
             [attacks = jobs.attacks] number, isCancelled -> Result<Timed<RehearsalPlay>, ToolError> in
             do throws(ToolError) {
                 let (index, attack) = attacks[number]
-                let play = try player.play(attack, at: index, timeout: timeout, isCancelled: isCancelled)
+                let play = try player.play(
+                    attack, at: index, limit: limit, judge: judges[index], isCancelled: isCancelled)
                 return .success(Timed(value: play, end: .now))
             } catch {
                 return .failure(error)

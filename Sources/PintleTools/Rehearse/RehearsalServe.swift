@@ -34,7 +34,7 @@ final class RehearsalServe {
             for attack in [catalogue.control] + attacks {
                 let seen = seen
                 servers.append(
-                    try AttackServer(attack, listeningAt: address) { seen.add($0, to: attack.id) })
+                    try AttackServer(attack, listeningAt: address, observer: { seen.add($0, to: attack.id) }))
             }
             let index = RehearsalIndex(catalogue, kit, servers.map { ($0.attack, $0.url) }, seen, now: invocation.now)
             page = try LoopbackTCPServer.http(

@@ -1,5 +1,6 @@
 internal import PintleSystem
 internal import PintleTestKit
+internal import Synchronization
 
 /// The settings of a rehearsal.
 struct RehearsalSettings {
@@ -26,7 +27,7 @@ struct RehearsalSettings {
 
     static let standardParallel = 4
     /// The number of times that an attack may take longer than the right server.
-    private static let slowdown = 3.0
+    fileprivate static let slowdown = 3.0
 
     /// Returns the time limit of each attack in seconds. A client that starts slowly, such as a JVM, gets more than the
     /// standard time.
@@ -40,12 +41,35 @@ struct RehearsalSettings {
     }
 }
 
+/// The time limit of the attacks, in seconds. Threads may share it.
+final class RehearsalTimeLimit: Sendable {
+    private let limit: Mutex<Double>
+    /// A Boolean value that indicates whether the user has set the limit.
+    let isFixed: Bool
+
+    init(seconds: Double, isFixed: Bool) {
+        limit = Mutex(seconds)
+        self.isFixed = isFixed
+    }
+
+    var seconds: Double { limit.withLock(\.self) }
+
+    /// Raises the limit if a client needs more time now than before.
+    ///
+    /// - Parameter seconds: The time that the client took at the right server beside the other attacks.
+    func raise(forClientThatTook seconds: Double) {
+        limit.withLock { $0 = max($0, (seconds * RehearsalSettings.slowdown).rounded(.up)) }
+    }
+}
+
 /// The time that a rehearsal took.
 struct RehearsalTiming {
     /// The number of attacks that ran at the same time.
     let parallel: Int
     /// The time limit of the client, in seconds.
     let timeout: Double
+    /// The limit at the end.
+    let lastTimeout: Double
     /// A Boolean value that indicates whether the limit was derived from the time at the right server.
     let isMeasured: Bool
     /// The time until the last attack ended that is not of the group `hold`; `nil` without attacks of that group.
@@ -56,7 +80,9 @@ struct RehearsalTiming {
         var parts = [parallel > 1 ? "\(parallel) attacks at once" : "one attack at a time"]
         parts.append(
             "time-out \(RehearsalEvidence.seconds(timeout))"
-                + (isMeasured ? ", for a client that starts slowly" : ""))
+                + (isMeasured ? ", for a client that starts slowly" : "")
+                + (lastTimeout > timeout
+                    ? ", later \(RehearsalEvidence.seconds(lastTimeout)) for a client that became slower" : ""))
         if let withoutHold { parts.append("\(Self.seconds(withoutHold)) without the group hold") }
         return parts.joined(separator: "; ")
     }

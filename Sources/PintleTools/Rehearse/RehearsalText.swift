@@ -134,7 +134,7 @@ struct RehearsalAdvice {
                         && ($0.attack.id == "redirect-to-http" || !$0.wasInTheClear)
                 }.map(\.attack.id))
         }
-        let (through, blocked, open) = (ids(.letThrough), ids(.blocked), ids(.inconclusive))
+        let (through, blocked) = (ids(.letThrough), ids(.blocked))
         var lines: [String] = []
         if !through.isDisjoint(with: ["untrusted-ca", "self-signed"]) {
             lines.append(
@@ -164,11 +164,14 @@ struct RehearsalAdvice {
         if blocked.contains("renewed-same-key") {
             lines.append("the client pins the certificate, not its key: every renewal locks it out")
         }
-        if open.contains("stall-mid-handshake") || results.contains(where: { $0.outcome == .held }) {
-            let limit = client == nil ? "" : ", shorter than --timeout"
+        if results.contains(where: \.wasWaiting) {
+            let longer = client == nil ? "" : " if it does, run it again with a longer --timeout;"
             lines.append(
-                "give the client a time-out of its own\(limit): a server that stalls or never finishes holds it for ever"
-            )
+                "does the client end by a time-out of its own?\(longer) if it has none, a server that stalls or never "
+                    + "finishes holds it for ever")
+        }
+        if results.contains(where: { $0.remark == RehearsalEvidence.mayHaveRetried }) {
+            lines.append(RehearsalEvidence.remedy)
         }
         self.lines = lines
     }

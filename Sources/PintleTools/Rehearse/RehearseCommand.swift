@@ -123,7 +123,7 @@ extension OptionSpecification {
     static let timeout = OptionSpecification(
         name: "timeout", value: .text("SECONDS"),
         help: "Kill the client and the processes of its group after this time, at each server",
-        defaultText: "5, or more for a client that starts slowly")
+        defaultText: "5, or more for a slow client")
     static let parallelAttacks = OptionSpecification(
         name: "parallel", value: .text("NUMBER"), help: "Run this many attacks at a time, at most 64", defaultText: "4")
     static let proxy = OptionSpecification(

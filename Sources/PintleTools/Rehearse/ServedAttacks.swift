@@ -24,7 +24,7 @@ final class ServedAttacks: Sendable {
         var wasGivenUp = false
     }
 
-    /// One finished connection.
+    /// One finished connection, or over HTTP/2 the part of it until a response.
     struct Event {
         let id: String
         let connection: AttackConnection

@@ -46,11 +46,12 @@ package struct Attack: Sendable {
         case redirect(TLSServerConfiguration.Credential, host: String, to: TLSServerConfiguration.Credential)
         /// The right server, which redirects the client to plain HTTP.
         case plainRedirect(TLSServerConfiguration.Credential)
-        /// The right server, which asks for a password. Later connections get the other credential.
+        /// The right server, which asks for a password and ends the connection. Later connections get the other credential.
         case challenge(TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
         /// The right server, which answers in a way of its own.
         case application(TLSServerConfiguration.Credential, @Sendable (any ByteStream) -> Void)
-        /// The right server, which tells HTTP/2 clients that it processed no request. Later connections get the other credential.
+        /// The right server, which tells HTTP/2 clients that it processed no request, and ends the connection. Later connections
+        /// get the other credential.
         case move(HTTP2Service.Signal, TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
         /// The right server, which redirects the client to the right server of another host at the same port. The first
         /// credential also covers that host; the second is the one that the other host's pins allow.

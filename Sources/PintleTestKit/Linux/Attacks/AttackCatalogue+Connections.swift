@@ -9,7 +9,8 @@ extension AttackCatalogue {
                 reference: "RFC 9113 section 6.8", stake: "the retry goes to a connection that was not checked",
                 .move(.goAway, genuine, then: interceptor)),
             Attack(
-                "refused-stream-moves-request", "the right server refuses the stream, then an interceptor takes over",
+                "refused-stream-moves-request",
+                "the right server refuses the stream and ends, then an interceptor takes over",
                 .refused, reference: "RFC 9113 section 8.7",
                 stake: "the retry goes to a connection that was not checked",
                 .move(.refusedStream, genuine, then: interceptor)),

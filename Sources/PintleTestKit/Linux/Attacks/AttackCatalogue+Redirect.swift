@@ -9,8 +9,8 @@ extension AttackCatalogue {
                 reference: "RFC 9110 section 15.4", stake: "anyone on the network can read the traffic",
                 .plainRedirect(genuine)),
             Attack(
-                "retry-after-401", "the right server asks for a password, then an interceptor takes over", .refused,
-                reference: "RFC 9110 section 15.5.2", stake: "the retry carries the password",
+                "retry-after-401", "the right server asks for a password and ends, then an interceptor takes over",
+                .refused, reference: "RFC 9110 section 15.5.2", stake: "the retry carries the password",
                 .challenge(genuine, then: interceptor)),
         ]
         if let other = cast.otherHost {

@@ -99,6 +99,9 @@ package final class AttackProxy: Sendable {
         }
     }
 
+    /// A Boolean value that indicates whether every open connection is a tunnel to a server.
+    package var hasOnlyTunnels: Bool { proxy.connections.allSatisfy { $0.isClosed || $0.isOpen } }
+
     /// Waits until no connection is queued or open. Returns `false` after a time-out.
     package func waitUntilIdle(seconds: Double) -> Bool { proxy.waitUntilIdle(seconds: seconds) }
 

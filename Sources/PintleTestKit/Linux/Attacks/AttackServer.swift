@@ -27,11 +27,14 @@ package final class AttackServer: Sendable {
     ///   - clientPort: the HTTPS port in the URLs of a client that comes through a proxy, which needs ``routes``. Plain HTTP
     ///     has port 80 then. `nil` for a client that connects to the servers itself.
     ///   - keepsTranscripts: `true` to keep the first bytes of each connection for ``transcripts()``.
-    ///   - observer: gets each ended connection to any of the servers. With an observer the servers keep no records, and
-    ///     ``observation()`` is empty.
+    ///   - isReplaced: returns `true` if the client's next connection meets another attack. A response over HTTP/2 then comes
+    ///     with GOAWAY.
+    ///   - observer: gets each ended connection to any of the servers, and what an HTTP/2 connection has brought with each
+    ///     response. With an observer the servers keep no records, and ``observation()`` is empty.
     package init(
         _ attack: Attack, listeningAt address: String? = nil, timeLimit: Double? = nil, clientPort: UInt16? = nil,
-        keepsTranscripts: Bool = false, observer: (@Sendable (AttackConnection) -> Void)? = nil
+        keepsTranscripts: Bool = false, isReplaced: @escaping @Sendable () -> Bool = { false },
+        observer: (@Sendable (AttackConnection) -> Void)? = nil
     ) throws {
         self.attack = attack
         self.clientPort = clientPort
@@ -52,7 +55,9 @@ package final class AttackServer: Sendable {
             if let observer {
                 configuration.connectionObserver = { observer(.init(record: $0, isAttack: isAttack($0))) }
             }
-            configuration.application = .stream(application ?? { service.serve($0) })
+            var service = service
+            service.isReplaced = isReplaced
+            configuration.application = .stream(application ?? { [service] in service.serve($0) })
             return try LoopbackTLSServer(configuration)
         }
         switch attack.staging {
@@ -91,7 +96,9 @@ package final class AttackServer: Sendable {
                 TLSServerConfiguration(credential), isAttack: { $0.credentialNumber > 0 },
                 service: .answering {
                     later.show(interceptor)
-                    return .unauthorized()
+                    var response = HTTPResponse.unauthorized()
+                    response.closesConnection = true
+                    return response
                 })
             later.server.withLock { $0 = WeakServer(first) }
         case .move(let signal, let credential, let interceptor):
@@ -223,12 +230,19 @@ package final class AttackServer: Sendable {
     /// Waits until every connection has ended, also those still queued, and the servers have read all their bytes. Later
     /// connections are not waited for.
     /// - Parameter seconds: The time for each server.
-    /// - Returns: `false` if a connection is still open after that time.
+    /// - Returns: `false` if a connection is still open after that time, unless the servers have answered all its requests.
     @discardableResult
     package func waitUntilQuiet(seconds: Double = 2) -> Bool {
         // The client can have connected before the server accepts the connection.
         _ = first.wait(seconds: 0.2) { !$0.isEmpty }
-        return waitUntilIdle(seconds: seconds)
+        if waitUntilIdle(seconds: seconds) { return true }
+        let isElsewhereIdle =
+            switch elsewhere {
+            case .tls(let server): server.isIdle
+            case .plain(let server, _): server.waitUntilIdle(seconds: 0)
+            case .nowhere, .later, .shared: true
+            }
+        return first.isIdle && isElsewhereIdle
     }
 
     /// Waits until no connection is queued or open.
@@ -255,7 +269,7 @@ package final class AttackServer: Sendable {
     }
 }
 
-/// One ended connection to a server of an attack.
+/// One connection to a server of an attack: all of it at its end, or over HTTP/2 the part until a response.
 package struct AttackConnection: Sendable {
     /// `nil` for plain HTTP.
     package let record: TLSConnectionRecord?
@@ -341,59 +355,4 @@ struct WeakServer {
     init(_ server: LoopbackTLSServer?) {
         self.server = server
     }
-}
-
-/// The connections and bytes that the servers of an attack have received.
-package struct AttackObservation: Sendable, Hashable {
-    /// One record for each connection to the first server, oldest first.
-    package let connections: [TLSConnectionRecord]
-    /// The number of decrypted request bytes at the place of the attack: the first server, or the one that it redirected the
-    /// client to. Bytes without TLS count at any of the servers.
-    package private(set) var exposedByteCount: Int
-    /// The number of those bytes that came without TLS: after a redirect to plain HTTP, or from a client that fell back to it.
-    package private(set) var clearByteCount: Int
-    /// A Boolean value that indicates whether the client reached the attack, or the response that redirects to it.
-    package let wasTried: Bool
-    /// A Boolean value that indicates whether a connection reached the attack. It differs from ``wasTried`` after a redirect.
-    package let wasFollowed: Bool
-
-    /// The number of the connection that decides, from 1: the first that exposed bytes, or else the last. Connections to the
-    /// place of a redirect come after those to the first server.
-    package var decisiveConnection: Int?
-
-    /// Adds bytes that came to a proxy without TLS.
-    package mutating func addClear(_ count: Int) {
-        exposedByteCount += count
-        clearByteCount += count
-    }
-
-    /// The number of request bytes at the first server.
-    package var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
-
-    /// The number of connections whose handshake the client finished.
-    package var completedHandshakeCount: Int { connections.count { $0.isHandshakeComplete } }
-
-    /// A Boolean value that indicates whether there were connections and all have ended. If there was no request, the client
-    /// ended them.
-    package var isOver: Bool { !connections.isEmpty && connections.allSatisfy(\.isClosed) }
-
-    /// A Boolean value that indicates whether the client ended every connection by an alert that refuses the certificate,
-    /// and sent no byte of a request on any of them.
-    package var refusedEveryCertificate: Bool {
-        !connections.isEmpty && exposedByteCount == 0
-            && connections.allSatisfy { connection in
-                connection.requestByteCount == 0 && connection.clearByteCount == 0
-                    && connection.alertsReceived.contains(where: \.refusesCertificate)
-            }
-    }
-
-    /// The protocol that ALPN selected: `h2` if any connection used it, because some attacks need that, or else that of the
-    /// first connection that has one.
-    package var applicationProtocol: String? {
-        let names = connections.compactMap(\.applicationProtocol)
-        return names.first { $0 == "h2" } ?? names.first
-    }
-
-    /// The last fatal alert from the client.
-    package var alert: LoopbackTLSServer.Alert? { connections.flatMap(\.alertsReceived).last(where: \.isFatal) }
 }

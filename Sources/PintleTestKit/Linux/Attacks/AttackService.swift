@@ -1,20 +1,26 @@
 /// The conduct of an attack's server after the handshake, over HTTP/1.1 or HTTP/2 as ALPN selected.
 struct AttackService: Sendable {
     private enum Conduct: Sendable {
-        /// Each connection gets one response.
+        /// Each request gets the same response.
         case answers(@Sendable (HTTPRequest) -> HTTPResponse)
         /// Over HTTP/2, the first connections move their requests to later ones.
         case moves(HTTP2Service.Signal, @Sendable () -> Void)
-        /// Over HTTP/2, a connection stays open for further requests, such as those for another host.
+        /// Requests for the first host get a redirect to the other.
         case shares(AttackHosts, @Sendable () -> HTTPResponse)
     }
 
     private let conduct: Conduct
+    /// Returns `true` if the client's next connection meets another attack.
+    var isReplaced: @Sendable () -> Bool = { false }
 
-    /// A server that answers one request with 200, and closes a web socket after its handshake.
+    private init(conduct: Conduct) {
+        self.conduct = conduct
+    }
+
+    /// A server that answers with 200, and closes a web socket after its handshake.
     static let ok = AttackService(conduct: .answers { HTTPResponse.closedWebSocket($0) ?? .ok })
 
-    /// Returns a server that answers one request.
+    /// Returns a server that gives each request the same response.
     static func answering(_ response: @escaping @Sendable () -> HTTPResponse) -> AttackService {
         AttackService(conduct: .answers { _ in response() })
     }
@@ -38,34 +44,29 @@ struct AttackService: Sendable {
     func serve(_ stream: any ByteStream) {
         let negotiated = stream as? any NegotiatedStream
         let record = negotiated?.record ?? TLSConnectionRecord()
-        let isHTTP2 = record.applicationProtocol == "h2"
-        switch conduct {
-        case .answers(let response):
-            if isHTTP2 {
-                HTTP2Service(handler: response).serveOnce(stream)
-            } else {
-                HTTPService(handler: response).serveOnce(stream)
-            }
-        case .moves(let signal, let replaceCredential):
-            guard isHTTP2, record.credentialNumber == 0 else { return AttackService.ok.serve(stream) }
-            HTTP2Service { _, _ in
+        guard record.applicationProtocol == "h2" else { return HTTPService(handler: response).serveOnce(stream) }
+        var service = HTTP2Service { request, byteCount in
+            if case .moves(let signal, let replaceCredential) = conduct, record.credentialNumber == 0 {
                 replaceCredential()
                 return .moveRequests(signal)
-            }.serveOnce(stream)
-        case .shares(let hosts, let redirect):
-            let isMisdirected = hosts.isOfFirst(record)
-            guard isHTTP2 else {
-                let response = { @Sendable in hosts.isForOther($0) ? HTTPResponse.ok : redirect() }
-                return HTTPService(handler: response).serveOnce(stream)
             }
-            var service = HTTP2Service { request, byteCount in
-                guard hosts.isForOther(request) else { return .respond(redirect()) }
-                if isMisdirected { negotiated?.addMisdirectedBytes(byteCount) }
-                return .respond(.ok)
+            if case .shares(let hosts, _) = conduct, hosts.isOfFirst(record), hosts.isForOther(request) {
+                negotiated?.addMisdirectedBytes(byteCount)
             }
-            service.limits.requests = 16
-            service.limits.droppedContent = HTTP2Limits.dropped
-            service.serve(stream)
+            var response = response(to: request)
+            // Kept connections must not hide the next attack from the client, or take all places of the server.
+            if isReplaced() || negotiated?.isCrowded == true { response.closesConnection = true }
+            return .respond(response)
+        }
+        service.limits.droppedContent = HTTP2Limits.dropped
+        service.serve(stream)
+    }
+
+    @Sendable private func response(to request: HTTPRequest) -> HTTPResponse {
+        switch conduct {
+        case .answers(let response): response(request)
+        case .moves: HTTPResponse.closedWebSocket(request) ?? .ok
+        case .shares(let hosts, let redirect): hosts.isForOther(request) ? .ok : redirect()
         }
     }
 }

@@ -42,6 +42,16 @@ package protocol PausingStream: ByteStream {
     func pause(seconds: Double) throws(StreamError)
 }
 
+/// A connection that its server keeps after a response.
+package protocol KeptStream: ByteStream {
+    /// Records whether the server has answered every request so far. If so, an observer gets what the connection has brought.
+    func setIdle(_ isIdle: Bool)
+    /// A Boolean value that indicates whether more than half of the server's connections are taken.
+    var isCrowded: Bool { get }
+    /// Limits the time for all further reads together.
+    func limitReading(seconds: Double)
+}
+
 /// The error of a connection that is closed, broken or too slow.
 package struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The cause, in a few words.

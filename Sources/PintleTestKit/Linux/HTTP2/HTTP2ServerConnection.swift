@@ -55,6 +55,8 @@ struct HTTP2ServerConnection {
     var (window, initialWindow) = (65_535, 65_535)
     /// A Boolean value that indicates whether a response has begun, so that the decoder of the client knows the table's size.
     var hasResponded = false
+    /// A Boolean value that indicates whether the server has answered every request so far.
+    var isIdle: Bool { requestCount > 0 && streams.isEmpty && block == nil }
     /// A Boolean value that indicates whether the server accepts no further requests.
     var isGoingAway = false
     /// A Boolean value that indicates whether GOAWAY was written and the connection must end.

@@ -20,6 +20,8 @@ struct HTTP2Service {
     /// The microseconds between RST_STREAM and GOAWAY. libcurl 7.88 sends a refused request again, but not if GOAWAY comes in
     /// the same read.
     private static let pause: UInt32 = 100_000
+    /// The seconds after GOAWAY in which the client can end the connection.
+    private static let farewell = 10.0
 
     var limits = HTTP2Limits()
     /// Reacts to a request, on the connection's thread, given the number of bytes of its frames.
@@ -39,12 +41,23 @@ struct HTTP2Service {
         }
     }
 
+    /// Serves a connection until the client has ended it or its time is over.
+    ///
+    /// After its last response the server sends GOAWAY and waits for the client to end the connection (RFC 9113 section 9.1).
+    /// A slow client still writes while the response waits to be read. If the server ended first, such a client would take
+    /// the connection for a broken one.
     func serve(_ stream: any ByteStream) {
+        let kept = stream as? any KeptStream
         var connection = HTTP2ServerConnection(limits)
+        /// Records the state before the client can react to the bytes.
+        func send() throws {
+            kept?.setIdle(connection.isIdle)
+            try stream.write(connection.takeOutput())
+        }
         do {
             while true {
-                try stream.write(connection.takeOutput())
-                guard !connection.isOver else { return }
+                try send()
+                guard !connection.isOver else { break }
                 let bytes = try stream.read(upTo: HTTP2Frame.payloadLimit)
                 // The client has ended its side. No request of it can become complete.
                 guard !bytes.isEmpty else { return }
@@ -55,24 +68,19 @@ struct HTTP2Service {
                     case .moveRequests(let signal):
                         if signal == .refusedStream {
                             connection.refuseRequests()
-                            try stream.write(connection.takeOutput())
+                            try send()
                             usleep(HTTP2Service.pause)
                         }
                         connection.end(last: 0, .noError)
                     }
-                    try stream.write(connection.takeOutput())
+                    try send()
                 }
             }
+            guard connection.isGoingAway, connection.failure == nil, kept?.isCrowded == false else { return }
+            kept?.limitReading(seconds: HTTP2Service.farewell)
+            while !(try stream.read(upTo: HTTP2Frame.payloadLimit)).isEmpty {}
         } catch {
             // The stream is broken or the server was closed, so the client cannot read an error.
         }
-    }
-
-    /// Answers one request without keeping its content. Content over 1 MiB is not awaited.
-    func serveOnce(_ stream: any ByteStream) {
-        var once = self
-        once.limits.requests = 1
-        once.limits.droppedContent = HTTP2Limits.dropped
-        once.serve(stream)
     }
 }

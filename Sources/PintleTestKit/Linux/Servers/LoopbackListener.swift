@@ -44,17 +44,18 @@ final class LoopbackListener: Sendable {
     /// ended. Returns `false` after a time-out.
     func waitUntilIdle(seconds: Double) -> Bool {
         let deadline = Deadline(seconds: seconds)
-        while !isIdle {
+        while !isIdle() {
             if deadline.isOver { return false }
             usleep(1_000)
         }
         return true
     }
 
-    // The order matters: a connection that has left the system's queue is being handed over or has its thread.
-    private var isIdle: Bool {
+    /// Returns `true` if no connection is queued, and no more than a number of connections are open.
+    func isIdle(besides count: Int = 0) -> Bool {
+        // The order matters: a connection that has left the system's queue is being handed over or has its thread.
         if handover.hasQueue(socket) { return false }
-        return !handover.isUnderWay.load(ordering: .sequentiallyConsistent) && workers.runningCount == 0
+        return !handover.isUnderWay.load(ordering: .sequentiallyConsistent) && workers.runningCount <= count
     }
 
     /// The state of the step between the system's queue and a connection's thread.

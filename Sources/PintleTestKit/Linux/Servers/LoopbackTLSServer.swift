@@ -113,6 +113,9 @@ public final class LoopbackTLSServer: Sendable {
     /// Waits until no connection is queued or open. Returns `false` after a time-out.
     func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
 
+    /// A Boolean value that indicates whether no connection is queued, and the server has answered every request of the open ones.
+    var isIdle: Bool { listener.isIdle(besides: state.idleCount) }
+
     /// Waits until the server has accepted a number of connections and all its connections have ended.
     ///
     /// - Parameters:
@@ -164,8 +167,18 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     package internal(set) var wasGivenUp = false
     /// A Boolean value that indicates whether the connection has ended.
     public internal(set) var isClosed = false
+    /// A Boolean value that indicates whether the server has answered every request of the connection, and keeps it.
+    package internal(set) var isIdle = false
+    private var isReported = false
 
     package init() {}
+
+    /// Returns the record if an observer does not know all of it, with the bytes and alerts since the last call.
+    mutating func takeNews() -> TLSConnectionRecord? {
+        guard !isReported || requestByteCount > 0 || alertsReceived.contains(where: \.isFatal) else { return nil }
+        defer { (isReported, requestByteCount, misdirectedByteCount, alertsReceived) = (true, 0, 0, []) }
+        return self
+    }
 }
 
 extension LoopbackTLSServer {

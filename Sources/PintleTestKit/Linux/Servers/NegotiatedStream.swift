@@ -1,5 +1,5 @@
 /// A connection over TLS, with the facts of its handshake.
-package protocol NegotiatedStream: ByteStream {
+package protocol NegotiatedStream: KeptStream {
     /// The server's record of the connection so far.
     var record: TLSConnectionRecord { get }
     /// Adds bytes to ``TLSConnectionRecord/misdirectedByteCount``.

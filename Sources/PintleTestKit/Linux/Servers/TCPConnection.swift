@@ -15,11 +15,11 @@ package final class TCPConnection: ByteStream, Sendable {
     /// The time for all reads together in seconds; `nil` for no limit. Each write has this time, and a second more for each
     /// 64 KiB.
     private let timeLimit: Double?
-    private let readingEnd: Deadline?
+    private let readingEnd: Mutex<Deadline?>
 
     init(_ descriptor: FileDescriptor, stop: FileDescriptor, timeLimit: Double? = nil) {
         self.timeLimit = timeLimit
-        readingEnd = timeLimit.map { Deadline(seconds: $0) }
+        readingEnd = Mutex(timeLimit.map { Deadline(seconds: $0) })
         self.descriptor = descriptor
         self.stop = stop
         // Each call below polls. macOS ignores MSG_DONTWAIT in `send`, so the socket itself does not block.
@@ -36,13 +36,19 @@ package final class TCPConnection: ByteStream, Sendable {
     /// Removes the time limit from now on.
     func removeTimeLimit() { isPatient.store(true, ordering: .relaxed) }
 
+    /// Limits the time for all further reads together. An earlier limit stays.
+    func limitReading(seconds: Double) {
+        let end = Deadline(seconds: seconds)
+        readingEnd.withLock { $0 = min($0 ?? end, end) }
+    }
+
     /// The socket, for system calls that this class does not wrap. It is closed with the connection.
     package var fileDescriptor: Int32 { descriptor.number }
 
     package func read(upTo count: Int) throws(StreamError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: min(max(count, 1), 65_536))
         while true {
-            try wait(for: Int16(POLLIN), until: readingEnd)
+            try wait(for: Int16(POLLIN), until: readingEnd.withLock(\.self))
             let received = recv(descriptor.number, &buffer, buffer.count, 0)
             if received >= 0 { return Array(buffer.prefix(received)) }
             // Some clients disconnect with a reset.

@@ -61,7 +61,8 @@ public struct TLSServerConfiguration: Sendable {
     package var address: String?
     /// The port to listen at; with 0 the system chooses one.
     package var port: UInt16 = 0
-    /// Gets the record of each ended connection, on the connection's thread. With an observer the server keeps none of them.
+    /// Gets the record of each ended connection, on the connection's thread. A kept HTTP/2 connection is reported with each
+    /// response, with what it has brought since the last one. With an observer the server keeps no records.
     package var connectionObserver: (@Sendable (TLSConnectionRecord) -> Void)?
     /// The time for all that a client sends, in seconds; `nil` for no limit.
     package var timeLimit: Double?

@@ -94,6 +94,12 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
 
     func addMisdirectedBytes(_ count: Int) { updateRecord { $0.misdirectedByteCount += count } }
 
+    func setIdle(_ isIdle: Bool) { state.setIdle(isIdle, index) }
+
+    var isCrowded: Bool { state.isCrowded }
+
+    func limitReading(seconds: Double) { socket.limitReading(seconds: seconds) }
+
     /// Makes the handshake and records its result. Returns `true` if it completed.
     func handshake() -> Bool {
         do throws(StreamError) {

@@ -11,6 +11,7 @@ final class TLSServerState: Sendable {
 
     private struct Log {
         var connectionCount = 0
+        var openCount = 0
         /// The records by the number of the connection. With an observer they go when the connection ends.
         var records: [Int: TLSConnectionRecord] = [:]
         var requests: [HTTPRequest] = []
@@ -73,17 +74,38 @@ final class TLSServerState: Sendable {
     /// Returns the record of an open connection.
     func record(_ number: Int) -> TLSConnectionRecord { log.withLock { $0.records[number] } ?? TLSConnectionRecord() }
 
+    func setIdle(_ isIdle: Bool, _ number: Int) {
+        updateRecord(number) { $0.isIdle = isIdle }
+        if isIdle { report(number) }
+    }
+
+    /// The number of open connections on which the server has answered every request.
+    var idleCount: Int { log.withLock { $0.records.values.count { $0.isIdle && !$0.isClosed } } }
+
+    var isCrowded: Bool { log.withLock { $0.openCount > configuration.maximumConnections / 2 } }
+
+    /// Reports to the observer what a connection has brought since its last report.
+    private func report(_ number: Int) {
+        guard let observer = configuration.connectionObserver else { return }
+        let record = log.withLock { $0.records[number]?.takeNews() }
+        if let record { observer(record) }
+    }
+
     /// Records the end of a connection, and reports it to the observer.
     private func close(_ number: Int) {
         updateRecord(number) { $0.isClosed = true }
-        guard let observer = configuration.connectionObserver else { return }
-        if let record = log.withLock({ $0.records.removeValue(forKey: number) }) { observer(record) }
+        report(number)
+        log.withLock { log in
+            log.openCount -= 1
+            if configuration.connectionObserver != nil { log.records[number] = nil }
+        }
     }
 
     /// Serves one connection to its end.
     func serve(_ socket: TCPConnection) {
         let index = log.withLock { log in
             defer { log.connectionCount += 1 }
+            log.openCount += 1
             log.records[log.connectionCount] = TLSConnectionRecord()
             return log.connectionCount
         }

@@ -43,13 +43,15 @@ struct Pipe {
 }
 
 /// An instant of the monotonic clock at which a wait ends.
-struct Deadline {
+struct Deadline: Comparable {
     private let instant: ContinuousClock.Instant
 
     init(seconds: Double) {
         // Within the range of a duration. 30 years are long enough for no limit.
         instant = .now + .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
     }
+
+    static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
 
     var isOver: Bool { instant <= .now }
 

@@ -17,6 +17,8 @@ SWIFT_SOURCES := Package.swift Sources Tests $(wildcard Fuzz Benchmarks Snippets
 export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
+# Package.swift and Fuzz/Package.swift read it.
+export PINTLE_WARNINGS_AS_ERRORS ?= 1
 
 .PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple darwin modern engines peers peers-smoke rehearse-clients ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model nio reference install deb package-test reproduce clean
 

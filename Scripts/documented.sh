@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proves that the documentation matches the code, as far as a script can tell, and prints each difference.
 # Swift in the README and in the articles follows a line <!-- snippet: FILE.SLICE --> and equals the lines between
-# "// snippet.SLICE" and "// snippet.end" of Snippets/FILE.swift, which every build compiles. Every id of a problem
+# "// snippet.SLICE" and "// snippet.end" of Snippets/FILE.swift, which every build compiles with the imports that the page prints. Every id of a problem
 # or a path failure has its own heading, so that a message can link to it. Every loss of an export has a row. Every
 # key of a policy file is in its schema. Every fuzz target is in the README.
 set -euo pipefail
@@ -35,6 +35,15 @@ for document in README.md Sources/*/*.docc/*.md; do
             next
         }
         isCode { block = block $0 "\n" }' "$document"
+done
+
+# A snippet compiles with the imports of its file. The page prints these, so that its lines compile too. URLLoading is a stand-in.
+for document in README.md Sources/*/*.docc/*.md; do
+    sed -n 's/^<!-- snippet: \([A-Za-z]*\)\..*/\1/p' "$document" | sort -u | while read -r snippet; do
+        sed -n 's/^import //p' "Snippets/$snippet.swift" | grep -v '^URLLoading$' | while read -r module; do
+            grep -qE "^import $module\$|\`import $module\`" "$document" || echo "$document: $snippet needs \`import $module\`"
+        done
+    done
 done
 
 exec 3>&1

@@ -1,8 +1,6 @@
 // The policy of an app and its unit test, which runs in Tests/AppTests.
 
 #if canImport(Testing) && canImport(PintleTestKit)
-import Pintle
-
 // snippet.policy
 /// The app passes its own pins. A test passes minted ones.
 func makePolicy(pins: [Pin], backupPins: [Pin], anchors: TrustAnchors = .system) throws -> PinningPolicy {

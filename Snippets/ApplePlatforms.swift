@@ -4,9 +4,7 @@
 #if canImport(PintleApple) && canImport(WebKit)
 import Foundation
 import Network
-import PintleApple
 import PintleURLSession
-import PintleUpdates
 import WebKit
 import os
 
@@ -41,26 +39,6 @@ final class Delegate: NSObject, URLSessionDelegate {
     private func note(_ rejection: TrustRejection) { print(rejection) }
 }
 
-/// Retains the trust delegate, because a web view does not.
-@MainActor
-final class Browser: NSObject, WKNavigationDelegate {
-    private let webView: WKWebView
-    private var trust: WebViewTrustDelegate?
-
-    init(_ webView: WKWebView) {
-        self.webView = webView
-    }
-
-    func open(_ url: URL, _ policy: PinningPolicy) {
-        // snippet.webView
-        let trust = WebViewTrustDelegate(policy, forwardingTo: self)
-        webView.navigationDelegate = trust
-        self.trust = trust
-        webView.load(URLRequest(url: url))
-        // snippet.end
-    }
-}
-
 /// Stores files, and forwards the authentication challenges of a download.
 @MainActor
 final class Downloader: NSObject, WKDownloadDelegate {
@@ -85,35 +63,6 @@ final class Downloader: NSObject, WKDownloadDelegate {
         trust.download(download, didReceive: challenge, completionHandler: completionHandler)
     }
     // snippet.end
-}
-
-/// A browser that asks the user about unknown servers.
-@MainActor
-final class AskingBrowser: NSObject, WKNavigationDelegate {
-    private let webView: WKWebView
-    private var trust: WebViewTrustDelegate?
-
-    init(_ webView: WKWebView) {
-        self.webView = webView
-    }
-
-    func open(_ url: URL, _ store: TrustApprovalStore) throws {
-        // snippet.approvals
-        let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
-        let trust = WebViewTrustDelegate(policy, approvals: store, forwardingTo: self)
-        webView.navigationDelegate = trust
-        self.trust = trust
-        webView.load(URLRequest(url: url))
-        // snippet.end
-    }
-}
-
-func updates(_ folder: String, _ trust: UpdateTrust, _ bundled: PinningPolicy) throws -> PolicyStore {
-    // snippet.floor
-    let floor = KeychainFloor(service: "com.example.app.updates")
-    let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled, floor: floor)
-    // snippet.end
-    return store
 }
 
 func connectionOptions(_ policy: LivePolicy) throws -> NWProtocolTLS.Options {

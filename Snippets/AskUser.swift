@@ -3,7 +3,6 @@
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 import Foundation
-import FoundationNetworking
 import PintleURLSession
 
 /// - Parameter ask: shows the user the facts about a server, and returns whether the user approves it.
@@ -18,9 +17,9 @@ func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async th
         guard case .unknownHost(let host) = TrustRejection(underlying: session.explain(error)) else { throw error }
         // Earlier approvals are not all known, so this may be a changed certificate instead of a first contact.
         guard host.approvalRecord == .complete else { throw store.problem ?? error }
-        // The connection is closed, so the user may take all day.
+        // The connection is closed, so the user may take all day. The question names each exception.
         guard await ask(host) else { throw error }
-        try store.approve(host)
+        try store.approve(host, alsoAccepting: host.exceptionsOfCertificate)
     }
     return try await session.data(from: url).0
     // snippet.end
@@ -38,7 +37,8 @@ func question(_ host: UnknownHost) -> [String] {
         "key          \(leaf.publicKeyPin)",
         "fingerprint  \(leaf.fingerprint.text(.colons))",
     ]
+    let exceptions = host.exceptionsOfCertificate.map { $0 == .expired ? "is past its end" : "is for other names" }
     // snippet.end
-    return lines
+    return lines + exceptions.map { "certificate  \($0)" }
 }
 #endif

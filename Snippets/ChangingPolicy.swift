@@ -7,8 +7,6 @@ import PintleURLSession
 #if canImport(URLLoading)
 // On Linux, `make test-apple` has its stand-in for URLSession in this module.
 import URLLoading
-#elseif canImport(FoundationNetworking)
-import FoundationNetworking
 #endif
 
 let bundled = try PinningPolicy {

@@ -2,7 +2,6 @@
 
 // The adapter for OpenSSL exists on Linux only.
 #if canImport(PintleOpenSSL)
-import Pintle
 import PintleOpenSSL
 
 let policy = try PinningPolicy {

@@ -1,14 +1,7 @@
 // Decides about a certificate chain that was recorded or comes from another program.
-import Pintle
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 // The adapter for OpenSSL exists on Linux only.
 #if canImport(PintleOpenSSL)
+import Foundation
 import PintleOpenSSL
 
 /// - Parameter chain: the certificates as DER, the leaf first.

@@ -1,6 +1,7 @@
 // Trusts a developer's proxy, only in debug builds.
-import Pintle
-import PintleStorage
+
+#if canImport(PintleURLSession)
+import PintleURLSession
 
 func loadPolicy(_ json: [UInt8]) throws -> PinningPolicy {
     // snippet.debug
@@ -12,3 +13,4 @@ func loadPolicy(_ json: [UInt8]) throws -> PinningPolicy {
     // snippet.end
     return policy
 }
+#endif

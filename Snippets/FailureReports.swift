@@ -3,9 +3,7 @@
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleOpenSSL) && canImport(FoundationNetworking)
 import Foundation
-import FoundationNetworking
 import PintleOpenSSL
-import PintleReports
 import PintleURLSession
 import PintleUpdates
 

@@ -7,8 +7,6 @@ import PintleURLSession
 #if canImport(URLLoading)
 // On Linux, `make test-apple` has its stand-in for URLSession in this module.
 import URLLoading
-#elseif canImport(FoundationNetworking)
-import FoundationNetworking
 
 // Stand-ins with the declarations of Alamofire, because this package fetches no other package. Sendable: they are
 // empty.

@@ -1,14 +1,7 @@
 // Uses a policy to judge servers in another TLS stack.
-import Pintle
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 // The adapter for OpenSSL exists on Linux only.
 #if canImport(PintleOpenSSL)
+import Foundation
 import PintleOpenSSL
 
 func makeEvaluator(_ policy: PinningPolicy) -> ServerTrustEvaluator {

@@ -1,6 +1,7 @@
 // Rules for servers whose certificates a private root has signed.
-import Pintle
-import PintleStorage
+
+#if canImport(PintleURLSession)
+import PintleURLSession
 
 func privatePolicy() throws -> PinningPolicy {
     // snippet.folder
@@ -33,10 +34,6 @@ func pinsOfABundle() throws -> PinningPolicy {
     // snippet.end
     return policy
 }
-
-// Reading resources needs PintleURLSession.
-#if canImport(PintleURLSession)
-import PintleURLSession
 
 func bundledPolicy() throws -> PinningPolicy {
     // snippet.resource

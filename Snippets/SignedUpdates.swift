@@ -3,7 +3,6 @@
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 import Foundation
-import FoundationNetworking
 import PintleURLSession
 import PintleUpdates
 

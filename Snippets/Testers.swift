@@ -1,19 +1,14 @@
 // A test of an app that pins, with real servers on loopback. It runs in Tests/AppTests.
 
 #if canImport(Testing) && canImport(PintleTestKit) && canImport(PintleURLSession)
+// Servers are in the Linux half of PintleTestKit.
+#if canImport(PintleOpenSSL)
+// snippet.recorder
 import Foundation
 import PintleTestKit
 import PintleURLSession
 import Testing
 
-#if canImport(PintleOpenSSL)
-import FoundationNetworking
-import PintleOpenSSL
-#endif
-
-// Servers are in the Linux half of PintleTestKit.
-#if canImport(PintleOpenSSL)
-// snippet.recorder
 @Test("An interceptor gets no request byte, and the mismatch is recorded")
 func interceptor() async throws {
     let authority = try CertificateAuthority.root()

@@ -1,44 +1,16 @@
 // Tests of a policy with certificates that the test mints. They run in Tests/AppTests.
 
-#if canImport(XCTest) && canImport(Testing) && canImport(PintleTestKit)
-// snippet.xctest
+#if canImport(Testing) && canImport(PintleTestKit)
+// snippet.testing
 import Foundation
-import Pintle
 import PintleTestKit
-import XCTest
+import Testing
 
 #if canImport(PintleApple)
 import PintleApple
 #else
 import PintleOpenSSL
 #endif
-
-final class PolicyTests: XCTestCase {
-    func testVerdicts() throws {
-        let authority = try CertificateAuthority.root()
-        let server = try authority.issue(hosts: ["api.example.com"])
-        let policy = try PinningPolicy {
-            try PinnedHost(
-                "api.example.com", pins: CertificateBundle(pem: server.certificate.pem).publicKeyPins(),
-                backup: .noneAccepted, anchors: .only(CertificateBundle(pem: authority.certificate.pem)))
-        }
-        let evaluator = ServerTrustEvaluator(policy: policy)
-        let endpoint = ServerEndpoint(host: try ServerName("api.example.com"))
-        func reason(_ identity: Identity) -> String {
-            evaluator.evaluate(endpoint, presented: identity.chain, at: Date()).decision.reason
-        }
-
-        XCTAssertEqual(reason(server), "pin-matched")
-        let otherKey = try authority.issue(hosts: ["api.example.com"])
-        XCTAssertEqual(reason(otherKey), "pin-mismatch")
-        let foreign = try CertificateAuthority.root().issue(hosts: ["api.example.com"], key: server.key)
-        XCTAssertEqual(reason(foreign), "invalid-path")
-    }
-}
-// snippet.end
-
-// snippet.testing
-import Testing
 
 @Suite("Policy")
 struct PolicySuite {

@@ -37,14 +37,6 @@ believed() {
 }
 report 'say in a comment why this is safe' < <(believed)
 
-long() { # most lines allowed, pathspec...
-    git ls-files -co --exclude-standard -- "${@:2}" | while read -r file; do
-        [ ! -e "$file" ] || [ "$(wc -l <"$file")" -le "$1" ] || echo "$file:$(wc -l <"$file") lines"
-    done
-}
-report 'one idea a file: at most 400 lines' < <(long 400 $all 'Tests/*.swift')
-report 'a script says what it proves in under 60 lines' < <(long 59 'Scripts/*' 'Fuzz/*.sh' 'Benchmarks/*.sh' 'Packaging/*.sh')
-
 check 'newer than the deployment targets: replace it, or use #available' Scripts/availability.sh
 check 'the import is not allowed here' Scripts/imports.sh
 check 'Package.swift must not warn' Scripts/manifest.sh

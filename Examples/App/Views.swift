@@ -28,6 +28,9 @@ struct UnknownServerSheet: View {
                 LabeledText("Verdict", question.verdict)
                 LabeledText("Fingerprint", question.fingerprint)
             }
+            if !question.exceptions.isEmpty {
+                Text(question.exceptions.joined(separator: "\n")).foregroundColor(.red)
+            }
             if question.wasKnownWithAnotherKey { Text("It was known with another key.").foregroundColor(.red) }
             if question.lostDecisions {
                 Text("Earlier decisions are lost. This server may have been known with another key.")

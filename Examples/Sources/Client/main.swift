@@ -27,6 +27,7 @@ for _ in 0..<2 {
             print("it cannot be approved: \(obstacle)")
             exit(1)
         }
+        for exception in question.exceptions { print("ALSO: \(exception)") }
         if question.wasKnownWithAnotherKey { print("it was known with ANOTHER key") }
         if question.lostDecisions {
             print("EARLIER DECISIONS ARE LOST: this server may have been known with another certificate.")

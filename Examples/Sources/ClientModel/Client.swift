@@ -52,16 +52,20 @@ public final class Client: Sendable {
         }
     }
 
-    /// Stores the user's approval. Call it after the user has compared the fingerprint.
+    /// Stores the user's approval. Call it after the user has compared the fingerprint and seen each of
+    /// ``ServerQuestion/exceptions``.
     ///
     /// - Throws: if earlier decisions are lost, ``ServerQuestion/lostDecisions``: the server may be an impostor in the
     ///   place of a known one.
-    public func approve(_ question: ServerQuestion) throws { try store.approve(question.host) }
+    public func approve(_ question: ServerQuestion) throws {
+        try store.approve(question.host, alsoAccepting: question.host.exceptionsOfCertificate)
+    }
 
     /// Stores the approval although earlier decisions are lost. Call it only after the user was told so and has asked
     /// the server's owner again.
     public func approveDespiteLoss(_ question: ServerQuestion) throws {
-        try store.approve(question.host, acceptingIncompleteRecord: true)
+        try store.approve(
+            question.host, alsoAccepting: question.host.exceptionsOfCertificate, acceptingIncompleteRecord: true)
     }
 
     /// Replaces the policy for the next requests.
@@ -89,6 +93,19 @@ public struct ServerQuestion: Sendable, Identifiable {
     /// A Boolean value that indicates whether earlier decisions are lost or unreadable, so that the server may have
     /// been known with another key.
     public var lostDecisions: Bool { host.previous == nil && host.approvalRecord != .complete }
+    /// What the approval accepts beside the missing authority, in words: a router that is reached by its address has a
+    /// certificate for another name.
+    public var exceptions: [String] {
+        let names = host.names.joined(separator: ", ")
+        return [
+            host.exceptionsOfCertificate.contains(.nameMismatch)
+                ? "The certificate is for other names: \(names.isEmpty ? "none" : names)." : nil,
+            host.exceptionsOfCertificate.contains(.expired)
+                ? "The certificate ended on \(host.leaf.validity.notAfter)." : nil,
+        ].compactMap(\.self)
+    }
     /// A failure that the user cannot accept; `nil` without one.
-    public var obstacle: String? { host.unacceptableFailure?.primary.text }
+    public var obstacle: String? {
+        host.exceptionsOfCertificate.isEmpty ? host.unacceptableFailure?.primary.text : nil
+    }
 }

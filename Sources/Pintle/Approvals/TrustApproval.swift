@@ -191,6 +191,9 @@ extension TrustApprovalError: CustomStringConvertible {
         switch self {
         case .unacceptable(let failure):
             "the server cannot be approved: \(failure.code.rawValue): \(failure.primary.text)"
+                + (failure.code == .nameMismatch || failure.code == .expired
+                    ? "; if exceptionsOfCertificate is not empty, show the user each of them and pass it as alsoAccepting"
+                    : "")
         case .approvedOtherwise(let approval):
             "another \(approval.subject.kind) is approved for \(approval.endpoint); revoke it first: \(approval)"
         case .changedMeanwhile(let approval):

@@ -24,6 +24,9 @@ struct ExportPlan {
             if let rule = cut(hosts[index], index) { rules.append(rule) }
         }
         relate()
+        if let stacks = format.unreachedStacks {
+            lose(.stacks, .other, "it does not reach \(stacks): each needs pins of its own")
+        }
     }
 
     /// Returns whether a policy has pins without a position that the format cannot keep.

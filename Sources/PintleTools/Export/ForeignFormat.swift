@@ -29,6 +29,18 @@ enum ForeignFormat: String, CaseIterable, Sendable {
     }
 }
 
+extension ForeignFormat {
+    /// The stacks that do not read the file, although it is for the whole process; `nil` for formats that are for one
+    /// client. The article "Not Swift, or not your session?" has them too.
+    var unreachedStacks: String? {
+        switch self {
+        case .ats: "web views, Network.framework, SwiftNIO, gRPC over C++, Flutter and WebRTC"
+        case .nsc: "Swift's URLSession on Android, Flutter, Cronet's own TLS, gRPC over C++ and WebRTC"
+        case .okhttp, .trustkit, .curl, .envoy, .chromium: nil
+        }
+    }
+}
+
 /// The language of a format that has several.
 enum ForeignLanguage: String, CaseIterable, Sendable {
     case kotlin, java, swift, plist

@@ -38,6 +38,7 @@ struct PolicyLoss: Sendable, Hashable {
         case reportOnly = "report-only"
         case reports
         case requires
+        case stacks
         case stapling
         case subdomains
         case tooFewPins = "too-few-pins"
@@ -153,7 +154,7 @@ extension OptionSpecification {
     static let strict = OptionSpecification(
         name: "strict", help: "Write nothing and exit with 1 if servers would be accepted that are refused now")
     static let output = OptionSpecification(
-        name: "out", short: "o", value: .file("PATH"),
+        name: "out", short: "o", value: .output("PATH", orStandardOutput: true),
         help: "Write to this file, or to this folder if there is more than one file",
         defaultText: "stdout")
 }

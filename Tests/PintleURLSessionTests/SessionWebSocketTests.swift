@@ -55,6 +55,33 @@ struct SessionWebSocketTests {
         #expect(try await session.data(from: try server.address()).0.count == 3)
     }
 
+    @Test("A web socket that was not resumed refuses to send and to receive, and names the way out")
+    func unresumed() async throws {
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let session: URLSession = .pinned(to: try fixture.policy(), configuration: .ephemeral)
+        let url = try #require(URL(string: "wss://localhost:\(server.port)/"))
+        for socket in [
+            session.webSocketTask(with: url), session.webSocketTask(with: url, protocols: ["chat"]),
+            session.webSocketTask(with: URLRequest(url: url)),
+        ] {
+            let sent = await #expect(throws: URLError.self) { try await socket.send(.string("secret")) }
+            #expect(sent?.refusal == .unsupportedFeature && sent?.localizedDescription.contains("PintleNIO") == true)
+            let received = await #expect(throws: URLError.self) { try await socket.receive() }
+            #expect(received?.refusal == .unsupportedFeature)
+        }
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test("A data task with the scheme of a web socket names a way out that pins", arguments: ["ws", "wss"])
+    func scheme(_ scheme: String) async throws {
+        let session = URLSession.pinned(to: try SessionFixture().policy(), configuration: .ephemeral)
+        let url = try #require(URL(string: "\(scheme)://localhost/"))
+        let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+        #expect(error?.refusal == .unsupportedScheme)
+        #expect(error?.localizedDescription.contains("PintleNIO") == true)
+    }
+
     @Test(
         "The guard is the first protocol class, accepts every request and fails it",
         arguments: ["wss", "ws", "https", "http", "x"])
@@ -66,7 +93,7 @@ struct SessionWebSocketTests {
         let listener = Listener()
         PinningURLProtocol(request: request, cachedResponse: nil, client: listener).startLoading()
         let error = try #require(listener.error.withLock { $0 })
-        #expect(SessionRefusal.Code(in: error) == .stockLoader)
+        #expect(SessionRefusal.Code(in: error) == (scheme.hasPrefix("ws") ? .unsupportedFeature : .stockLoader))
         #expect(error.localizedDescription.contains("web socket") == scheme.hasPrefix("ws"))
         #expect(listener.others.withLock { $0 } == 0)
     }

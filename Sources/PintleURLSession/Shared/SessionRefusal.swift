@@ -53,6 +53,8 @@ public struct SessionRefusal: Error, Sendable, Hashable {
     static func unsupported(_ what: String, hint: String? = nil) -> SessionRefusal {
         SessionRefusal(.unsupportedFeature, "\(what) is not supported by a pinned session yet", hint: hint)
     }
+
+    static let webSocket = unsupported("a web socket", hint: "use PintleNIO with SwiftNIO's web socket upgrader")
 }
 
 extension SessionRefusal: LocalizedError, DescribedError {

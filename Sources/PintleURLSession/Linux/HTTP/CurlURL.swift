@@ -92,9 +92,14 @@ final class CurlURL: @unchecked Sendable {
     }
 
     private static func unsupported(_ scheme: String) -> SessionRefusal {
-        SessionRefusal(
-            .unsupportedScheme, "a pinned session loads https and http, not \(scheme)",
-            hint: "use URLSession.shared for what has no server to pin")
+        let remedy: String? =
+            switch scheme {
+            case "ws", "wss": SessionRefusal.webSocket.hint
+            case "file": "read the file with FileManager or Data(contentsOf:)"
+            default: nil
+            }
+        return SessionRefusal(
+            .unsupportedScheme, "a pinned session loads https and http, not \(scheme)", hint: remedy)
     }
 
     private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32 = 0) -> String? {

@@ -178,6 +178,34 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         refusedStreamTask(hostname, port)
     }
 
+    // Foundation's `send` and `receive` are not open, and a web socket task made by `init()` ends the process in them. So
+    // these tasks are Foundation's own, and only their error says who refused them.
+
+    /// Makes a task that fails with a ``SessionRefusal`` and never connects.
+    @available(*, deprecated, message: "a pinned session has no web sockets on Linux; use PintleNIO")
+    public override func webSocketTask(with url: URL) -> URLSessionWebSocketTask {
+        refusedSocketTask(URLRequest(url: url))
+    }
+
+    /// Makes a task that fails with a ``SessionRefusal`` and never connects.
+    @available(*, deprecated, message: "a pinned session has no web sockets on Linux; use PintleNIO")
+    public override func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
+        refusedSocketTask(URLRequest(url: url))
+    }
+
+    /// Makes a task that fails with a ``SessionRefusal`` and never connects.
+    @available(*, deprecated, message: "a pinned session has no web sockets on Linux; use PintleNIO")
+    public override func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
+        refusedSocketTask(request)
+    }
+
+    private func refusedSocketTask(_ request: URLRequest) -> URLSessionWebSocketTask {
+        let task = super.webSocketTask(with: request)
+        // `send` and `receive` throw it. After `resume` Foundation may replace it with an error of its own.
+        task.error = URLError(.webSocket, url: request.url)
+        return task
+    }
+
     public override func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         unresumableTask(.delegate)
     }

@@ -14,21 +14,22 @@ final class PinningURLProtocol: URLProtocol {
 
     override func startLoading() {
         let isSocket = task is URLSessionWebSocketTask || ["ws", "wss"].contains(request.url?.scheme?.lowercased())
-        let what =
-            switch task {
-            case _ where isSocket: "a web socket"
-            case is URLSessionDownloadTask: "a download"
-            case is URLSessionUploadTask: "an upload"
-            default: "a request"
-            }
-        let refusal = SessionRefusal(
-            .stockLoader, "\(what) of a PinnedURLSession reached Foundation's own loader, which cannot pin",
-            hint: isSocket
-                ? "web sockets are not supported yet"
-                : "import PintleURLSession in the file that makes the call, and give `delegate:` a delegate or nil, not an "
-                    + "optional variable (unwrap it); or use a task with a completion handler")
+        let refusal = isSocket ? .webSocket : Self.refusal(of: task)
         client?.urlProtocol(self, didFailWithError: URLError(refusal, url: request.url))
     }
 
     override func stopLoading() {}
+
+    private static func refusal(of task: URLSessionTask?) -> SessionRefusal {
+        let what =
+            switch task {
+            case is URLSessionDownloadTask: "a download"
+            case is URLSessionUploadTask: "an upload"
+            default: "a request"
+            }
+        return SessionRefusal(
+            .stockLoader, "\(what) of a PinnedURLSession reached Foundation's own loader, which cannot pin",
+            hint: "import PintleURLSession in the file that makes the call, and give `delegate:` a delegate or nil, not "
+                + "an optional variable (unwrap it); or use a task with a completion handler")
+    }
 }

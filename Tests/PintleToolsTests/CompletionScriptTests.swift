@@ -51,7 +51,7 @@ struct CompletionScriptTests {
         arguments: [
             (["ch"], "check"), (["check", "--po"], "--policy"), (["pin", "--as", "ok"], "okhttp"),
             (["pin", "--as", "=", "ok"], "okhttp"),
-            (["pin", "--as", "="], "policy swift ats nsc okhttp trustkit curl"),
+            (["pin", "--as", "="], "policy swift ats nsc okhttp trustkit curl pem"),
             (["trust", "ap"], "approve"), (["rehearse", "--group", "red"], "redirect"),
             (["rehearse", "--resolve-by", ""], "client hosts"), (["help", "au"], "audit"),
             (["--generate-completion-script", "f"], "fish"),

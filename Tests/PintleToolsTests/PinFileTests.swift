@@ -255,10 +255,93 @@ struct PinFileTests {
         #expect(swift.contains("\"other.test\",\n        pins: [\"\(leaf)\"],\n        backupPins: [\"\(spare)\"])"))
 
         let alone = ToolRun("pin", certificate, "--as", "policy")
-        #expect(alone.code == 0)
+        #expect(alone.code == 1)
         #expect(alone.output.contains("\"backupPins\": []"))
         #expect(alone.errors.contains("no backup pin"))
         #expect(ToolRun("pin", backup, "--as", "policy").code == 2)
+    }
+
+    /// Options of `openssl genpkey`, and whether a path may have such a key.
+    static let kinds: [(options: String, isAccepted: Bool)] = [
+        ("-algorithm X25519", false), ("-algorithm RSA -pkeyopt rsa_keygen_bits:512", false),
+        ("-algorithm RSA -pkeyopt rsa_keygen_bits:1024", false), ("-algorithm RSA -pkeyopt rsa_keygen_bits:2048", true),
+        ("-algorithm EC -pkeyopt ec_paramgen_curve:secp224r1", false),
+        ("-algorithm EC -pkeyopt ec_paramgen_curve:secp256k1", false),
+        ("-algorithm EC -pkeyopt ec_paramgen_curve:brainpoolP256r1", false),
+        ("-algorithm EC -pkeyopt ec_paramgen_curve:P-384", true), ("-algorithm ED25519", true),
+        ("-paramfile dsa.pem", false),
+    ]
+
+    @Test(
+        "A key that no path may have is refused as a backup, also in a request, and shown with a warning",
+        arguments: kinds)
+    func weakKeys(options: String, isAccepted: Bool) throws {
+        func openssl(_ line: String) throws {
+            let run = try runProcess(
+                ["openssl"] + line.split(separator: " ").map(String.init), workingDirectory: directory.path)
+            try #require(run.status == 0, "\(run.errorOutput)")
+        }
+        let certificate = try directory.write(identity.certificate.pem, to: "cert.pem")
+        if options.contains("dsa") {
+            try openssl("genpkey -genparam -algorithm DSA -pkeyopt dsa_paramgen_bits:1024 -out dsa.pem")
+        }
+        try openssl("genpkey \(options) -out backup.key")
+        var files = [directory.path(of: "backup.key")]
+        // X25519 signs nothing, not even a request.
+        if !options.contains("X25519") {
+            try openssl("req -new -key backup.key -subj /CN=example.test -out backup.csr")
+            files.append(directory.path(of: "backup.csr"))
+        }
+        for file in files {
+            let policy = ToolRun("pin", certificate, file, "--as", "policy")
+            let shown = ToolRun("pin", file)
+            #expect(shown.code == 0 && shown.output.contains("sha256/"))
+            #expect(shown.errors.contains("refused (weak-key)") == !isAccepted)
+            #expect(policy.code == (isAccepted ? 0 : 2), "\(policy.errors)")
+            #expect(policy.errors.contains("refused (weak-key)") == !isAccepted)
+            #expect(policy.output.isEmpty == !isAccepted)
+        }
+    }
+
+    @Test("-o writes a snippet to a file, which a failed source leaves as it was; - is standard output")
+    func file() throws {
+        let certificate = try directory.write(identity.certificate.pem, to: "cert.pem")
+        let key = try directory.write(try PrivateKey().publicPEM, to: "backup.pem")
+        let file = directory.path(of: "policy.json")
+        let printed = ToolRun("pin", certificate, key, "--as", "policy")
+        let written = ToolRun("pin", certificate, key, "--as", "policy", "-o", file)
+        #expect(written.code == 0 && written.output.isEmpty)
+        #expect(try directory.read("policy.json") == Array(printed.output.utf8))
+        #expect(ToolRun("pin", certificate, key, "--as", "policy", "-o", "-").output == printed.output)
+        #expect(ToolRun("pin", certificate, "./absent.key", "--as", "policy", "-o", file).code == 2)
+        #expect(try directory.read("policy.json") == Array(printed.output.utf8))
+        #expect(ToolRun("pin", certificate, key, "--as", "policy", "-o", certificate).code == 2)
+        #expect(ToolRun("pin", certificate, "-o", file).code == 2)
+    }
+
+    @Test("--as pem writes the certificates of a source, and nothing else")
+    func pem() throws {
+        let chain = try directory.write("text before\n" + identity.chainPEM, to: "chain.pem")
+        let run = ToolRun("pin", chain, "--as", "pem")
+        #expect(run.code == 0 && run.output == identity.chainPEM)
+        let key = try directory.write(try PrivateKey().publicPEM, to: "backup.pem")
+        #expect(ToolRun("pin", key, "--as", "pem").code == 2)
+    }
+
+    @Test("Several certificates in DER, one behind the other, are named as such, also as an anchor")
+    func concatenated() throws {
+        let der = identity.certificate.der + authority.certificate.der
+        let file = try directory.write(der, to: "chain.der")
+        let run = ToolRun("pin", file)
+        #expect(run.code == 2 && run.errors.contains("several DER values one behind the other"), "\(run.errors)")
+        let policy = try directory.write(
+            #"{"version": 1, "hosts": [{"host": "example.test", "anchors": {"include": ["chain.der"]}}]}"#, to: "p.json"
+        )
+        #expect(ToolRun("lint", policy).output.contains("several DER values one behind the other"))
+        // The twins: one certificate, and one that is cut off.
+        #expect(ToolRun("pin", try directory.write(identity.certificate.der, to: "one.der")).code == 0)
+        let cut = ToolRun("pin", try directory.write(Array(der.prefix(200)), to: "cut.der"))
+        #expect(cut.code == 2 && !cut.errors.contains("several"))
     }
 
     @Test("A snippet uses the common name of a certificate without alternative names, with a warning")

@@ -27,6 +27,18 @@ struct RenewFileTests {
 
     // MARK: Keys on disk
 
+    @Test("A key that no path may have becomes no backup pin", arguments: [("secp256k1", 2), ("P-256", 0)])
+    func weakKey(curve: String, code: Int32) throws {
+        let (server, policy) = try settled()
+        let key = scene.directory.path(of: "backup.key")
+        let made = try runProcess(
+            ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:\(curve)", "-out", key])
+        try #require(made.status == 0)
+        let run = scene.renew(policy, server, "--key", key, "-o", scene.next)
+        #expect(run.code == code, "\(run.errors)")
+        #expect(run.errors.contains("refused (weak-key)") == (code != 0))
+    }
+
     @Test("Requests, public keys and private keys become backup pins, with the day by which to publish them")
     func keys() throws {
         let (server, policy) = try settled()

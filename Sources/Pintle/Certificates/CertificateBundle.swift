@@ -80,12 +80,28 @@ public struct CertificateBundle: Sendable {
         do throws(DERError) {
             certificates.append(try Certificate(der: der))
         } catch {
+            let isSeveral = block == nil && Certificate.isFirstOfSeveral(in: der)
             problems.append(
                 .init(
-                    block: block?.number, line: block?.line, message: "not a certificate: \(error)",
-                    help: "export the certificate again"))
+                    block: block?.number, line: block?.line,
+                    message: isSeveral ? "several DER values one behind the other" : "not a certificate: \(error)",
+                    help: isSeveral ? Certificate.severalHelp : "export the certificate again"))
         }
     }
+}
+
+extension Certificate {
+    /// Returns whether the bytes begin with a certificate in DER, with more bytes behind it.
+    package static func isFirstOfSeveral(in bytes: [UInt8]) -> Bool {
+        let span = bytes.elementSpan
+        var reader = DERReader(0..<span.count)
+        guard let first = try? reader.next(DERTag.sequence, in: span, reading: "certificate"), first.end < span.count
+        else { return false }
+        return (try? Certificate(der: Array(bytes[first.range]))) != nil
+    }
+
+    package static let severalHelp =
+        "a file holds one certificate in DER, or several in PEM: convert each with openssl x509"
 }
 
 /// All problems of a certificate file.

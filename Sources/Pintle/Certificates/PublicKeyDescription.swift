@@ -48,6 +48,17 @@ package struct PublicKeyDescription: Sendable, Hashable {
         }
     }
 
+    /// A Boolean value that indicates whether a path may have the key: an algorithm and size of the baseline requirements
+    /// (section 6.1.5), EdDSA or ML-DSA. A path with any other key is refused as `weak-key`.
+    package var isAcceptedInPaths: Bool {
+        switch algorithm {
+        case .rsa, .rsaPSS: bits.map { $0 >= 2048 && $0.isMultiple(of: 8) } ?? false
+        case .ellipticCurve(.p256), .ellipticCurve(.p384), .ellipticCurve(.p521): true
+        case .ed25519, .ed448, .mlDSA: true
+        case .ellipticCurve, .dsa, .other: false
+        }
+    }
+
     /// Parses a SubjectPublicKeyInfo in DER, which must be the whole input.
     package init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
         let bytes = der.elementSpan

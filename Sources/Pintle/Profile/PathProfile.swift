@@ -53,17 +53,8 @@ package struct PathProfile: Sendable {
 }
 
 extension Certificate {
-    /// Returns a finding unless the key has an algorithm and size of the baseline requirements (section 6.1.5), or is
-    /// EdDSA or ML-DSA.
     fileprivate func keyFindings(at depth: Int) -> [PathFailure.Finding] {
-        let isStrong =
-            switch publicKey.algorithm {
-            case .rsa, .rsaPSS: publicKey.bits.map { $0 >= 2048 && $0.isMultiple(of: 8) } ?? false
-            case .ellipticCurve(.p256), .ellipticCurve(.p384), .ellipticCurve(.p521): true
-            case .ed25519, .ed448, .mlDSA: true
-            case .ellipticCurve, .dsa, .other: false
-            }
-        return isStrong ? [] : [.init(.weakKey, depth: depth, text: "a key of the kind \(publicKey)")]
+        publicKey.isAcceptedInPaths ? [] : [.init(.weakKey, depth: depth, text: "a key of the kind \(publicKey)")]
     }
 
     /// Returns the findings about the fields of leaf and intermediates: RFC 5280 sections 4.1.2.2, 4.2.1.11 and

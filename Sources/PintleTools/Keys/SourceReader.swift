@@ -220,6 +220,11 @@ struct SourceReader {
             }
             if let key = try? Self.privateKey(bytes) { return .key(key, isPrivate: true) }
         }
+        guard !Certificate.isFirstOfSeveral(in: bytes) else {
+            throw .unusable(
+                "several-certificates", "several DER values one behind the other", file: name,
+                hint: Certificate.severalHelp)
+        }
         throw .unusable(
             "malformed-certificate", "not a certificate, request or key; as a certificate: \(certificateError)",
             file: name,
@@ -253,7 +258,31 @@ enum SourceItem {
         if case .certificate(let certificate) = self { certificate } else { nil }
     }
 
+    var publicKey: PublicKeyDescription {
+        switch self {
+        case .certificate(let certificate): certificate.publicKey
+        case .request(let request): request.publicKey
+        case .key(let key, _): key.description
+        }
+    }
+
+    /// Throws if no path with the key is accepted. A rule with its pin would refuse every app on the day when a server
+    /// uses the key.
+    ///
+    /// - Parameter source: the file or server, for the error.
+    func requireStrongKey(from source: String) throws(ToolError) {
+        guard !publicKey.isAcceptedInPaths else { return }
+        throw .unusable(
+            "weak-key", "\(publicKey.refusal), so the pin would never match", file: source,
+            hint: "make another key: openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key")
+    }
+
     var isPrivateKey: Bool {
         if case .key(_, isPrivate: true) = self { true } else { false }
     }
+}
+
+extension PublicKeyDescription {
+    /// The reason why a path with the key is refused, with the id of the path failure.
+    var refusal: String { "a path with a key of the kind \(self) is refused (weak-key)" }
 }

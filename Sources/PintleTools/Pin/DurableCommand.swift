@@ -27,6 +27,9 @@ struct DurableCommand {
             }
             keys.append(listing)
         }
+        guard !arguments.has(.snippetFile) || arguments.has(.form) else {
+            throw .usage("-o is for what --as prints", of: .pin)
+        }
         guard keys.isEmpty || arguments.has(.form) else {
             throw .usage("keys and requests become backup pins of a rule: add --as", of: .pin)
         }
@@ -57,7 +60,9 @@ struct DurableCommand {
             try ask(servers, file, &rules, &foreign)
         }
         try answer(rules, foreign, keys, file)
-        return foreign.isEmpty ? .fine : .rejected
+        // A pasted rule would refuse certificates from a root whose hash is not known.
+        let isIncomplete = arguments.has(.form) && rules.contains { $0.families.contains { !$0.missing.isEmpty } }
+        return foreign.isEmpty && !isIncomplete ? .fine : .rejected
     }
 
     /// Looks for the family of each server's validated path.
@@ -106,6 +111,9 @@ struct DurableCommand {
             }
             return
         }
+        guard form != .pem else {
+            throw .usage("the file of families has hashes, not certificates; name the server alone: --as pem", of: .pin)
+        }
         guard form != .curl else {
             throw .usage("curl compares only the server's own key, so it cannot pin an authority", of: .pin)
         }
@@ -113,6 +121,7 @@ struct DurableCommand {
             throw .usage(
                 "App Transport Security would demand a backup key and a root at once: leave the keys out", of: .pin)
         }
+        for listing in keys { try listing.requireStrongKeys() }
         var snippets: [SnippetRule] = []
         for rule in rules {
             guard let endpoint = rule.endpoint else {
@@ -121,7 +130,7 @@ struct DurableCommand {
             snippets.append(rule.snippet(for: endpoint, files: keys))
         }
         if foreign.isEmpty {
-            invocation.console.print(try form.text(of: snippets))
+            try invocation.deliver(snippet: try form.text(of: snippets))
             for advice in form.advice(on: snippets) { invocation.console.warn(advice) }
         }
         report.warn(rules, foreign)

@@ -80,7 +80,7 @@ struct DurableReport {
         } else {
             source = "--authority \(rule.id) --host \(rule.endpoint.map { "\($0)" } ?? "HOST")"
         }
-        console.printMessage("a policy:     pintle pin \(source)\(option) --as policy > policy.json")
+        console.printMessage("a policy:     pintle pin \(source)\(option) --as policy -o policy.json")
     }
 
     private func print(_ server: ForeignRoot) {

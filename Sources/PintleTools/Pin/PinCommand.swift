@@ -14,7 +14,7 @@ extension Command {
                 line: "openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key",
                 purpose: "a backup key; keep it offline"),
             Example(
-                line: "pintle pin example.com backup.key --as policy > policy.json",
+                line: "pintle pin example.com backup.key --as policy -o policy.json",
                 purpose: "a policy with the server's key and the backup"),
             Example(
                 line: "pintle pin example.com --durable",
@@ -46,12 +46,16 @@ extension Command {
                 mayRepeat: true)
         ],
         ownOptions: [
-            .form, .host, .durable, .authority, .families, .connectTo, .anchors, .connectTimeout, .handshakeTimeout,
+            .form, .snippetFile, .host, .durable, .authority, .families, .connectTo, .anchors, .connectTimeout,
+            .handshakeTimeout,
         ],
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "pins were printed, also of a server that is not trusted"),
-            (.rejected, "with `--durable`, the authority of a server is in no family"),
+            (
+                .rejected,
+                "`--as policy` has no backup pin; the authority of a server is in no family; a root's hash is not known"
+            ),
             (.unusable, "a source cannot be read"), (.unreachable, "a server showed no certificate"),
         ],
         sections: [
@@ -95,8 +99,11 @@ extension OptionSpecification {
     static let form = OptionSpecification(
         name: "as", value: .choice("FORM", Snippet.allCases.map(\.rawValue)),
         help:
-            "Print something to paste instead: a policy, Swift, or a format of `pintle export`. Servers and certificates "
-            + "give pins; keys and requests give backup pins")
+            "Print something to paste instead: a policy, Swift, a format of `pintle export`, or the certificates as PEM. "
+            + "Servers and certificates give pins; keys and requests give backup pins")
+    static let snippetFile = OptionSpecification(
+        name: "out", short: "o", value: .output("FILE", orStandardOutput: true),
+        help: "Write what `--as` prints to this file, which stays as it is if a source fails", defaultText: "stdout")
     static let host = OptionSpecification(
         name: "host", value: .text("HOST"), help: "The host for `--as`, if no server or certificate names one")
 }
@@ -134,11 +141,23 @@ struct PinCommand {
         }
         if let error = ToolError.joining(errors) { throw error }
         if let form = invocation.arguments.value(of: .form).flatMap(Snippet.init) {
-            try printSnippet(form, listings)
-        } else if invocation.writesJSON {
+            return try printSnippet(form, listings)
+        }
+        guard !invocation.arguments.has(.snippetFile) else {
+            throw .usage("-o is for what --as prints", of: .pin)
+        }
+        for listing in listings {
+            for entry in listing.entries where !entry.item.publicKey.isAcceptedInPaths {
+                invocation.console.warn("\(listing.source): \(entry.item.publicKey.refusal)")
+            }
+        }
+        if invocation.writesJSON {
             invocation.console.print(PinReport.document(listings))
         } else {
-            PinReport(console: invocation.console, now: invocation.now, isVerbose: invocation.isVerbose).print(listings)
+            PinReport(
+                console: invocation.console, now: invocation.now, isVerbose: invocation.isVerbose,
+                anchors: invocation.arguments.value(of: .anchors)
+            ).print(listings)
         }
         return .fine
     }
@@ -171,9 +190,17 @@ struct PinCommand {
 
     private static let fileEndings = [".pem", ".crt", ".cer", ".der", ".key", ".csr", ".p10", ".p12", ".pfx", ".json"]
 
-    private func printSnippet(_ form: Snippet, _ listings: [PinListing]) throws(ToolError) {
+    private func printSnippet(_ form: Snippet, _ listings: [PinListing]) throws(ToolError) -> ExitCode {
+        if form == .pem {
+            let certificates = listings.flatMap(\.entries).filter { $0.position != "extra" }.compactMap(
+                \.item.certificate)
+            guard !certificates.isEmpty else { throw .usage("--as pem needs a server or a certificate", of: .pin) }
+            let text = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }.joined()
+            try invocation.deliver(snippet: String(text.dropLast()))
+            return .fine
+        }
         let rules = try SnippetRule.rules(for: listings, host: invocation.arguments.value(of: .host))
-        invocation.console.print(try form.text(of: rules))
+        try invocation.deliver(snippet: try form.text(of: rules))
         for advice in form.advice(on: rules) { invocation.console.warn(advice) }
         for listing in listings {
             guard let server = listing.server, let failure = server.failure else { continue }
@@ -182,5 +209,18 @@ struct PinCommand {
         for listing in listings where listing.isNameless {
             invocation.console.warn("\(listing.source) has no subject alternative name, so no client accepts it")
         }
+        return form == .policy && rules.contains(where: \.backupPins.isEmpty) ? .rejected : .fine
+    }
+}
+
+extension Invocation {
+    /// Writes the text of `--as` to standard output, or to the file of `-o`.
+    func deliver(snippet text: String) throws(ToolError) {
+        guard let path = arguments.value(of: .snippetFile) else { return console.print(text) }
+        let inputs = arguments.positionals + arguments.values(of: .families) + arguments.values(of: .anchors)
+        var guarded = GuardedFiles(inputs, of: .pin)
+        try guarded.reserve(path, for: .snippetFile)
+        try OutputFile.replace(path, Array((text + "\n").utf8))
+        console.printMessage("wrote \(SafeText.escape(path))")
     }
 }

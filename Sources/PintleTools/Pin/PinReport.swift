@@ -6,6 +6,8 @@ struct PinReport {
     let console: Console
     let now: Date
     let isVerbose: Bool
+    /// The file that replaces the system's roots; `nil` if they count.
+    var anchors: String?
 
     func print(_ listings: [PinListing]) {
         for (index, listing) in listings.enumerated() {
@@ -25,11 +27,13 @@ struct PinReport {
             return "\(name)   \(Self.contents(of: listing)), not validated"
         }
         let verdict =
-            server.failure.map { console.palette.bad("NOT trusted by the system: \($0.code.rawValue)") }
-            ?? console.palette.good("trusted by the system")
+            server.failure.map { console.palette.bad("NOT trusted by \(authority): \($0.code.rawValue)") }
+            ?? console.palette.good("trusted by \(authority)")
         let facts = [verdict, server.protocolVersion, server.address.map(console.palette.dim)].compactMap(\.self)
         return "\(server.endpoint)   " + facts.joined(separator: "   ")
     }
+
+    private var authority: String { anchors.map { "the roots of \(SafeText.escape($0))" } ?? "the system" }
 
     /// `2 certificates, 1 key`
     private static func contents(of listing: PinListing) -> String {
@@ -125,7 +129,7 @@ struct PinReport {
                 which to pin: the leaf key if you keep it when the certificate is renewed, else the root.
                               Always a second one that is not in use yet. A backup key, then a policy:
                                 openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key
-                                pintle pin \(host) backup.key --as policy > policy.json
+                                pintle pin \(host) backup.key --as policy -o policy.json
                 """)
         } else if positions.allSatisfy({ $0 == "key" }) {
             console.printMessage(

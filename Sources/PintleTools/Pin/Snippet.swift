@@ -2,13 +2,15 @@ internal import Pintle
 
 /// A text to paste, made from pins.
 enum Snippet: String, CaseIterable {
-    case policy, swift, ats, nsc, okhttp, trustkit, curl
+    case policy, swift, ats, nsc, okhttp, trustkit, curl, pem
 
     func text(of rules: [SnippetRule]) throws(ToolError) -> String {
         switch self {
         case .policy: return Self.policy(rules)
         case .swift: return Self.swift(rules)
         case .curl: return rules.map(Self.curl).joined(separator: "\n")
+        // The certificates themselves, which the rules do not have.
+        case .pem: return ""
         case .ats, .nsc, .okhttp, .trustkit:
             guard let plan = try plan(rules), let file = plan.files(ExportSettings()).first else { return "" }
             return String(file.content.dropLast())
@@ -45,9 +47,11 @@ enum Snippet: String, CaseIterable {
         if rules.contains(where: \.backupPins.isEmpty) {
             switch self {
             case .policy:
-                advice.append("there is no backup pin, so 'pintle lint' will refuse this: add a key or a request")
+                advice.append(
+                    "there is no backup pin, so 'pintle lint' will refuse this: add a key or a request that is not in use yet"
+                )
             case .swift: advice.append("there is no backup pin, so PinningPolicy will throw: add a key or a request")
-            case .ats, .nsc, .okhttp, .trustkit, .curl:
+            case .ats, .nsc, .okhttp, .trustkit, .curl, .pem:
                 advice.append("there is no backup pin: a lost key locks you out")
             }
         }
@@ -128,6 +132,7 @@ struct SnippetRule {
             }
             if let pin, !rules[index].pins.contains(pin) { rules[index].pins.append(pin) }
         }
+        for listing in listings { try listing.requireStrongKeys() }
         for listing in listings {
             if let server = listing.server { add(listing.leaf?.publicKeyPin, to: server.endpoint) }
         }
@@ -169,6 +174,13 @@ struct SnippetRule {
 extension PinListing {
     /// A Boolean value that indicates whether it is a file whose certificate has no subject alternative name.
     var isNameless: Bool { server == nil && leaf?.lacksAlternativeNames == true }
+
+    /// Throws if a key that gets a pin is one that no path may have.
+    func requireStrongKeys() throws(ToolError) {
+        for entry in entries where entry.position == "leaf" || entry.item.certificate == nil {
+            try entry.item.requireStrongKey(from: source)
+        }
+    }
 
     /// The first certificate in the listing.
     fileprivate var leaf: Certificate? {

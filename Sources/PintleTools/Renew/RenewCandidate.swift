@@ -92,6 +92,7 @@ struct RenewCandidate {
         var file = try invocation.file(path)
         var pins: [PublicKeyPin] = []
         for item in try SourceReader.items(in: &file) {
+            try item.requireStrongKey(from: file.name)
             switch item {
             case .request(let request): pins.append(request.publicKeyPin)
             case .key(let key, _): pins.append(key.pin)

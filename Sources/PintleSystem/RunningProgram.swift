@@ -20,6 +20,20 @@ package enum RunningProgram {
         return variables
     }
 
+    /// The words behind the program's name; `nil` if one of them is not UTF-8.
+    ///
+    /// `CommandLine.arguments` repairs such a word, so the program would read or write a file of another name.
+    package static var arguments: [String]? {
+        var words: [String] = []
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let word = CommandLine.unsafeArgv[index].flatMap({ String(validatingCString: $0) }) else {
+                return nil
+            }
+            words.append(word)
+        }
+        return words
+    }
+
     /// The absolute path of the program's file; `nil` if the system does not say it.
     package static var path: String? {
         var buffer = [CChar](repeating: 0, count: 4_096)
@@ -32,6 +46,17 @@ package enum RunningProgram {
         guard count > 0 else { return nil }
         return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         #endif
+    }
+
+    /// Opens `/dev/null` for each standard stream that the program was started without. Call it before anything else.
+    ///
+    /// Otherwise the next file to be opened gets the descriptor of that stream, and output for the stream is written into
+    /// the file. The open mode does not fit the stream, so reading or writing it still fails.
+    package static func openMissingStreams() {
+        for descriptor in CInt(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free descriptor, because the ones before it are open.
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
     }
 
     /// The limit of open descriptors; `nil` if the system does not say it.

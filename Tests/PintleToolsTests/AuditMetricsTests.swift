@@ -60,11 +60,12 @@ struct AuditMetricsTests {
 
     @Test("No text in a result can end a label, and the number of series has a limit")
     func hostile() throws {
-        let attack = "\\\"} 1\\npintle_audit_servers{x=\\\"\\\\"
+        let attack = "\\u001b[2J\\\"} 1\\npintle_audit_servers{x=\\\"\\\\"
         let text = try metrics(
             [line("a.test", "\"decision\": \"rejected\", \"reason\": \"\(attack)\"")]
                 + (0..<250).map { line("h\($0).test", "\"decision\": \"rejected\", \"reason\": \"pin-mismatch\"") },
             code: .rejected)
+        #expect(!text.unicodeScalars.contains("\u{1B}"))
         let samples = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(samples.count { $0.hasPrefix("pintle_audit_servers{") } == 3)
         #expect(samples.count { $0.hasPrefix("pintle_audit_server_failed{") } == 100)

@@ -158,6 +158,10 @@ struct PolicyLintTests {
                 PolicyText.policy(PolicyText.rule("com"))
             ),
             (
+                PolicyText.policy(PolicyText.rule("my_host.example")), "underscore-in-host hosts[0].host",
+                PolicyText.policy(PolicyText.rule("my-host.example"))
+            ),
+            (
                 PolicyText.policy("{\"host\": \"a.example\"}"), "rule-without-effect hosts[0].host",
                 PolicyText.policy("{\"host\": \"a.example\"}", top: "\"unpinnedHosts\": \"reject\",")
             ),

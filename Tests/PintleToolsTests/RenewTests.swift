@@ -155,6 +155,9 @@ struct RenewTests {
         // A pin that matches stays.
         #expect(
             try scene.changes(scene.renew(policy, server, "--remove", leaf, "--json")) == ["removeLater pins \(old)"])
+        // A pin that is still needed is kept, and the user learns that.
+        let needed = scene.renew(policy, server, "--remove", leaf, "--json")
+        #expect(try needed.code == 1 && scene.findings(needed).map { $0.prefix(8) } == ["pin-kept"])
         #expect(scene.renew(policy, server, "--remove", RenewFixture.spare).code == 2)
         let file = try scene.directory.write(key.pem, to: "old.key")
         let kept = scene.renew(policy, server, "--key", file, "--json")
@@ -177,7 +180,7 @@ struct RenewTests {
         let server = try LoopbackTLSServer(identity)
         let pins = try pool.map { try scene.pin($0.certificate) }
         let run = scene.renew(try scene.policy(pins), server, "--remove", pins[1], "--json")
-        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.code == 1, "\(run.errors)")
         #expect(try scene.changes(run) == [])
         #expect(run.output.contains("may be another intermediate"))
     }

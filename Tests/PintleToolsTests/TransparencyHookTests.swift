@@ -41,5 +41,14 @@ struct TransparencyHookTests {
         #expect(told.status == 1)
         #expect(told.output.hasPrefix("a certificate for example.test whose key no rule knows: other.pem "))
         #expect(told.output.contains("\"pin-mismatch\""))
+        // The same key below a root that is not trusted is a known key.
+        let stranger = try CertificateAuthority.root().issue(hosts: ["example.test"], key: known.certificate.key)
+        try directory.write(stranger.chainPEM, to: "stranger.pem")
+        let invalid = try run("stranger.pem")
+        #expect(invalid.status == 1)
+        #expect(
+            invalid.output.hasPrefix(
+                "a certificate for example.test with a known key and no valid path here: stranger.pem "))
+        #expect(invalid.output.contains("\"untrusted-root\""))
     }
 }

@@ -46,8 +46,10 @@ struct UpdateHostingTests {
     @Test("The script publishes a valid update under its number and as the latest, and refuses a bad one")
     func publishing() throws {
         try sign(1, to: "1.json")
+        try sign(9, to: "draft-9.json")
         let first = try publish()
         #expect(first.status == 0, "\(first.errorOutput)")
+        #expect(throws: (any Error).self) { try files.directory.read("site/updates/draft-9.json") }
         #expect(try files.directory.read("site/updates/latest.json") == files.directory.read("updates/1.json"))
         try sign(2, to: "2.json", pin: UpdateFixture.pin)
         #expect(try publish().output == "publish: version 2\n")

@@ -174,13 +174,13 @@ extension OptionSpecification {
         name: "hosts", value: .file("FILE"), mayRepeat: true,
         help: "Servers to ask, one a line, or `-` for standard input; may be repeated")
     fileprivate static let results = OptionSpecification(
-        name: "out", short: "o", value: .file("FILE"), help: "Keep the results in this file, a line of JSON each")
+        name: "out", short: "o", value: .output("FILE"), help: "Keep the results in this file, a line of JSON each")
     fileprivate static let resume = OptionSpecification(
         name: "resume", help: "Go on with the file of `-o`: ask only servers that have no result in it")
     fileprivate static let html = OptionSpecification(
-        name: "html", value: .file("FILE"), help: "Write a page about the results; needs `-o` or `--from`")
+        name: "html", value: .output("FILE"), help: "Write a page about the results; needs `-o` or `--from`")
     fileprivate static let metrics = OptionSpecification(
-        name: "metrics", value: .file("FILE"),
+        name: "metrics", value: .output("FILE"),
         help: "Write metrics of the results for Prometheus; needs `-o` or `--from`")
     fileprivate static let from = OptionSpecification(
         name: "from", value: .file("FILE"), mayRepeat: true,

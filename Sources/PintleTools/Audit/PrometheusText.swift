@@ -21,17 +21,9 @@ struct PrometheusText {
         sample(labels, Int(clamping: Int64(date.timeIntervalSince1970.rounded(.down))))
     }
 
-    /// Escapes what the format does not allow in a label's value.
+    /// Escapes what could change a terminal, and then what the format does not allow in a label's value. The values of forged
+    /// results can hold anything.
     private static func escape(_ value: String) -> String {
-        var escaped = ""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\\": escaped += "\\\\"
-            case "\"": escaped += "\\\""
-            case "\n": escaped += "\\n"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+        SafeText.escape(value).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
 }

@@ -114,7 +114,10 @@ struct CheckAdvice {
         case .invalidSignature: ["send the intermediate that really issued the certificate"]
         case .selfSigned, .untrustedRoot:
             (lacksRoots ? ["this machine has no roots at all: install ca-certificates, or see SSL_CERT_FILE"] : []) + [
-                Self.ruleAnchor,
+                findings.host == nil
+                    ? "a private root?  make a rule with it: {\"host\": \"\(findings.endpoint.host)\", \"anchors\": "
+                        + "{\"include\": [\"root.pem\"]}}"
+                    : Self.ruleAnchor,
                 "                 or try it first: --anchors root.pem",
                 "a public one?    the server must send its intermediates",
             ]

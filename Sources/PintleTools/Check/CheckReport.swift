@@ -133,10 +133,18 @@ struct CheckReport {
         case .pinMismatch(let mismatch) where mismatch.approval != nil:
             mismatch.approval.map(printChange)
         case .pinMismatch(let mismatch):
+            // A fingerprint does not identify the key: a renewal with the same key changes it too.
+            let (pinned, change) =
+                pinsCertificates(mismatch)
+                ? (
+                    "none of the pinned certificates and keys is on it",
+                    "certificate was renewed or its key has changed"
+                )
+                : ("no key on it is pinned", "key has changed")
             prose(
                 """
-                The certificate path is valid, but no key on it is pinned. Either the server's key has changed, or \
-                something in between holds a certificate that this machine trusts.
+                The certificate path is valid, but \(pinned). Either the server's \(change), or something in between holds \
+                a certificate that this machine trusts.
                 """)
             printRule()
             printMismatch(mismatch)
@@ -157,11 +165,20 @@ struct CheckReport {
         }
     }
 
+    private func pinsCertificates(_ mismatch: PinMismatch) -> Bool {
+        (mismatch.pins + mismatch.backupPins).contains { pin in
+            if case .certificate = pin.subject { true } else { false }
+        }
+    }
+
     private func printMismatch(_ mismatch: PinMismatch) {
         for (index, place) in findings.positions.onPath.enumerated() {
             let pin = place.certificate.map { "\($0.publicKeyPin)" } ?? "(no readable key)"
             let name = place.certificate.map { "  \(shortened("\($0.subject)", beside: 70))" } ?? ""
             field(index == 0 ? "served" : "", TextLayout.padded(place.position, to: 6) + pin + name)
+            if pinsCertificates(mismatch) {
+                field("", TextLayout.padded("", to: 6) + "\(CertificatePin(certificate: place.der))")
+            }
         }
         for (index, pin) in mismatch.pins.enumerated() {
             field(index == 0 ? "wanted" : "", "pin     " + RuleText.pin(pin))

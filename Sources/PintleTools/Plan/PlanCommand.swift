@@ -80,7 +80,7 @@ extension Command {
 
 extension OptionSpecification {
     fileprivate static let page = OptionSpecification(
-        name: "html", value: .file("FILE"), help: "Also write a page with a timeline to this file")
+        name: "html", value: .output("FILE"), help: "Also write a page with a timeline to this file")
     fileprivate static let tolerate = OptionSpecification(
         name: "tolerate", value: .text("PERCENT"), help: "The share of users that a server may lose", defaultText: "0")
 }

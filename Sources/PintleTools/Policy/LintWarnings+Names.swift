@@ -59,6 +59,16 @@ extension LintWarnings {
             help: "name your own domain; servers that do not match these pins are cut off")
     }
 
+    /// Warns of a name that no certificate can be for. Validation refuses dNSNames with an underscore (RFC 5280 section
+    /// 4.2.1.6, RFC 1034 section 3.5), and a wildcard matches no label with one.
+    mutating func lookForUnderscore(in host: PinnedHost, _ index: Int) {
+        guard host.host.description.contains("_") else { return }
+        warn(
+            "underscore-in-host", .rule(index)["host"],
+            "no certificate can be valid for \(host), because its name has an underscore",
+            help: "give the server a name of letters, digits and hyphens")
+    }
+
     mutating func lookAtOverlap(of host: PinnedHost, _ index: Int, _ parents: ParentRules) {
         // A rule for a port always decides before a rule without one, and rules for two ports never overlap.
         let parent = parents.nearest(above: host.host, port: host.port).map { hosts[$0] }

@@ -36,6 +36,7 @@ struct LintWarnings {
             if let families = lint.families { lookAtFamilies(of: host, index, families) }
             guard !nameless.contains(index) else { continue }
             lookAtBreadth(of: host, index)
+            lookForUnderscore(in: host, index)
             lookAtOverlap(of: host, index, parents)
         }
         lookForSimilarNames()

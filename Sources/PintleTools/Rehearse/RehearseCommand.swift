@@ -141,13 +141,13 @@ extension OptionSpecification {
         name: "http", value: .choice("VERSION", OfferedProtocols.allCases.map(\.rawValue)),
         help: "The versions of HTTP that the servers offer", defaultText: "both")
     static let rehearsalJUnit = OptionSpecification(
-        name: "junit", value: .file("FILE"), help: "Write the results as JUnit XML, for continuous integration")
+        name: "junit", value: .output("FILE"), help: "Write the results as JUnit XML, for continuous integration")
     static let rehearsalPage = OptionSpecification(
-        name: "html", value: .file("FILE"), help: "Write a page about the results")
+        name: "html", value: .output("FILE"), help: "Write a page about the results")
     static let rehearsalSARIF = OptionSpecification(
-        name: "sarif", value: .file("FILE"), help: "Write the findings as SARIF 2.1.0, for code scanning")
+        name: "sarif", value: .output("FILE"), help: "Write the findings as SARIF 2.1.0, for code scanning")
     static let evidence = OptionSpecification(
-        name: "evidence", value: .file("DIR"),
+        name: "evidence", value: .output("DIR"),
         help:
             "Write the certificates, alerts and requests of each attack into a new folder, mode 0700; the requests' content, queries "
             + "and most header values are replaced by length and SHA-256")

@@ -26,8 +26,8 @@ extension Command {
             `--key` need no server that shows them: they become backup pins.
             """,
             """
-            A server that has moved to a backup key makes it a pin. One that shows a new key under another pin of \
-            the rule gets a pin of that key. Pins that match nothing get a day from which on `--remove` takes them out: \
+            A server that has moved to a backup key makes it a pin. One that shows a new key under a pinned root gets a pin of \
+            that key, if another pin of the rule matches nothing; under a pinned intermediate give the key's file. Pins that match nothing get a day from which on `--remove` takes them out: \
             one handshake shows one machine, and only you know the others. Keep keys for later in `backupPins`. Dates \
             come from `pintle plan`'s simulation. The last pin that matches is never removed. A rule that pins a root of \
             a public authority gets the other roots from which that authority issues, as `pintle pin --authority` lists \
@@ -88,7 +88,7 @@ extension OptionSpecification {
         name: "remove", value: .text("PIN"), mayRepeat: true,
         help: "Remove this pin if it matches nothing and its day has come: no other machine has its key")
     fileprivate static let proposal = OptionSpecification(
-        name: "out", short: "o", value: .file("NEXT"), help: "The file for the proposal, beside the policy")
+        name: "out", short: "o", value: .output("NEXT"), help: "The file for the proposal, beside the policy")
 }
 
 /// `pintle renew POLICY -o NEXT`
@@ -106,7 +106,6 @@ struct RenewCommand {
         // The files of --key are known only with the rules, but the policy must be safe even if it has problems.
         var guarded = GuardedFiles(arguments.positionals, of: .renew)
         if let output {
-            guard output != "-" else { throw .usage("-o needs a file: standard output has the words", of: .renew) }
             try guarded.reserve(output, for: .proposal)
             try OutputFile.checkFolder(of: output)
         }

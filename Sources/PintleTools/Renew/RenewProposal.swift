@@ -61,6 +61,26 @@ struct RenewProposal {
         for rule in policy.hosts.indices {
             try propose(rule, sights.filter { $0.rule == rule }, candidates.filter { $0.rule == rule })
         }
+        for sight in sights { findings += keptPins(sight, policy.hosts[sight.rule]) }
+    }
+
+    /// Returns a finding for each pin that the user wants to remove and that the proposal keeps.
+    private func keptPins(_ sight: RenewSight, _ host: PinnedHost) -> [RenewFinding] {
+        host.pins.filter { removals.contains($0.subject) }.compactMap { pin in
+            let planned = changes.first { $0.rule == sight.rule && $0.pin == pin && $0.list == .pins }
+            if planned?.action == .remove { return nil }
+            let (reason, help) =
+                if sight.isMatched(by: pin) {
+                    ("\(sight.endpoint) still matches it", "let the server use another pinned key first")
+                } else if let day = planned?.from {
+                    ("its day is \(PlanTime.day(day))", "give --remove again from that day on")
+                } else {
+                    ("a server may still need it", "the notes say why; remove it by hand if you know better")
+                }
+            return RenewFinding(
+                id: "pin-kept", endpoint: sight.endpoint, message: "--remove \(pin): kept, because \(reason)",
+                help: help)
+        }
     }
 
     private mutating func propose(
@@ -147,7 +167,14 @@ struct RenewProposal {
             origin != nil
                 || !host.pins.contains(where: sight.isIntermediateMatched)
                     && host.pins.contains(where: { !sight.isMatched(by: $0) && !authorities.contain($0, of: host) })
-        else { return exchangeAuthorities(sight, host, rule, &pins, &backups) }
+        else {
+            if leaves.isEmpty, host.pins.contains(where: sight.isIntermediateMatched) {
+                notes.append(
+                    "\(host): only an intermediate of \(sight.endpoint) is pinned; to pin the server's own key too, give its "
+                        + "file: --key FILE")
+            }
+            return exchangeAuthorities(sight, host, rule, &pins, &backups)
+        }
         let pin = Pin(key, at: host.requires == .leafAndCA ? .leaf : .any)
         pins.append(.added(pin))
         changes.append(

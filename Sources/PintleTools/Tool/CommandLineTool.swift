@@ -32,10 +32,19 @@ public struct CommandLineTool {
     /// - Returns: the exit code of the process: 0 for success, 1 for a refusal or a problem, 2 if the command line or an
     ///   input cannot be used, 3 if no server answered.
     public static func main() -> Int32 {
+        RunningProgram.openMissingStreams()
         let tool = CommandLineTool(
             environment: processEnvironment(), input: ByteSource(descriptor: 0), output: ByteSink(descriptor: 1),
             errors: ByteSink(descriptor: 2))
-        return tool.run(Array(CommandLine.arguments.dropFirst()))
+        guard let arguments = RunningProgram.arguments else {
+            let console = Console(
+                output: tool.output, errors: tool.errors, environment: tool.environment, color: true, json: false)
+            console.report(
+                .unusable(
+                    "invalid-utf8", "a word of the command line is not UTF-8", hint: "rename the file, or use a link"))
+            return ExitCode.unusable.rawValue
+        }
+        return tool.run(arguments)
     }
 
     /// A Boolean value that indicates whether a thread that cannot be interrupted still runs. If so, end the process by

@@ -5,8 +5,10 @@ struct OptionSpecification: Sendable {
         case none
         /// Any text; the placeholder stands for it in the help.
         case text(String)
-        /// The path of a file.
+        /// The path of a file that is read, or changed.
         case file(String)
+        /// The path of a file or folder that is written. `-` means standard output, and never a file of that name.
+        case output(String, orStandardOutput: Bool = false)
         /// One of these words.
         case choice(String, [String])
     }
@@ -28,13 +30,16 @@ struct OptionSpecification: Sendable {
 
     /// A Boolean value that indicates whether the value is the path of a file.
     var isFile: Bool {
-        if case .file = value { true } else { false }
+        switch value {
+        case .file, .output: true
+        case .none, .text, .choice: false
+        }
     }
 
     var placeholder: String? {
         switch value {
         case .none: nil
-        case .text(let name), .file(let name), .choice(let name, _): name
+        case .text(let name), .file(let name), .output(let name, _), .choice(let name, _): name
         }
     }
 

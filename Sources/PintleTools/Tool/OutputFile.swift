@@ -67,6 +67,22 @@ extension ToolError {
     }
 }
 
+/// A lock on the folder of a file, which leaves no file behind. It keeps out only programs that take it too.
+struct FolderLock {
+    private let descriptor: CInt
+
+    /// Waits for the lock. Without a folder, or where a file system has no locks, there is none.
+    init(of path: String) {
+        descriptor = open(
+            path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    }
+
+    func unlock() {
+        if descriptor >= 0 { close(descriptor) }
+    }
+}
+
 /// Functions that make folders.
 enum OutputFolder {
     static func exists(_ path: String) -> Bool {

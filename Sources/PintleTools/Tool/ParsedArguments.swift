@@ -33,6 +33,7 @@ struct ParsedArguments: Sendable {
                 guard option.mayRepeat || values[option.name] == nil || !option.takesValue else {
                     throw .usage("--\(option.name) is given twice", of: command)
                 }
+                if case .output = option.value, value == "-" { continue }
                 values[option.name, default: []].append(value)
             }
         }
@@ -84,6 +85,9 @@ struct ParsedArguments: Sendable {
         }
         guard !value.isEmpty else {
             throw .usage("the value of --\(option.name) is empty: --\(option.name) \(placeholder)", of: command)
+        }
+        if case .output(_, orStandardOutput: false) = option.value, value == "-" {
+            throw .usage("--\(option.name) cannot write to standard output; a file called - is ./-", of: command)
         }
         if let choices = option.choices, !choices.contains(value) {
             let nearest = Spelling.nearest(to: value, among: choices).map { "; did you mean \($0)?" } ?? ""

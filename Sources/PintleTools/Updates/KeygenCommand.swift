@@ -37,7 +37,7 @@ extension Command {
 
 extension OptionSpecification {
     fileprivate static let keyOut = OptionSpecification(
-        name: "out", short: "o", value: .file("FILE"), help: "The file for the private key (required)")
+        name: "out", short: "o", value: .output("FILE"), help: "The file for the private key (required)")
 }
 
 /// `pintle keygen --out FILE`

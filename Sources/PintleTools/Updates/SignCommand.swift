@@ -60,7 +60,8 @@ extension OptionSpecification {
     fileprivate static let append = OptionSpecification(
         name: "append", help: "Add signatures to an existing update")
     fileprivate static let updateOut = OptionSpecification(
-        name: "out", short: "o", value: .file("FILE"), help: "The file for the update", defaultText: "standard output")
+        name: "out", short: "o", value: .output("FILE", orStandardOutput: true), help: "The file for the update",
+        defaultText: "standard output")
 }
 
 /// `pintle sign --key K --version N --expires T POLICY -o OUT`
@@ -79,7 +80,10 @@ struct SignCommand {
         }
         // With `--append` the update may be overwritten by its new version.
         var guarded = GuardedFiles(paths + (arguments.has(.append) ? [] : arguments.positionals), of: .sign)
-        if let path = arguments.value(of: .updateOut), path != "-" { try guarded.reserve(path, for: .updateOut) }
+        if let path = arguments.value(of: .updateOut) { try guarded.reserve(path, for: .updateOut) }
+        // Until this command ends. Of two that add a signature at once, the later one reads what the earlier one wrote.
+        let lock = arguments.has(.append) ? FolderLock(of: arguments.positionals[0]) : nil
+        defer { lock?.unlock() }
         let file = arguments.has(.append) ? try existingFile() : nil
         var envelope = if let file { try existingUpdate(file) } else { try newUpdate() }
         let payload = try payload(of: envelope)
@@ -199,7 +203,7 @@ struct SignCommand {
                 "too-large", "the update has \(bytes.count) bytes; apps read \(SignedEnvelope.maximumBytes)")
         }
         let console = invocation.console
-        let path = invocation.arguments.value(of: .updateOut).flatMap { $0 == "-" ? nil : $0 }
+        let path = invocation.arguments.value(of: .updateOut)
         if let path { try OutputFile.replace(path, bytes) } else { console.write(bytes) }
         let version = if case .number(let number) = payload.version { number } else { 0 }
         if let path, invocation.writesJSON {

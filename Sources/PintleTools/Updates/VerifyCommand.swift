@@ -124,6 +124,11 @@ struct VerifyCommand {
             }
         }
         let threshold = try number(.threshold, in: 1...Int.max) ?? 1
+        guard threshold <= paths.count else {
+            throw .usage(
+                "--threshold \(threshold) with \(paths.count) --trusted: no update could have that many signatures",
+                of: .verify)
+        }
         do {
             return try UpdateTrust(countingOnce: keys, threshold: threshold)
         } catch {

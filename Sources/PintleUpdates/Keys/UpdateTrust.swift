@@ -34,7 +34,7 @@ public struct UpdateTrust: Sendable, Hashable {
     }
 
     /// Creates trust from the arguments of a command line. Duplicate keys count once. The threshold may exceed the
-    /// number of keys; then no update can have enough signatures.
+    /// number of distinct keys; then no update can have enough signatures.
     package init(countingOnce keys: [UpdateKey], threshold: Int) throws(UpdateKeyError) {
         var seen: Set<UpdateKey> = []
         let keys = keys.filter { seen.insert($0).inserted }

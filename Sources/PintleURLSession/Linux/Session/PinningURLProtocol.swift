@@ -29,7 +29,7 @@ final class PinningURLProtocol: URLProtocol {
             }
         return SessionRefusal(
             .stockLoader, "\(what) of a PinnedURLSession reached Foundation's own loader, which cannot pin",
-            hint: "import PintleURLSession in the file that makes the call, and give `delegate:` a delegate or nil, not "
-                + "an optional variable (unwrap it); or use a task with a completion handler")
+            hint: "import PintleURLSession in the file that makes the call, and give `delegate:` a delegate or "
+                + "nil, not an optional variable (unwrap it); or use a task with a completion handler")
     }
 }

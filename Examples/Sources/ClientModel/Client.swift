@@ -93,8 +93,8 @@ public struct ServerQuestion: Sendable, Identifiable {
     /// A Boolean value that indicates whether earlier decisions are lost or unreadable, so that the server may have
     /// been known with another key.
     public var lostDecisions: Bool { host.previous == nil && host.approvalRecord != .complete }
-    /// What the approval accepts beside the missing authority, in words: a router that is reached by its address has a
-    /// certificate for another name.
+    /// The exceptions that the approval accepts, in words, beside the missing authority. A router that is reached by
+    /// its address has a certificate for another name.
     public var exceptions: [String] {
         let names = host.names.joined(separator: ", ")
         return [

@@ -27,7 +27,8 @@ final class Transfer: @unchecked Sendable {
     let addresses: StringList
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     var handleState = HandleState()
-    /// The list in which the loop finds transfers that have gathered content.
+    /// The list in which the loop finds transfers that have gathered content, or found out that they share a
+    /// connection.
     var gathering: Gathering?
     /// The result, once there is one. A hold may delay its report.
     private(set) var end: Result<Void, TransferFailure>?
@@ -181,6 +182,7 @@ extension Transfer {
         handleState.head.receipt = trust
         handleState.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
         handleState.isStream = HandshakeJudge.speaksHTTP2(OpaquePointer(ssl))
+        if handleState.isStream { gathering?.addStream(self) }
         if request.hasContent { readToEndOfStream(handleState.isStream) }
         return true
     }

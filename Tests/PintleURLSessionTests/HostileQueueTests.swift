@@ -189,6 +189,40 @@ extension HostilePeers {
             #expect(server.requestCount == (isSuspended ? 2 : 1))
         }
 
+        @Test(
+            "Requests that need another HTTP/2 connection do not go out on it before it has a verdict",
+            arguments: [2, 128])
+        func unfinishedConnection(streams: UInt8) async throws {
+            let server = try EventServer(fixture, http2: true, endless: 2...3, streams: streams)
+            let port = server.server.port
+            let isSlow = Atomic(false)
+            let proxy = try LoopbackProxy(
+                .httpConnect,
+                route: { _, _ in
+                    if isSlow.load(ordering: .relaxed) { usleep(1_000_000) }
+                    return port
+                })
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+            let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
+            defer { session.invalidateAndCancel() }
+            let request = try server.request()
+            _ = try await session.data(for: request)
+            _ = try await server.start(2, on: session)
+            isSlow.store(true, ordering: .relaxed)
+            let statuses = try await withThrowingTaskGroup(of: Int?.self) { group in
+                for number in 0..<4 {
+                    group.addTask { (try await session.data(for: request).1 as? HTTPURLResponse)?.statusCode }
+                    // The first of them makes the connection. The others come meanwhile.
+                    if number == 0 { try await Task.sleep(for: .milliseconds(300)) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == Array(repeating: 200, count: 4))
+            #expect(server.requestCount == 7)
+            #expect(streams == 2 ? 2...5 ~= server.server.connectionCount : server.server.connectionCount == 1)
+        }
+
         @Test("A server that goes back to HTTP/1.1 gets at most six connections from the requests that waited")
         func downgrade() async throws {
             let old = try EventServer(fixture, http2: true, endless: 2...101)

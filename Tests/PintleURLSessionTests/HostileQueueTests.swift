@@ -88,7 +88,10 @@ extension HostilePeers {
             "Suspended downloads over HTTP/2 leave room for other requests; over HTTP/1.1 six of them do not",
             arguments: [true, false])
         func suspendedDownloads(http2: Bool) async throws {
-            let nginx = try NginxServer(fixture.identity, listening: http2 ? "http2" : "", directives: "")
+            // Slow enough that no download ends before it is suspended.
+            let nginx = try NginxServer(
+                fixture.identity, listening: http2 ? "http2" : "",
+                directives: "location /long { limit_rate 200k; } location /short { }")
             try nginx.files.write([UInt8](repeating: 0x78, count: 24 << 20), to: "long")
             try nginx.files.write("ok", to: "short")
             let session = URLSession.pinned(to: try fixture.policy())

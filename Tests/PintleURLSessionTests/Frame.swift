@@ -2,6 +2,10 @@
 enum Frame {
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     static let settings = frame(4, stream: 0, [])
+
+    /// Returns SETTINGS with a limit of streams that are open at a time.
+    static func settings(streams limit: UInt8) -> [UInt8] { frame(4, stream: 0, [0, 3, 0, 0, 0, limit]) }
+
     /// `:status 200` is entry 8 of the static table (RFC 7541).
     static let head = frame(1, flags: 4, stream: 1, [0x88])
 
@@ -36,6 +40,9 @@ enum Frame {
         return frame(1, flags: 4, stream: stream, fields)
             + frame(0, flags: isLast ? 1 : 0, stream: stream, Array(text.utf8))
     }
+
+    /// Returns a head after which content follows.
+    static func head(stream: UInt8) -> [UInt8] { frame(1, flags: 4, stream: stream, [0x88]) }
 
     /// A PING. A client answers it once it has read everything before it.
     static let ping = frame(6, stream: 0, [UInt8](repeating: 0, count: 8))

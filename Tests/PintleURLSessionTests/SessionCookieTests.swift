@@ -29,7 +29,7 @@ struct SessionCookieTests {
             response(request.target == "/cookie" ? ["Set-Cookie:a=b"] : ["X-Field:a=b"])
         }
         let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
-        session.resources.cookieQueue.isSuspended = true
+        session.resources.cookieQueue.thread.suspend()
         let isOver = Atomic(false)
         async let answer = {
             defer { isOver.store(true, ordering: .relaxed) }
@@ -45,7 +45,7 @@ struct SessionCookieTests {
         } else {
             _ = try await answer
         }
-        session.resources.cookieQueue.isSuspended = false
+        session.resources.cookieQueue.thread.resume()
         #expect((try await answer.1 as? HTTPURLResponse)?.statusCode == 200)
         #expect(session.resources.settings.httpCookieStorage?.cookies?.count == (path == "cookie" ? 1 : 0))
     }
@@ -85,12 +85,12 @@ struct SessionCookieTests {
         // The transfer is held before the cookie is stored. When the transport runs the other request, it has already
         // processed the redirect's head.
         let cookieQueue = session.resources.cookieQueue
-        cookieQueue.isSuspended = setsCookie
+        if setsCookie { cookieQueue.thread.suspend() }
         async let load = session.data(from: try server.address())
         if setsCookie {
-            for _ in 0..<3_000 where cookieQueue.operationCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
+            for _ in 0..<3_000 where cookieQueue.turnCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
             _ = try await session.data(from: try server.address("other"))
-            cookieQueue.isSuspended = false
+            cookieQueue.thread.resume()
         }
         // If the transfer stayed held, it would end only at the time limit, and the task would then continue.
         for _ in 0..<1_500 where !server.requests.contains(where: { $0.target == "/next" }) {
@@ -109,14 +109,14 @@ struct SessionCookieTests {
         let server = try fixture.server { [self] _ in response(["Set-Cookie:a=b", "Location:/next"], status: 302) }
         let recorder = Recorder()
         let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
-        session.resources.cookieQueue.isSuspended = true
+        session.resources.cookieQueue.thread.suspend()
         let task = session.dataTask(with: try server.address())
         async let end: Void = recorder.run(task)
         #expect(await server.hasRequest())
         task.cancel()
         await end
-        session.resources.cookieQueue.isSuspended = false
-        await withCheckedContinuation { done in session.resources.cookieQueue.addBarrierBlock { done.resume() } }
+        session.resources.cookieQueue.thread.resume()
+        await withCheckedContinuation { done in session.resources.cookieQueue.thread.async { done.resume() } }
         #expect(recorder.events == ["complete"] && server.requests.count == 1)
         #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .cancelled)
     }
@@ -129,19 +129,19 @@ struct SessionCookieTests {
         let server = try fixture.server { [self] _ in response(["Set-Cookie:a=b"]) }
         let recorder = Recorder()
         let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
-        session.resources.cookieQueue.isSuspended = true
+        session.resources.cookieQueue.thread.suspend()
         let task = session.dataTask(with: try server.address())
         async let end: Void = recorder.run(task)
-        for _ in 0..<1_000 where session.resources.cookieQueue.operationCount == 0 {
+        for _ in 0..<1_000 where session.resources.cookieQueue.turnCount == 0 {
             try await Task.sleep(for: .milliseconds(10))
         }
-        #expect(session.resources.cookieQueue.operationCount == 1)
+        #expect(session.resources.cookieQueue.turnCount == 1)
         if isCancelled {
             task.cancel()
             await end
         }
-        session.resources.cookieQueue.isSuspended = false
-        await withCheckedContinuation { done in session.resources.cookieQueue.addBarrierBlock { done.resume() } }
+        session.resources.cookieQueue.thread.resume()
+        await withCheckedContinuation { done in session.resources.cookieQueue.thread.async { done.resume() } }
         await end
         #expect(session.resources.settings.httpCookieStorage?.cookies?.count == (isCancelled ? 0 : 1))
     }

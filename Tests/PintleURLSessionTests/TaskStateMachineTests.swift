@@ -40,9 +40,10 @@ struct TaskStateMachineTests {
     @Test("The running transfer has the hold of each state, and another transfer has none")
     func holds() throws {
         let all: TransferHold = [.answer, .choice]
+        let cookies = all.union(.cookies)
         let holds: [TaskSituation: TransferHold] = [
-            .storingCookies: all, .storingCookiesOfRedirect: all, .storingCookiesOfChallenge: all,
-            .storingCookiesOfStaleNonce: all, .storingCookiesOfRefusal: all, .askingRedirect: all,
+            .storingCookies: cookies, .storingCookiesOfRedirect: cookies, .storingCookiesOfChallenge: cookies,
+            .storingCookiesOfStaleNonce: cookies, .storingCookiesOfRefusal: cookies, .askingRedirect: all,
             .askingCredential: all, .askingTwoOffers: all,
             .acceptingHeld: all, .askingResponse: .answer,
         ]
@@ -75,7 +76,7 @@ struct TaskStateMachineTests {
         var machine = try TaskSituation.passing.machine()
         try #require(machine.deadline == 60)
         let actions = machine.completed(1, .timedOut, at: uptime)
-        #expect(actions.map(\.summary) == (uptime < 60 ? ["checkContent /next"] : ["finish -1001"]))
+        #expect(actions.map(\.summary) == (uptime < 60 ? ["prepareNext /next after 1"] : ["finish -1001"]))
     }
 
     @Test("A policy may change 64 times before a transfer is sent, and not 65 times", arguments: [64, 65])

@@ -80,6 +80,7 @@ extension TaskStateMachine<Int>.Action {
         case .keepTask: "keepTask"
         case .openContent: "openContent"
         case .checkContent(let hop): "checkContent \(hop.summary)"
+        case .prepareNext(let hop, let last): "prepareNext \(hop.summary) after \(last)"
         case .makeTransfer(let hop): "makeTransfer \(hop.summary)"
         case .startCountdown: "startCountdown"
         case .askForStream(let hop): "askForStream \(hop.summary)"

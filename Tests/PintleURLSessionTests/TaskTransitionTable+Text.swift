@@ -135,7 +135,7 @@ extension TaskTransitionTable {
             muchData: refuse > loading, 1 of /first
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
-            superseded: checkContent /first > checkingContent of /first, supersessions 1
+            superseded: prepareNext /first after 1 > checkingContent of /first, supersessions 1
         loadingSuspended
             resume: adjustSuspension 1 > loading, 1 of /first
             suspend: - > loading, 1 of /first, suspended 2
@@ -160,7 +160,7 @@ extension TaskTransitionTable {
             muchData: refuse > loading, 1 of /first, suspended 1
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
-            superseded: checkContent /first > checkingContent of /first, suspended 1, supersessions 1
+            superseded: prepareNext /first after 1 > checkingContent of /first, suspended 1, supersessions 1
         loadingAuthorized
             suspend: adjustSuspension 1 > loading, 1 of /first, suspended 1, authorized first
             cancel: cancelTransfer 1 > cancelling 1
@@ -184,7 +184,7 @@ extension TaskTransitionTable {
             muchData: refuse > loading, 1 of /first, authorized first
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
-            superseded: checkContent /first > checkingContent of /first, supersessions 1, authorized first
+            superseded: prepareNext /first after 1 > checkingContent of /first, supersessions 1, authorized first
         storingCookies
             suspend: adjustSuspension 1 > storingCookies of 200, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -352,9 +352,9 @@ extension TaskTransitionTable {
             data: discard > passing to /next, 100 discarded, 1 of /first, redirects 1
             limitData: discard > passing to /next, 262144 discarded, 1 of /first, redirects 1
             muchData: refuse > passing to /next, 262145 discarded, 1 of /first, redirects 1
-            completed: checkContent /next > checkingContent of /next, redirects 1
-            timedOut: checkContent /next > checkingContent of /next, redirects 1
-            superseded: checkContent /next > checkingContent of /next, redirects 1
+            completed: prepareNext /next after 1 > checkingContent of /next, redirects 1
+            timedOut: prepareNext /next after 1 > checkingContent of /next, redirects 1
+            superseded: prepareNext /next after 1 > checkingContent of /next, redirects 1
         passingAtLimit
             suspend: adjustSuspension 1 > passing to /next, 262144 discarded, 1 of /first, suspended 1, redirects 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -363,9 +363,9 @@ extension TaskTransitionTable {
             data: refuse > passing to /next, 262244 discarded, 1 of /first, redirects 1
             limitData: refuse > passing to /next, 524288 discarded, 1 of /first, redirects 1
             muchData: refuse > passing to /next, 524289 discarded, 1 of /first, redirects 1
-            completed: checkContent /next > checkingContent of /next, redirects 1
-            timedOut: checkContent /next > checkingContent of /next, redirects 1
-            superseded: checkContent /next > checkingContent of /next, redirects 1
+            completed: prepareNext /next after 1 > checkingContent of /next, redirects 1
+            timedOut: prepareNext /next after 1 > checkingContent of /next, redirects 1
+            superseded: prepareNext /next after 1 > checkingContent of /next, redirects 1
         cancelling
             data: discard > cancelling 1
             limitData: discard > cancelling 1

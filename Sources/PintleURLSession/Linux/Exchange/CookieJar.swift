@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// A store for the cookies of one response.
+/// The cookies of one response, on their way into the storage.
 struct CookieJar: Sendable {
     /// The limit of cookies for one host. The oldest are deleted, as in browsers.
     static let hostLimit = 180
@@ -15,6 +15,10 @@ struct CookieJar: Sendable {
     private let storage: HTTPCookieStorage
     private let url: URL
     private let page: URL?
+    private let isSecure: Bool
+    private let head: ResponseHead
+    /// The cookies that are not stored yet; `nil` before the fields are parsed.
+    private var cookies: ArraySlice<HTTPCookie>?
 
     /// Returns `nil` if the response sets no cookie, or if the settings do not allow cookies.
     init?(
@@ -28,21 +32,35 @@ struct CookieJar: Sendable {
         else { return nil }
         self.storage = storage
         self.url = url
+        self.head = head
         page = request.mainDocumentURL
+        isSecure = server.scheme == .https
     }
 
-    /// Parses and stores the cookies. This may be slow: Foundation's default storage writes its whole content to the
-    /// disk for each cookie.
-    func store(_ head: ResponseHead, isSecure: Bool) {
-        var cookies = head.cookies(for: url)
-        if !cookies.isEmpty, !isSecure {
-            let names = Set(cookies.map(\.name))
-            let secure = (storage.cookies ?? []).filter { $0.isSecure && names.contains($0.name) }
-            cookies.removeAll { cookie in secure.contains { cookie.overlays($0) } }
-        }
-        guard !cookies.isEmpty else { return }
-        storage.setCookies(cookies, for: url, mainDocumentURL: page)
+    /// Stores cookies until a deadline, at least one of them, and deletes the oldest beyond the limits.
+    ///
+    /// - Parameter deadline: The system uptime in seconds.
+    /// - Returns: `true` once all cookies are stored.
+    mutating func store(until deadline: Double) -> Bool {
+        var cookies = cookies ?? head.cookies(for: url)[...]
+        defer { self.cookies = cookies }
+        // Both again in each turn, because other hosts had theirs: they may have set a secure cookie of the same name, and
+        // without eviction they could fill the storage together.
+        if !isSecure { removeOverlays(from: &cookies) }
         deleteOldest()
+        while let cookie = cookies.popFirst() {
+            storage.setCookies([cookie], for: url, mainDocumentURL: page)
+            guard cookies.isEmpty || ProcessInfo.processInfo.systemUptime < deadline else { return false }
+        }
+        deleteOldest()
+        return true
+    }
+
+    private func removeOverlays(from cookies: inout ArraySlice<HTTPCookie>) {
+        guard !cookies.isEmpty else { return }
+        let names = Set(cookies.map(\.name))
+        let secure = (storage.cookies ?? []).filter { $0.isSecure && names.contains($0.name) }
+        cookies.removeAll { cookie in secure.contains { cookie.overlays($0) } }
     }
 
     private func deleteOldest() {

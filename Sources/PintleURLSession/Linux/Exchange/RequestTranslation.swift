@@ -80,8 +80,8 @@ struct RequestTranslation {
 
     private func cookies(for request: URLRequest, to server: CurlURL) -> String? {
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
-            let storage = configuration.httpCookieStorage, storage.cookies?.isEmpty == false, let url = request.url,
-            server.isSameHost(as: url), let stored = storage.cookies(for: url), !stored.isEmpty
+            let storage = configuration.httpCookieStorage, let url = request.url,
+            let stored = storage.cookies(for: url), !stored.isEmpty, server.isSameHost(as: url)
         else { return nil }
         // Foundation for Linux compares only the domain, so compare scheme and path here.
         let isSecure = url.scheme?.lowercased() == "https"

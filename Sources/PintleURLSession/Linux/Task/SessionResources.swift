@@ -12,8 +12,7 @@ final class SessionResources: @unchecked Sendable {
     /// The credentials of the configuration. They are not in `settings`, so Foundation's own loader cannot use them.
     let credentials: CredentialStore
     let cache: ResponseCache
-    /// A queue that stores the cookies of at most four responses at a time, so that the cost is bounded.
-    let cookieQueue = OperationQueue()
+    let cookieQueue = CookieQueue()
     let transports: TransportProvider
     let registry: TaskRegistry
 
@@ -31,6 +30,5 @@ final class SessionResources: @unchecked Sendable {
         credentials = CredentialStore(storage: configuration.urlCredentialStorage)
         cache = ResponseCache(configuration.urlCache)
         registry = TaskRegistry(delegate: delegate)
-        cookieQueue.maxConcurrentOperationCount = 4
     }
 }

@@ -89,13 +89,25 @@ extension TaskLoader: TransferEvents {
 
     /// Stores cookies on a queue of the session, so that the transport's thread does not wait.
     func store(_ reception: Reception, _ hop: Hop, _ running: RunningTransfer) {
-        resources.cookieQueue.addOperation { [self] in
-            // Skip a task that has ended: other tasks wait for this queue.
-            guard read({ $0.isStoringCookies(over: running) }) else { return }
-            let jar = CookieJar(for: reception.head, from: reception.url, to: hop.request, under: resources.settings)
-            jar?.store(reception.head, isSecure: reception.url.scheme == .https)
-            let canAsk = outbox.delegate != nil
-            advance { $0.storedCookies(over: running, canAsk: canAsk) }
-        }
+        let jar = CookieJar(for: reception.head, from: reception.url, to: hop.request, under: resources.settings)
+        let job = CookieQueue.Job(
+            host: reception.url.endpoint.host, isUrgent: running.transfer.isCovered, jar: jar,
+            isNeeded: { [self] in read { $0.isStoringCookies(over: running) } },
+            completion: { [self] in
+                let canAsk = outbox.delegate != nil
+                running.transport.release(running.transfer, .cookies)
+                advance { $0.storedCookies(over: running, canAsk: canAsk) }
+            })
+        resources.cookieQueue.add(job)
     }
+
+    /// Continues with the next request, which needs the cookies of its server.
+    func prepareNext(_ hop: Hop, after last: Transfer) {
+        resources.cookieQueue.addTurn(isUrgent: last.isCovered) { [self] in checkContent(of: hop) }
+    }
+}
+
+extension Transfer {
+    /// A Boolean value that indicates whether the policy has a rule for the server.
+    fileprivate var isCovered: Bool { generation.policy.rule(for: request.url.endpoint) != nil }
 }

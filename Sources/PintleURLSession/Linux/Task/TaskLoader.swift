@@ -121,6 +121,7 @@ final class TaskLoader: Sendable {
             case .keepTask: keepTask()
             case .openContent: openContent()
             case .checkContent(let hop): checkContent(of: hop)
+            case .prepareNext(let hop, let last): prepareNext(hop, after: last.transfer)
             case .makeTransfer(let hop): makeTransfer(for: hop)
             case .startCountdown: startCountdown()
             case .askForStream(let hop): askForStream(for: hop)

@@ -104,6 +104,9 @@ extension TaskStateMachine {
         /// Checks whether the content of the hop is available. The loader then calls ``TaskStateMachine/hasContent()``
         /// or ``TaskStateMachine/lacksContent(canAsk:)``.
         case checkContent(Hop)
+        /// As `checkContent`, for a request that follows another one. The event came on the transport's thread, which
+        /// must not wait for the storage of cookies. So the loader performs this step on another thread.
+        case prepareNext(Hop, after: Carrier)
         /// Looks into the cache, or makes a transfer. The loader then calls ``TaskStateMachine/hasTransport()``, and
         /// after that ``TaskStateMachine/foundInCache(_:by:)`` or ``TaskStateMachine/made(_:authorization:)``.
         case makeTransfer(Hop)

@@ -69,8 +69,8 @@ extension TaskStateMachine {
     func hold(of carrier: Carrier) -> TransferHold {
         guard case (_, _, let stage)? = transfer(carrier) else { return [] }
         switch stage {
-        case .storingCookies, .asking(.redirect), .asking(.credential), .accepting(_, isHeld: true):
-            return [.answer, .choice]
+        case .storingCookies: return [.answer, .choice, .cookies]
+        case .asking(.redirect), .asking(.credential), .accepting(_, isHeld: true): return [.answer, .choice]
         case .asking(.response): return .answer
         case .loading, .accepting, .receiving, .passing: return []
         }

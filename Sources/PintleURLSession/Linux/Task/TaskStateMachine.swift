@@ -175,10 +175,10 @@ extension TaskStateMachine {
         return end(.timedOut)
     }
 
-    private mutating func begin(_ hop: Hop, _ live: inout Live) -> [Action] {
+    private mutating func begin(_ hop: Hop, _ live: inout Live, after last: Carrier? = nil) -> [Action] {
         live.step = .checkingContent(hop)
         state = .live(live)
-        return [.checkContent(hop)]
+        return [last.map { .prepareNext(hop, after: $0) } ?? .checkContent(hop)]
     }
 
     private mutating func end(_ failure: TransferFailure?) -> [Action] { [finish(failure)] }
@@ -270,10 +270,10 @@ extension TaskStateMachine {
         // The task's deadline has passed too, so do not start its next request.
         case (.passing, .timedOut) where live.deadline <= uptime(): return end(.timedOut)
         // The next request does not depend on how the discarded content ended.
-        case (.passing(let next, _), _): return begin(next, &live)
+        case (.passing(let next, _), _): return begin(next, &live, after: carrier)
         case (.loading, .superseded) where live.supersessions < Self.supersessionLimit:
             live.supersessions += 1
-            return begin(hop, &live)
+            return begin(hop, &live, after: carrier)
         case (.receiving, nil): return [.storeResponse, finish(nil)]
         case (_, let failure): return end(failure ?? .withoutResponse)
         }

@@ -93,6 +93,7 @@ final class CurlLoop: @unchecked Sendable {
             runCommands()
             for transfer in gathering.removeYielding() { transfer.release([]) }
             curl_multi_perform(multi, &running)
+            for transfer in gathering.removeStreams() { startNext(for: transfer) }
             // A command that was sent before a response came takes effect before the response is reported.
             runCommands()
             handOver()
@@ -171,7 +172,9 @@ final class CurlLoop: @unchecked Sendable {
                 // The queue may have skipped the transfer while it was suspended.
                 if hold.contains(.suspended), transfer.handle == nil { startNext(for: transfer) }
             case .retire:
-                for transfer in queues.removeWaiting() { transfer.end(.superseded) }
+                let retired = queues.waiting
+                queues.remove(retired)
+                for transfer in retired { transfer.end(.superseded) }
             case .finish: isFinishing = true
             }
         }
@@ -182,7 +185,7 @@ final class CurlLoop: @unchecked Sendable {
         guard !transfer.isOver else { return }
         guard transfer.generation.isCurrent else { return transfer.end(.superseded) }
         queues.add(transfer)
-        nextDeadline = min(nextDeadline, transfer.request.deadline)
+        nextDeadline = min(nextDeadline, deadline(of: transfer))
         startNext(for: transfer)
     }
 
@@ -277,18 +280,20 @@ final class CurlLoop: @unchecked Sendable {
         let now = ProcessInfo.processInfo.systemUptime
         guard now >= nextDeadline else { return }
         nextDeadline = .infinity
-        for transfer in Array(transfers.values) + queues.waiting + Array(waiting.values) {
-            // The idle time-out does not apply to a transfer that is still queued or has already ended, only the
-            // deadline of the task.
-            let deadline = transfer.handle == nil ? transfer.request.deadline : deadline(of: transfer)
-            if deadline <= now {
-                remove(transfer)
-                waiting[ObjectIdentifier(transfer)] = nil
-                transfer.end(.timedOut)
-            } else {
-                nextDeadline = min(nextDeadline, deadline)
-            }
+        func isOverdue(_ transfer: Transfer) -> Bool {
+            let deadline = deadline(of: transfer)
+            if deadline > now { nextDeadline = min(nextDeadline, deadline) }
+            return deadline <= now
         }
+        // The queues first, because a transfer that ends starts the next one.
+        let queued = queues.waiting.filter(isOverdue)
+        queues.remove(queued)
+        let others = (Array(transfers.values) + Array(waiting.values)).filter(isOverdue)
+        for transfer in others {
+            remove(transfer)
+            waiting[ObjectIdentifier(transfer)] = nil
+        }
+        for transfer in queued + others { transfer.end(.timedOut) }
     }
 
     private func checkUploads() {
@@ -298,12 +303,16 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in uploads.values { nextUploadCheck = min(nextUploadCheck, transfer.checkUpload(at: now)) }
     }
 
-    /// Returns the uptime at which a transfer times out. A hold stops the idle time-out, but not the deadline of the
-    /// task.
+    /// Returns the uptime at which a transfer times out, whether it is queued, runs, or has ended and is held.
     private func deadline(of transfer: Transfer) -> Double {
-        guard transfer.holds.isEmpty else {
-            return min(ProcessInfo.processInfo.systemUptime + transfer.request.idleTimeout, transfer.request.deadline)
-        }
-        return min(transfer.lastActivity + transfer.request.idleTimeout, transfer.request.deadline)
+        let start =
+            if transfer.holds.stopsClock {
+                ProcessInfo.processInfo.systemUptime
+            } else if transfer.handle == nil, transfer.end == nil {
+                queues.waitingSince(transfer)
+            } else {
+                transfer.lastActivity
+            }
+        return min(start + transfer.request.idleTimeout, transfer.request.deadline)
     }
 }

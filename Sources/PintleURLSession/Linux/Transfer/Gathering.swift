@@ -2,6 +2,7 @@
 /// thread.
 final class Gathering {
     private var transfers: [Transfer] = []
+    private var streams: [Transfer] = []
     private var yielding: [Transfer] = []
     /// The transfers that continue after those of ``yielding``.
     private var yieldingLast: [Transfer] = []
@@ -19,6 +20,14 @@ final class Gathering {
     func removeYielding() -> [Transfer] {
         defer { (yielding, yieldingLast) = ([], []) }
         return yielding + yieldingLast
+    }
+
+    /// Records a transfer whose connection turned out to carry several at a time, so that queued ones may start.
+    func addStream(_ transfer: Transfer) { streams.append(transfer) }
+
+    func removeStreams() -> [Transfer] {
+        defer { streams.removeAll(keepingCapacity: true) }
+        return streams
     }
 
     func add(_ transfer: Transfer) { transfers.append(transfer) }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Pintle
 
 /// A limit on the transfers to one server that run at a time. The others wait in a queue: first come, first served.
@@ -6,9 +7,26 @@ internal import Pintle
 /// transfers: of 512 at once, a hundred stayed behind while six connections were idle, and nothing woke them.
 struct HostQueues {
     private struct Host {
-        var running = 0
-        var multiplexes = false
+        var running: [ObjectIdentifier: Transfer] = [:]
         var waiting: ArraySlice<Transfer> = []
+        /// The uptime at which a transfer that had a response last freed its place.
+        var lastProgress = 0.0
+
+        /// Removes and returns the next transfer, if it may run.
+        ///
+        /// - Parameter limit: The number of transfers that may have a connection of their own. A transfer shares its
+        ///   connection if its gate has found HTTP/2. Nothing is concluded from earlier transfers, because a server may
+        ///   change its protocol.
+        mutating func startNext(limit: Int) -> Transfer? {
+            guard running.count < max(limit, HostQueues.streamLimit),
+                running.values.count(where: { !$0.handleState.isStream }) < limit,
+                let index = waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
+            else { return nil }
+            // Removing the first element of a slice does not move the others.
+            let transfer = index == waiting.startIndex ? waiting.removeFirst() : waiting.remove(at: index)
+            running[ObjectIdentifier(transfer)] = transfer
+            return transfer
+        }
     }
 
     /// The number of streams that libcurl puts on one connection.
@@ -38,44 +56,45 @@ struct HostQueues {
 
     /// Removes and returns the next transfer that may run. A suspended transfer keeps its place and is skipped.
     mutating func next(for endpoint: ServerEndpoint) -> Transfer? {
-        guard var host = hosts[endpoint], host.running < limit(of: host),
-            let index = host.waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
-        else { return nil }
-        // Removing the first element of a slice does not move the others.
-        let transfer = index == host.waiting.startIndex ? host.waiting.removeFirst() : host.waiting.remove(at: index)
-        host.running += 1
-        hosts[endpoint] = host
-        return transfer
+        hosts[endpoint]?.startNext(limit: connectionLimit)
     }
 
     /// Frees the place of a transfer that ran.
     mutating func leave(_ transfer: Transfer) {
         let endpoint = transfer.request.url.endpoint
-        guard var host = hosts[endpoint] else { return }
-        host.running -= 1
-        host.multiplexes = host.multiplexes || transfer.isMultiplexed
-        hosts[endpoint] = host.running == 0 && host.waiting.isEmpty ? nil : host
+        hosts[endpoint]?.running[ObjectIdentifier(transfer)] = nil
+        if transfer.handleState.hasHead { hosts[endpoint]?.lastProgress = ProcessInfo.processInfo.systemUptime }
+        forgetIfIdle(endpoint)
+    }
+
+    /// Returns the uptime since which a queued transfer waits without progress: since it was made or resumed, or since
+    /// the server last ended a response.
+    ///
+    /// So a long queue outlasts the time-out while its server answers. Transfers that got no response do not count:
+    /// behind a silent server, the whole queue times out together and not six at a time.
+    func waitingSince(_ transfer: Transfer) -> Double {
+        max(transfer.lastActivity, hosts[transfer.request.url.endpoint]?.lastProgress ?? 0)
     }
 
     /// Removes a transfer from the queue.
     mutating func remove(_ transfer: Transfer) {
         let endpoint = transfer.request.url.endpoint
-        guard var host = hosts[endpoint] else { return }
-        host.waiting.removeAll { $0 === transfer }
-        hosts[endpoint] = host.running == 0 && host.waiting.isEmpty ? nil : host
+        hosts[endpoint]?.waiting.removeAll { $0 === transfer }
+        forgetIfIdle(endpoint)
     }
 
-    /// Removes and returns all queued transfers.
-    mutating func removeWaiting() -> [Transfer] {
-        let waiting = waiting
-        for (endpoint, var host) in hosts {
-            host.waiting = []
-            hosts[endpoint] = host.running == 0 ? nil : host
+    /// Removes queued transfers in one pass, however many there are.
+    mutating func remove(_ transfers: [Transfer]) {
+        let removed = Set(transfers.map(ObjectIdentifier.init))
+        for endpoint in Set(transfers.map(\.request.url.endpoint)) {
+            hosts[endpoint]?.waiting.removeAll { removed.contains(ObjectIdentifier($0)) }
+            forgetIfIdle(endpoint)
         }
-        return waiting
     }
 
-    private func limit(of host: Host) -> Int {
-        host.multiplexes ? max(connectionLimit, Self.streamLimit) : connectionLimit
+    /// Removes a server without transfers, so that a session does not remember every server that it has met.
+    private mutating func forgetIfIdle(_ endpoint: ServerEndpoint) {
+        guard let host = hosts[endpoint], host.running.isEmpty, host.waiting.isEmpty else { return }
+        hosts[endpoint] = nil
     }
 }

@@ -17,8 +17,8 @@ final class Transfer: @unchecked Sendable {
     var handle: UnsafeMutableRawPointer?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
-    /// A Boolean value that indicates whether the transfer needs a new connection, because the last verdict had
-    /// expired.
+    /// A Boolean value that indicates whether the transfer needs a new connection, because the gate has refused the
+    /// last one.
     var wantsFreshConnection = false
 
     let options: CurlTransport.Options
@@ -27,7 +27,8 @@ final class Transfer: @unchecked Sendable {
     let addresses: StringList
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     var handleState = HandleState()
-    /// The list in which the loop finds transfers that have gathered content.
+    /// The list in which the loop finds transfers that have gathered content, or found out that they share a
+    /// connection.
     var gathering: Gathering?
     /// The result, once there is one. A hold may delay its report.
     private(set) var end: Result<Void, TransferFailure>?
@@ -99,6 +100,9 @@ final class Transfer: @unchecked Sendable {
 
     enum GateFailure {
         case noReceipt, receiptOver, superseded
+        /// The connection has no TLS yet, because another transfer is still making it. libcurl 7.88 uses such a
+        /// connection if an older one to the same server speaks HTTP/2.
+        case unfinished
     }
 
     init(
@@ -161,7 +165,11 @@ extension Transfer {
         }
         let ssl = pintle_curl_get_ssl(handle)
         guard request.url.scheme == .https else { return ssl == nil }
-        guard let ssl, let receipt = ConnectionReceipt.attached(to: OpaquePointer(ssl)) else {
+        guard let ssl, HandshakeJudge.hasEndedHandshake(OpaquePointer(ssl)) else {
+            handleState.gateFailure = .unfinished
+            return false
+        }
+        guard let receipt = ConnectionReceipt.attached(to: OpaquePointer(ssl)) else {
             handleState.gateFailure = .noReceipt
             return false
         }
@@ -181,6 +189,7 @@ extension Transfer {
         handleState.head.receipt = trust
         handleState.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
         handleState.isStream = HandshakeJudge.speaksHTTP2(OpaquePointer(ssl))
+        if handleState.isStream { gathering?.addStream(self) }
         if request.hasContent { readToEndOfStream(handleState.isStream) }
         return true
     }
@@ -190,8 +199,13 @@ extension Transfer {
 
 extension Transfer {
     /// A Boolean value that indicates whether the transfer may be repeated on another connection. This is safe: the
-    /// verdict on the idle connection had expired, so nothing was sent.
-    var mayBeRepeated: Bool { handleState.gateFailure == .receiptOver && !wantsFreshConnection }
+    /// gate has stopped it, so nothing was sent.
+    var mayBeRepeated: Bool {
+        switch handleState.gateFailure {
+        case .receiptOver, .unfinished: !wantsFreshConnection
+        case .noReceipt, .superseded, nil: false
+        }
+    }
 
     /// A Boolean value that indicates whether this is a stream that waits only for the network.
     var isReadyStream: Bool { handleState.isStream && holds.isEmpty }

@@ -24,6 +24,12 @@ struct TransferHold: OptionSet, Sendable {
     static let suspended = TransferHold(rawValue: 4)
     /// The delegate is choosing the next request. Always set together with `answer`.
     static let choice = TransferHold(rawValue: 8)
+    /// The session stores the cookies of the response. Always set together with `answer`.
+    static let cookies = TransferHold(rawValue: 16)
+
+    /// A Boolean value that indicates whether the idle time-out pauses, because the app has to act next. The deadline
+    /// of the task never pauses.
+    var stopsClock: Bool { !isDisjoint(with: [.suspended, .backlog]) || contains(.answer) && !contains(.cookies) }
 }
 
 /// The reason why a transfer ended without a complete response.

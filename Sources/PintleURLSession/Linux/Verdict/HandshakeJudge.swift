@@ -105,6 +105,9 @@ final class HandshakeJudge: HandshakeObserver {
         judge(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), index))
     }
 
+    /// Returns `true` once the handshake is complete.
+    static func hasEndedHandshake(_ ssl: OpaquePointer) -> Bool { SSL_is_init_finished(ssl) == 1 }
+
     /// Returns `true` if client and server have agreed on HTTP/2 (RFC 7301).
     static func speaksHTTP2(_ ssl: OpaquePointer) -> Bool {
         var name: UnsafePointer<UInt8>?

@@ -229,6 +229,7 @@ final class CurlLoop: @unchecked Sendable {
     private func detach(_ transfer: Transfer) {
         guard let handle = transfer.handle else { return }
         transfer.handle = nil
+        transfer.leaveConnection()
         transfers[handle] = nil
         uploads[handle] = nil
         curl_multi_remove_handle(multi, handle)

@@ -142,7 +142,7 @@ func toolTargets() -> [Target] {
 func linuxTargets() -> [Target] {
     toolTargets() + [
         module(
-            "PintleURLSession", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleStorage",
+            "PintleURLSession", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleStorage", "PintleSystem",
             "PintleUpdates", "COpenSSL", "CCurl", exclude: ["Apple"]),
         // Each program kills itself halfway: in a change, in an adoption, while it stores or sends reports.
         victim("StorageVictim", on: "Pintle", "PintleStorage"),

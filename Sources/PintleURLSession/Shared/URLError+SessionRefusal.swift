@@ -13,7 +13,7 @@ extension URLError {
             case .plainHTTP, .insecureRedirect: .appTransportSecurityRequiresSecureConnection
             case .invalidRequest: .badURL
             case .tooManyRedirects: .httpTooManyRedirects
-            case .unsupportedProxy: .cannotConnectToHost
+            case .unsupportedProxy, .outOfResources: .cannotConnectToHost
             case .notJudged: .secureConnectionFailed
             case .unsupportedFeature, .unsuitableLibrary, .stockLoader: .unsupportedURL
             }

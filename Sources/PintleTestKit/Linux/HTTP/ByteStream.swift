@@ -30,10 +30,12 @@ extension ByteStream {
     }
 }
 
-/// A connection over TLS 1.3 whose server can change its keys.
+/// A connection over TLS 1.3 whose server can send handshake messages after the handshake.
 package protocol RekeyingStream: ByteStream {
     /// Sends `count` KeyUpdate messages (RFC 8446 section 4.6.3) in a row.
     func updateKeys(times count: Int) throws(StreamError)
+    /// Sends a NewSessionTicket message (RFC 8446 section 4.6.1).
+    func sendTicket() throws(StreamError)
 }
 
 /// A connection whose server can wait while it sends.
@@ -50,6 +52,16 @@ package protocol KeptStream: ByteStream {
     var isCrowded: Bool { get }
     /// Limits the time for all further reads together.
     func limitReading(seconds: Double)
+}
+
+/// A connection over TLS that an attacker on the network can reach.
+package protocol ExposedStream: ByteStream {
+    /// Ends the TCP connection without close_notify.
+    ///
+    /// - Parameter isReset: `true` for a reset, which follows when the connection is released; `false` for an end of file.
+    func cut(isReset: Bool)
+    /// Sends bytes without encrypting them.
+    func inject(_ bytes: [UInt8]) throws(StreamError)
 }
 
 /// The error of a connection that is closed, broken or too slow.

@@ -4,7 +4,7 @@ internal import COpenSSL
 ///
 /// OpenSSL reads and writes memory, and this class copies the bytes between that memory and the socket. OpenSSL's own socket
 /// BIO would raise SIGPIPE, could not be woken when the server closes, and could neither stall nor change its output.
-final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream {
+final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream, ExposedStream {
     private let socket: TCPConnection
     private let state: TLSServerState
     private let index: Int
@@ -163,7 +163,21 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         guard result > 0 else { throw StreamError(reason: "the client ended the session") }
     }
 
+    func sendTicket() throws(StreamError) {
+        guard SSL_new_session_ticket(ssl) == 1, try drive({ SSL_do_handshake(ssl) }) > 0 else {
+            throw StreamError(reason: "no ticket can be sent")
+        }
+    }
+
     func pause(seconds: Double) throws(StreamError) { try socket.pause(seconds: seconds) }
+
+    func cut(isReset: Bool) {
+        if isReset { socket.resetOnClose() }
+        // Also keeps close() from sending close_notify.
+        socket.shutdownWriting()
+    }
+
+    func inject(_ bytes: [UInt8]) throws(StreamError) { try socket.write(bytes) }
 
     /// Sends close_notify.
     func close() {

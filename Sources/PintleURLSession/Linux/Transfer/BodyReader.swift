@@ -12,7 +12,7 @@ final class BodyReader {
     }
 
     private let body: TransferRequest.Body
-    private var offset: Int64 = 0
+    private(set) var offset: Int64 = 0
     private let file: CInt
 
     init(_ body: TransferRequest.Body) throws(TransferFailure) {

@@ -26,6 +26,13 @@ enum CurlLibrary {
         return nil
     }()
 
+    /// A Boolean value that indicates whether this libcurl repeats an HTTP/2 request if the server ends the connection with
+    /// close_notify and without GOAWAY.
+    static let repeatsAfterCloseNotify =
+        pintle_curl_version().map {
+            (0x08_00_00..<0x08_07_00).contains($0.pointee.version_num)
+        } ?? true
+
     static let version = pintle_curl_version().map { String(cString: $0.pointee.version) } ?? "unknown"
 }
 

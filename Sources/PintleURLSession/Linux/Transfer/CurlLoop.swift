@@ -53,8 +53,15 @@ final class CurlLoop: @unchecked Sendable {
     /// The limit of idle connections to all servers together.
     private static let idleConnections = 256
 
+    /// - Returns: `nil` if there is no memory or no file descriptor for libcurl.
     init?(connectionsPerHost: Int, completions: CompletionBatch) {
         guard let multi = curl_multi_init() else { return nil }
+        // Without descriptors, libcurl 7.88 makes a multi handle that cannot be woken, so that commands would wait for
+        // hours. A wake-up before the first wait only ends that wait at once.
+        guard curl_multi_wakeup(multi) == CURLM_OK else {
+            curl_multi_cleanup(multi)
+            return nil
+        }
         self.multi = multi
         self.completions = completions
         // libcurl's default is four idle connections for each running transfer, which is too few when few transfers
@@ -137,7 +144,11 @@ final class CurlLoop: @unchecked Sendable {
         return CInt(max(0, min(min(nextDeadline, nextUploadCheck) - now, longest)) * 1_000) + 1
     }
 
-    private func close() -> Bool {
+    /// Accepts no more commands, and frees the multi handle. Only the loop's thread may call this, if there is one.
+    ///
+    /// - Returns: `false` if there are commands left to run.
+    @discardableResult
+    func close() -> Bool {
         let isOver = inbox.withLock { inbox in
             inbox.isClosed = inbox.commands.isEmpty
             return inbox.isClosed
@@ -232,6 +243,7 @@ final class CurlLoop: @unchecked Sendable {
     private func detach(_ transfer: Transfer) {
         guard let handle = transfer.handle else { return }
         transfer.handle = nil
+        transfer.leaveConnection()
         transfers[handle] = nil
         uploads[handle] = nil
         curl_multi_remove_handle(multi, handle)

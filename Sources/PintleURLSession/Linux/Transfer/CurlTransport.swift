@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Foundation
 internal import PintleOpenSSL
+internal import PintleSystem
 internal import Synchronization
 
 /// The transport for one policy generation. It has one thread, one multi handle and its own connection pool, so a
@@ -32,16 +33,22 @@ final class CurlTransport: Sendable {
     init(_ generation: PolicyGeneration, options: Options, completions: CompletionBatch) throws(SessionRefusal) {
         if let refusal = CurlLibrary.refusal { throw refusal }
         guard let loop = CurlLoop(connectionsPerHost: options.connectionsPerHost, completions: completions) else {
-            throw SessionRefusal(.unsuitableLibrary, "libcurl has no memory for connections")
+            throw SessionRefusal(
+                .outOfResources, "the process has no file descriptor or no memory left for a session's connections",
+                hint: "free some, or raise the limit (ulimit -n), and make the request again")
         }
         self.generation = generation
         self.options = options
         addresses = StringList(options.addresses)
         self.loop = loop
         counter = loop.counter
-        let thread = Thread { loop.run() }
-        thread.name = "pintle.transport"
-        thread.start()
+        // Foundation's Thread does not report that the system cannot start it.
+        guard SystemThread.startDetached({ loop.run() }) else {
+            loop.close()
+            throw SessionRefusal(
+                .outOfResources, "the process cannot start a thread for a session's connections",
+                hint: "end some, or raise the limit (ulimit -u), and make the request again")
+        }
     }
 
     deinit {

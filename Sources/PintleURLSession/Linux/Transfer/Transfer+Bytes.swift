@@ -84,7 +84,10 @@ extension Transfer {
         }
         switch reader.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count)) {
         case .bytes(let given):
-            if given > 0 { events?.transfer(self, didSend: given) }
+            if reader.offset > reportedBytes {
+                events?.transfer(self, didSend: Int(reader.offset - reportedBytes))
+                reportedBytes = reader.offset
+            }
             return given
         case .later:
             handleState.isSendPaused = true

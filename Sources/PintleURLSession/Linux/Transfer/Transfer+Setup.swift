@@ -28,8 +28,9 @@ extension Transfer {
         pintle_curl_set_socket_options(
             handle,
             { at, _, _ in
-                Transfer.at(at)?.handleState.isConnecting = true
-                Transfer.at(at)?.handleState.isStream = false
+                guard let transfer = Transfer.at(at), transfer.beginsAttempt() else { return CInt(CURL_SOCKOPT_ERROR) }
+                transfer.handleState.isConnecting = true
+                transfer.handleState.isStream = false
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
         // Without TLS, never HTTP/2: a status line that names it would make libcurl put two requests on one connection.
@@ -38,6 +39,9 @@ extension Transfer {
         pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.recordSize : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
+        // Without TLS, a kept connection cannot be examined before a request; see `isFit`. libcurl examines it not at all
+        // (7.88) or only once a second (8.22).
+        set(CURLOPT_FORBID_REUSE, request.url.scheme == .http ? 1 : 0)
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, request.fields.pointer)
         // These fields are for the server. A proxy that opens a tunnel gets none of them.
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))

@@ -17,9 +17,11 @@ final class Transfer: @unchecked Sendable {
     var handle: UnsafeMutableRawPointer?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
-    /// A Boolean value that indicates whether the transfer needs a new connection, because the gate has refused the
-    /// last one.
+    /// A Boolean value that indicates whether this is the second attempt, which needs a new connection. There is no
+    /// third.
     var wantsFreshConnection = false
+    /// The bytes of content that were reported as sent. A repetition reports only those behind them.
+    var reportedBytes: Int64 = 0
 
     let options: CurlTransport.Options
     /// The counter of the loop that the transfer runs in.
@@ -92,6 +94,8 @@ final class Transfer: @unchecked Sendable {
         var contentLoss: CURLcode?
         /// A Boolean value that indicates whether the connection carries other transfers too (HTTP/2).
         var isStream = false
+        /// A Boolean value that indicates whether the gate has let the request pass.
+        var hasPassedGate = false
         var gateFailure: GateFailure?
         /// A Boolean value that indicates whether libcurl does not check the server's name. The verdict then has to be
         /// based on an approval.
@@ -103,6 +107,10 @@ final class Transfer: @unchecked Sendable {
         /// The connection has no TLS yet, because another transfer is still making it. libcurl 7.88 uses such a
         /// connection if an older one to the same server speaks HTTP/2.
         case unfinished
+        /// The kept connection is unfit for this request, which was not sent over it.
+        case unfit
+        /// libcurl wanted to send the request again, although the server may have received it.
+        case repeated
     }
 
     init(
@@ -154,15 +162,27 @@ extension Transfer {
         return judge.install(on: context)
     }
 
-    /// Returns `true` if the connection, new or idle, has a verdict that allows the request. libcurl calls this before
-    /// each request.
+    /// Returns `true` if the request may go over the connection, new or kept. libcurl calls this before each attempt to
+    /// send it.
     func passesGate() -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
+        let isKept = !handleState.isConnecting
         handleState.isConnecting = false
+        guard beginsAttempt() else { return false }
         guard generation.isCurrent else {
             handleState.gateFailure = .superseded
             return false
         }
+        handleState.hasPassedGate = hasVerdict() && isFit(isKept)
+        // Otherwise another request would meet the same connection. An unfinished one belongs to another transfer.
+        if !handleState.hasPassedGate, handleState.gateFailure != .unfinished {
+            pintle_curl_set_long(handle, CURLOPT_FORBID_REUSE, 1)
+        }
+        return handleState.hasPassedGate
+    }
+
+    /// Returns `true` if the connection has a verdict that allows the request.
+    private func hasVerdict() -> Bool {
         let ssl = pintle_curl_get_ssl(handle)
         guard request.url.scheme == .https else { return ssl == nil }
         guard let ssl, HandshakeJudge.hasEndedHandshake(OpaquePointer(ssl)) else {
@@ -198,15 +218,6 @@ extension Transfer {
 // MARK: The end
 
 extension Transfer {
-    /// A Boolean value that indicates whether the transfer may be repeated on another connection. This is safe: the
-    /// gate has stopped it, so nothing was sent.
-    var mayBeRepeated: Bool {
-        switch handleState.gateFailure {
-        case .receiptOver, .unfinished: !wantsFreshConnection
-        case .noReceipt, .superseded, nil: false
-        }
-    }
-
     /// A Boolean value that indicates whether this is a stream that waits only for the network.
     var isReadyStream: Bool { handleState.isStream && holds.isEmpty }
 
@@ -323,6 +334,7 @@ extension Transfer {
 extension Transfer {
     /// Translates a result of libcurl into a failure.
     func failure(_ result: CURLcode) -> TransferFailure {
+        if let failure = failureWithoutResponse(result) { return failure }
         if handleState.gateFailure == .superseded || handleState.judge?.isSuperseded == true { return .superseded }
         if let rejection = handleState.judge?.rejection { return .rejected(rejection) }
         if handleState.gateFailure != nil || handleState.judge?.lacksVerdict == true {

@@ -18,6 +18,11 @@ struct TransferRequest: Sendable {
             case .stream(_, let size): size
             }
         }
+
+        /// A Boolean value that indicates whether the next reader gets the whole content.
+        var isWhole: Bool {
+            if case .stream(let stream, _) = self { stream.isWhole } else { true }
+        }
     }
 
     let url: CurlURL
@@ -28,6 +33,9 @@ struct TransferRequest: Sendable {
     /// A Boolean value that indicates whether the request announces content. Methods that expect content announce even
     /// an empty one (RFC 9110 section 8.6).
     var hasContent: Bool { body != nil || method != "GET" && method != "HEAD" }
+    /// A Boolean value that indicates whether the server may receive the request twice without another effect (RFC 9110
+    /// section 9.2.2).
+    var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method) }
     /// The bytes of content; `nil` for a stream of unknown length.
     var announcedLength: Int64? { body.map(\.size) ?? 0 }
     /// The proxy. libcurl gets it in every case, so that it does not read the environment itself.

@@ -6,16 +6,14 @@ internal import Synchronization
 
 /// A factory that makes one transport for each policy that a source puts in force. Safe to use from any thread.
 final class TransportProvider: Sendable {
-    private typealias Transport = Result<CurlTransport, SessionRefusal>
-
     private let source: (any PolicySource)?
     private let observer: (any TrustFailureObserver)?
     private let validator: PathValidator
     private let options: CurlTransport.Options
     /// The batch that runs the completions of async calls.
     let completions = CompletionBatch()
-    /// The transport for the newest policy that a task has asked for, with its generation; `nil` before the first task.
-    private let newest = Mutex<(generation: UInt64, transport: Transport)?>(nil)
+    /// The transport for the newest policy that a task has asked for; `nil` before the first task.
+    private let newest = Mutex<CurlTransport?>(nil)
 
     /// - Parameter source: the source of policies; `nil` for a session that refuses every request.
     init(
@@ -35,25 +33,18 @@ final class TransportProvider: Sendable {
                 .unsupportedFeature, "PinnedURLSession.shared has no policy", hint: "use URLSession.pinned(to:)")
         }
         let snapshot = source.current
-        let (transport, old) = newest.withLock { newest -> (Transport, Transport?) in
+        let (transport, old) = try newest.withLock { newest throws(SessionRefusal) -> (CurlTransport, CurlTransport?) in
             // Another task may have read a newer policy in the meantime.
-            if let newest, newest.generation >= snapshot.generation { return (newest.transport, nil) }
-            let old = newest?.transport
-            let new = makeTransport(snapshot, of: source)
-            newest = (snapshot.generation, new)
+            if let newest, newest.generation.snapshot.generation >= snapshot.generation { return (newest, nil) }
+            let old = newest
+            let generation = PolicyGeneration(snapshot, of: source, validator: validator, observer: observer)
+            // If this fails, the next task tries again.
+            let new = try CurlTransport(generation, options: options, completions: completions)
+            newest = new
             return (new, old)
         }
         // Outside the lock. The old transport ends with its last transfer.
-        if case .success(let old) = old { old.retire() }
-        return try transport.get()
-    }
-
-    private func makeTransport(_ snapshot: PolicySnapshot, of source: any PolicySource) -> Transport {
-        do throws(SessionRefusal) {
-            let generation = PolicyGeneration(snapshot, of: source, validator: validator, observer: observer)
-            return .success(try CurlTransport(generation, options: options, completions: completions))
-        } catch {
-            return .failure(error)
-        }
+        old?.retire()
+        return transport
     }
 }

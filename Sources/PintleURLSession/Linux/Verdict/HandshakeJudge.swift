@@ -38,6 +38,19 @@ final class HandshakeJudge: HandshakeObserver {
     var hasExceededBudget: Bool { budget.isExceeded }
     /// The limit on decoded content for the connection.
     var decoding: DecodingBudget { budget.decoding }
+    private var hasFatalAlert = false
+    /// The value of ``isIntact`` when libcurl ended the connection; `nil` before.
+    private var wasIntact: Bool?
+    /// A Boolean value that indicates whether the connection has neither failed nor ended without close_notify, which is
+    /// all that an attacker on the network can do to it.
+    var isIntact: Bool { wasIntact ?? (!hasFatalAlert && !budget.hasFailed) }
+    /// A Boolean value that indicates whether a request was not sent, because the server was not silent before it.
+    var hasWithheldRequest: Bool { budget.hasWithheldBytes }
+    /// The number of transfers that the connection carries.
+    private var transferCount = 0
+    private var lastUse = ProcessInfo.processInfo.systemUptime
+    /// The seconds since the last transfer has left the connection; 0 while it carries one.
+    var idleTime: Double { transferCount > 0 ? 0 : ProcessInfo.processInfo.systemUptime - lastUse }
     /// The reason why the policy refused the server.
     private(set) var rejection: TrustRejection?
     /// A Boolean value that indicates whether a newer policy was in force when the server sent its certificates. This
@@ -80,8 +93,11 @@ final class HandshakeJudge: HandshakeObserver {
             reference.release()
             return false
         }
-        SSL_CTX_set_info_callback(context) { ssl, place, _ in
+        SSL_CTX_set_info_callback(context) { ssl, place, value in
             guard let ssl else { return }
+            if place & SSL_CB_ALERT != 0 {
+                HandshakeJudge.installed(on: ssl)?.note(value, isSent: place & SSL_CB_WRITE != 0)
+            }
             if place & SSL_CB_HANDSHAKE_START != 0 { HandshakeJudge.installed(on: ssl)?.begin(ssl) }
             if place & SSL_CB_HANDSHAKE_DONE != 0 { HandshakeJudge.installed(on: ssl)?.budget.endHandshake() }
         }
@@ -99,6 +115,25 @@ final class HandshakeJudge: HandshakeObserver {
         hasBudget =
             budget.install(on: ssl) && VerificationHook(for: endpoint, observer: self, judge: verdict).attach(to: ssl)
     }
+
+    /// - Parameter alert: The level in the higher byte, the description in the lower one.
+    private func note(_ alert: CInt, isSent: Bool) {
+        if alert >> 8 == SSL3_AL_FATAL { hasFatalAlert = true }
+        if isSent, alert & 0xFF == SSL3_AD_CLOSE_NOTIFY { wasIntact = isIntact }
+    }
+
+    func addTransfer() { transferCount += 1 }
+
+    func removeTransfer() {
+        transferCount -= 1
+        lastUse = ProcessInfo.processInfo.systemUptime
+    }
+
+    /// Makes the next write over the connection fail if the server has sent anything that was not read yet, or has ended
+    /// the connection. See ``hasWithheldRequest``.
+    ///
+    /// A ticket or a KeyUpdate counts too, because OpenSSL cannot decrypt it within a write. The cost is a new connection.
+    func withholdRequestUnlessSilent() { budget.expectsSilence = true }
 
     /// Returns the judge of a connection.
     static func installed(on ssl: OpaquePointer) -> HandshakeJudge? {

@@ -10,6 +10,8 @@ internal import Synchronization
 /// turn. libcurl then returns to the loop. No data is lost, and the delay is short: the rest is still in the socket,
 /// and `poll` reports a socket with unread bytes at once.
 ///
+/// The filter also notes whether the socket fails, and can refuse to write while there is something to read.
+///
 /// Use it only on the transport's thread. The BIO owns a reference, and the `SSL` owns the BIO.
 final class ReadBudget {
     private let limits: ReadLimits
@@ -23,6 +25,12 @@ final class ReadBudget {
 
     /// A Boolean value that indicates whether the server sent more bytes than a handshake may have.
     private(set) var isExceeded = false
+    /// A Boolean value that indicates whether the socket has ended or failed.
+    private(set) var hasFailed = false
+    /// A Boolean value that indicates whether the next write needs a silent server.
+    var expectsSilence = false
+    /// A Boolean value that indicates whether a write failed because the server was not silent. Nothing was sent.
+    private(set) var hasWithheldBytes = false
 
     init(_ limits: ReadLimits, countedBy counter: TurnCounter) {
         self.limits = limits
@@ -32,20 +40,19 @@ final class ReadBudget {
 
     func endHandshake() { isHandshaking = false }
 
-    /// Puts a filter in front of the BIO that `ssl` reads from. Returns `false` if OpenSSL has no memory.
+    /// Puts a filter in front of the BIO that `ssl` uses. Returns `false` if OpenSSL has no memory.
     func install(on ssl: OpaquePointer) -> Bool {
         guard limits.isAvailable, let method = Self.method, let source = SSL_get_rbio(ssl),
-            let filter = BIO_new(method.pointer)
+            source == SSL_get_wbio(ssl), let filter = BIO_new(method.pointer)
         else {
             return false
         }
         BIO_set_data(filter, Unmanaged.passRetained(self).toOpaque())
         BIO_set_init(filter, 1)
-        // SSL_set0_rbio releases the SSL's reference to its old BIO, which the filter still needs.
+        // SSL_set_bio releases the SSL's references to its old BIO, which the filter still needs.
         BIO_up_ref(source)
-        // Not BIO_push: it would also modify `source`, which is the BIO for writing too.
         BIO_set_next(filter, source)
-        SSL_set0_rbio(ssl, filter)
+        SSL_set_bio(ssl, filter, filter)
         return true
     }
 
@@ -94,13 +101,39 @@ final class ReadBudget {
         case .bytes(let left):
             let received = BIO_read(source, buffer, min(count, CInt(clamping: left)))
             BIO_copy_next_retry(bio)
-            if received > 0 { budget.spend(Int(received)) }
+            if received > 0 { budget.spend(Int(received)) } else { budget.noteFailure(of: bio) }
             return received
         case .later:
             BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
             return -1
         case .never: return -1
         }
+    }
+
+    private static func write(_ bio: OpaquePointer, _ bytes: UnsafeRawPointer?, _ count: CInt) -> CInt {
+        BIO_clear_flags(bio, retryFlags)
+        guard let budget = of(bio), let source = BIO_next(bio) else { return -1 }
+        guard budget.isSilent(source) else { return -1 }
+        let sent = BIO_write(source, bytes, count)
+        BIO_copy_next_retry(bio)
+        if sent <= 0 { budget.noteFailure(of: bio) }
+        return sent
+    }
+
+    /// Reads a byte before a write that needs a silent server. This is the only place for it: libcurl's BIO works only
+    /// inside a call that libcurl makes.
+    private func isSilent(_ source: OpaquePointer) -> Bool {
+        guard expectsSilence else { return true }
+        expectsSilence = false
+        var byte: UInt8 = 0
+        let isSilent = BIO_read(source, &byte, 1) <= 0 && BIO_test_flags(source, BIO_FLAGS_SHOULD_RETRY) != 0
+        // The connection cannot be used again: the byte is lost.
+        if !isSilent { (hasWithheldBytes, hasFailed) = (true, true) }
+        return isSilent
+    }
+
+    private func noteFailure(of bio: OpaquePointer) {
+        if BIO_test_flags(bio, BIO_FLAGS_SHOULD_RETRY) == 0 { hasFailed = true }
     }
 
     private static let retryFlags = BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_IO_SPECIAL | BIO_FLAGS_SHOULD_RETRY
@@ -122,13 +155,9 @@ final class ReadBudget {
                 guard let bio, let buffer, count > 0 else { return 0 }
                 return ReadBudget.read(bio, buffer, count)
             }
-            // OpenSSL writes to the BIO behind this filter, not through it. The functions below complete the interface.
             BIO_meth_set_write(method) { bio, bytes, count in
-                guard let bio, let source = BIO_next(bio) else { return -1 }
-                BIO_clear_flags(bio, ReadBudget.retryFlags)
-                let sent = BIO_write(source, bytes, count)
-                BIO_copy_next_retry(bio)
-                return sent
+                guard let bio else { return -1 }
+                return ReadBudget.write(bio, bytes, count)
             }
             BIO_meth_set_ctrl(method) { bio, command, number, argument in
                 switch command {

@@ -132,8 +132,9 @@ extension HostilePeers {
 
         @Test(
             "What happens to an idle connection does not fail the next request, and the server gets that once",
-            arguments: Event.allCases, ["GET", "POST"])
-        func idle(event: Event, method: String) async throws {
+            arguments: Event.allCases, ["GET", "POST", "POST of a stream"])
+        func idle(event: Event, kind: String) async throws {
+            let method = String(kind.prefix { $0 != " " })
             let fixture = try SessionFixture()
             let requests = Mutex<[String]>([])
             let server = try fixture.server(stream: { stream in
@@ -157,9 +158,23 @@ extension HostilePeers {
                     }
                 }
             })
-            let session = URLSession.pinned(to: try fixture.policy())
-            #expect(
-                try await exchange(session, try server.address(), .length, then: method) == Data("good".utf8))
+            let delegate = RecordingDelegate(stream: { InputStream(data: Data("pay 100".utf8)) })
+            let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
+            defer { session.invalidateAndCancel() }
+            if kind == method {
+                let content = try await exchange(session, try server.address(), .length, then: method)
+                #expect(content == Data("good".utf8))
+            } else {
+                _ = try await session.data(from: try server.address())
+                try await Task.sleep(for: .milliseconds(150))
+                var request = URLRequest(url: try server.address("second"))
+                request.httpMethod = method
+                request.setValue("7", forHTTPHeaderField: "Content-Length")
+                let task = session.uploadTask(withStreamedRequest: request)
+                await delegate.run(task)
+                #expect(task.error == nil)
+                #expect(delegate.log.withLock { $0.data } == Data("good".utf8))
+            }
             #expect(requests.withLock { $0 } == ["GET", method])
             if event == .none { #expect(server.completedHandshakeCount == 1) }
         }

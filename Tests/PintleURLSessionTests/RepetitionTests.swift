@@ -36,6 +36,7 @@ extension HostilePeers {
             #expect(error?.localizedDescription.contains("may have performed the \(method)") == true)
             #expect(error?.isAboutTrust == false)
             #expect(server.payments == [method])
+            #expect(server.connectionCount == PaymentServer.warmConnections)
         }
 
         @Test("On a connection that stays, a request of any method reaches the server once", arguments: methods)
@@ -177,8 +178,9 @@ extension HostilePeers {
                 }
                 return await group.reduce(0, +)
             }
-            // On a busy machine a connection may fail before the client has read why it ends.
-            #expect(lost <= 20)
+            // On a busy machine a connection may fail before the client has read why it ends. With libcurl 8.0 to 8.6 the
+            // client cannot tell.
+            #expect(lost <= (CurlLibrary.repeatsAfterCloseNotify ? 200 : 20))
             let count = try await server.requests(atLeast: 401 - lost).count
             #expect((401 - lost...401).contains(count))
         }
@@ -227,8 +229,10 @@ extension HostilePeers {
             // Whether libcurl wants to repeat a request depends on its version.
             switch (end, method) {
             case (.none, _): #expect(errors.isEmpty && sent == streamCount)
-            case (.refused, _), (.refusedAtEnd, _): #expect(errors.isEmpty && sent == 2 * streamCount, "\(errors)")
-            case (.goAway, _), (.goAwayAtEnd, _), (_, "GET"):
+            case (.refused, _): #expect(errors.isEmpty && sent == 2 * streamCount, "\(errors)")
+            case (.refusedAtEnd, _) where !CurlLibrary.repeatsAfterCloseNotify:
+                #expect(errors.isEmpty && sent == 2 * streamCount, "\(errors)")
+            case (.goAway, _), (.goAwayAtEnd, _), (.refusedAtEnd, _), (_, "GET"):
                 #expect(sent == 2 * streamCount - errors.count, "\(errors)")
             default: #expect(errors.count == streamCount && sent == streamCount, "\(errors)")
             }

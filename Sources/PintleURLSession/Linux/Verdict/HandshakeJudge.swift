@@ -30,7 +30,8 @@ final class HandshakeJudge: HandshakeObserver {
     var hasUnreadableCertificates: Bool {
         sawCertificates && (state == .notAsked || state == .failed(.noChain))
     }
-    /// A Boolean value that indicates whether the server sent close_notify, after which it sends no more data.
+    /// A Boolean value that indicates whether the server sent close_notify, after which it sends no more data. An answer to
+    /// the client's own close_notify does not count.
     private(set) var sawEnd = false
     /// A Boolean value that indicates whether OpenSSL had no memory for the hook or for the filter that limits reading.
     var lacksBudget: Bool { hasBegun && !hasBudget }
@@ -158,7 +159,7 @@ final class HandshakeJudge: HandshakeObserver {
     }
 
     func received(_ message: UnsafeRawBufferPointer, _ contentType: CInt) {
-        if contentType == SSL3_RT_ALERT, message.last == UInt8(SSL3_AD_CLOSE_NOTIFY) { sawEnd = true }
+        if contentType == SSL3_RT_ALERT, message.last == UInt8(SSL3_AD_CLOSE_NOTIFY), wasIntact == nil { sawEnd = true }
         guard contentType == SSL3_RT_HANDSHAKE else { return }
         budget.chargeMessage()
         if message.first == UInt8(SSL3_MT_CERTIFICATE) { sawCertificates = true }

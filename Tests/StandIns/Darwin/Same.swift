@@ -26,6 +26,7 @@
 @_exported public import var Glibc.ENOTDIR
 @_exported public import var Glibc.EPERM
 @_exported public import var Glibc.EROFS
+@_exported public import var Glibc.ESRCH
 @_exported public import var Glibc.EWOULDBLOCK
 @_exported public import var Glibc.FD_CLOEXEC
 @_exported public import var Glibc.F_GETFD

@@ -140,11 +140,12 @@ extension Frame {
     /// Reads up to the end of the next request of a connection.
     ///
     /// - Returns: The last byte of the stream's number.
-    static func readNextRequest(_ stream: any ByteStream) -> UInt8? {
+    static func readNextRequest(_ stream: any ByteStream, noteReset: () -> Void = {}) -> UInt8? {
         while true {
             guard let header = try? stream.read(exactly: 9) else { return nil }
             let count = header.prefix(3).reduce(0) { $0 << 8 + Int($1) }
             guard count == 0 || (try? stream.read(exactly: count)) != nil else { return nil }
+            if header[3] == 3 { noteReset() }
             // HEADERS or DATA with END_STREAM.
             if header[3] <= 1, header[4] & 1 == 1 { return header[8] }
         }

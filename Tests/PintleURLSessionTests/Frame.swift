@@ -60,6 +60,40 @@ enum Frame {
         return frame(8, stream: 0, bytes) + frame(8, stream: 1, bytes)
     }
 
+    /// Returns a head of any size, in frames that fill a TLS record each. Its field names have up to 126 bytes.
+    static func head(
+        _ status: Int, _ fields: [(name: String, value: String)], isLast: Bool = false, stream: UInt8
+    ) -> [[UInt8]] {
+        // Literals without indexing (RFC 7541 section 6.2.2). `:status` is entry 8.
+        var block = [8, 3] + Array("\(status)".utf8)
+        for (name, value) in fields {
+            block += [0, UInt8(truncatingIfNeeded: name.utf8.count)] + Array(name.utf8)
+            // An integer with a prefix of 7 bits (section 5.1).
+            var rest = value.utf8.count - 127
+            block.append(UInt8(truncatingIfNeeded: min(rest + 127, 127)))
+            while rest >= 128 {
+                block.append(UInt8(truncatingIfNeeded: rest) | 128)
+                rest >>= 7
+            }
+            block += (rest >= 0 ? [UInt8(truncatingIfNeeded: rest)] : []) + Array(value.utf8)
+        }
+        let size = 16_384 - 9
+        return stride(from: 0, to: block.count, by: size).map { start in
+            let flags: UInt8 = (start + size >= block.count ? 4 : 0) | (start == 0 && isLast ? 1 : 0)
+            let piece = Array(block[start..<min(start + size, block.count)])
+            return frame(start == 0 ? 1 : 9, flags: flags, stream: stream, piece)
+        }
+    }
+
+    static func data(_ text: String, isLast: Bool, stream: UInt8) -> [UInt8] {
+        frame(0, flags: isLast ? 1 : 0, stream: stream, Array(text.utf8))
+    }
+
+    /// A CONTINUATION frame that ends a head.
+    static func continuation(_ block: [UInt8], stream: UInt8) -> [UInt8] {
+        frame(9, flags: 4, stream: stream, block)
+    }
+
     static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let length = [16, 8, 0].map { UInt8(truncatingIfNeeded: payload.count >> $0) }
         return length + [type, flags, 0, 0, 0, stream] + payload

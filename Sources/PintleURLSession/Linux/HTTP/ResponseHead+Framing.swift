@@ -89,6 +89,22 @@ extension ResponseHead {
         values(of: "content-encoding").contains { Self.elements(of: $0).contains { $0.lowercased() != "identity" } }
     }
 
+    /// A Boolean value that indicates whether libcurl decodes the content with a decoder for br.
+    var usesBrotli: Bool {
+        values(of: "content-encoding").contains { Self.elements(of: $0).contains { $0.lowercased() == "br" } }
+    }
+
+    /// The content codings that a session decodes, by every name that libcurl accepts.
+    private static let decodable: Set = ["br", "deflate", "gzip", "identity", "none", "x-gzip"]
+
+    /// A Boolean value that indicates whether the content has a coding that the session does not offer. libcurl decodes
+    /// every coding that it knows, also one that was not offered.
+    var hasUnofferedCoding: Bool {
+        values(of: "content-encoding").contains {
+            Self.elements(of: $0).contains { !Self.decodable.contains($0.lowercased()) }
+        }
+    }
+
     /// Returns the non-empty elements of a list (RFC 9110 section 5.6.1).
     private static func elements(of value: String) -> [Substring] {
         value.split { $0 == "," || $0 == " " || $0 == "\t" }

@@ -38,17 +38,13 @@ final class CurlLoop: @unchecked Sendable {
     let counter = TurnCounter()
     private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// The transfers that send content.
-    private var uploads: [UnsafeMutableRawPointer: Transfer] = [:]
     /// The transfers that have ended but whose end is not reported yet, because they are held.
     private var waiting: [ObjectIdentifier: Transfer] = [:]
     private var isFinishing = false
     /// The uptime before which no transfer can time out.
     private var nextDeadline = Double.infinity
-    /// The uptime of the next check of the uploads, even if the network is silent.
-    private var nextUploadCheck = Double.infinity
-    /// The uptime at which a socket was last ready.
-    private var lastNews = 0.0
+    /// The uptime of the next check of the streams, even if the network is silent.
+    private var nextStreamCheck = Double.infinity
 
     /// The limit of idle connections to all servers together.
     private static let idleConnections = 256
@@ -98,19 +94,21 @@ final class CurlLoop: @unchecked Sendable {
             counter.beginTurn()
             completions.beginTurn()
             runCommands()
-            for transfer in gathering.removeYielding() { transfer.release([]) }
             curl_multi_perform(multi, &running)
-            for transfer in gathering.removeStreams() { startNext(for: transfer) }
+            for transfer in gathering.removeStreams() {
+                scheduleCheck(of: transfer)
+                startNext(for: transfer)
+            }
             // A command that was sent before a response came takes effect before the response is reported.
             runCommands()
             handOver()
             collect()
             endOverdue()
-            checkUploads()
+            checkStreams()
             completions.endTurn()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             let mayWait = inbox.withLock { inbox in
-                inbox.isWaiting = inbox.commands.isEmpty && !gathering.hasYielding
+                inbox.isWaiting = inbox.commands.isEmpty
                 return inbox.isWaiting
             }
             if mayWait { wait() }
@@ -131,17 +129,12 @@ final class CurlLoop: @unchecked Sendable {
     private func wait() {
         var ready: CInt = 0
         curl_multi_poll(multi, nil, 0, patience, &ready)
-        if ready > 0 { lastNews = ProcessInfo.processInfo.systemUptime }
     }
 
-    /// The longest wait in milliseconds: until the next deadline. libcurl's own timers may end the wait earlier.
-    ///
-    /// libcurl 7.88 sometimes delivers data of several streams to only some of them, and then waits for a socket that
-    /// may stay silent. So the loop polls libcurl again, with a back-off that grows with the time since the last data.
+    /// The longest wait in milliseconds: until the next deadline or check. libcurl's own timers may end the wait earlier.
     private var patience: CInt {
-        let now = ProcessInfo.processInfo.systemUptime
-        let longest = transfers.values.contains(where: \.isReadyStream) ? min(max(now - lastNews, 0.05), 2) : 3_600
-        return CInt(max(0, min(min(nextDeadline, nextUploadCheck) - now, longest)) * 1_000) + 1
+        let next = min(nextDeadline, nextStreamCheck) - ProcessInfo.processInfo.systemUptime
+        return CInt(max(0, min(next, 3_600)) * 1_000) + 1
     }
 
     /// Accepts no more commands, and frees the multi handle. Only the loop's thread may call this, if there is one.
@@ -179,6 +172,7 @@ final class CurlLoop: @unchecked Sendable {
             case .hold(let transfer, let hold): transfer.holds.formUnion(hold)
             case .release(let transfer, let hold):
                 transfer.release(hold)
+                scheduleCheck(of: transfer)
                 if transfer.isOver { waiting[ObjectIdentifier(transfer)] = nil }
                 // The queue may have skipped the transfer while it was suspended.
                 if hold.contains(.suspended), transfer.handle == nil { startNext(for: transfer) }
@@ -215,7 +209,6 @@ final class CurlLoop: @unchecked Sendable {
             try transfer.configure(handle)
             transfer.gathering = gathering
             transfers[handle] = transfer
-            if transfer.request.hasContent { uploads[handle] = transfer }
             transfer.lastActivity = ProcessInfo.processInfo.systemUptime
             nextDeadline = min(nextDeadline, deadline(of: transfer))
             let code = curl_multi_add_handle(multi, handle)
@@ -245,16 +238,17 @@ final class CurlLoop: @unchecked Sendable {
         transfer.handle = nil
         transfer.leaveConnection()
         transfers[handle] = nil
-        uploads[handle] = nil
         curl_multi_remove_handle(multi, handle)
         // Not used again: if libcurl 7.88 puts two transfers on one connection, a handle keeps its buffer, which may be
         // smaller than the next transfer needs (heap overflow), and curl_easy_reset keeps it too.
         curl_easy_cleanup(handle)
+        transfer.countMemory()
     }
 
     private func handOver() {
         for transfer in gathering.removeAll() {
             transfer.handOver()
+            transfer.pauseIfHeld()
             // The content could not be stored, so stop receiving it.
             if transfer.handle != nil, let loss = transfer.handleState.contentLoss {
                 remove(transfer)
@@ -274,7 +268,7 @@ final class CurlLoop: @unchecked Sendable {
             else { continue }
             // Removing the handle would free the message.
             let result = pintle_curl_message_result(message)
-            if transfer.mayBeRepeated {
+            if transfer.mayBeRepeated(after: result) {
                 detach(transfer)
                 transfer.wantsFreshConnection = true
                 start(transfer)
@@ -308,11 +302,15 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in queued + others { transfer.end(.timedOut) }
     }
 
-    private func checkUploads() {
-        nextUploadCheck = .infinity
-        guard !uploads.isEmpty else { return }
+    private func checkStreams() {
         let now = ProcessInfo.processInfo.systemUptime
-        for transfer in uploads.values { nextUploadCheck = min(nextUploadCheck, transfer.checkUpload(at: now)) }
+        guard now >= nextStreamCheck else { return }
+        nextStreamCheck = .infinity
+        for transfer in transfers.values { nextStreamCheck = min(nextStreamCheck, transfer.checkStream(at: now)) }
+    }
+
+    private func scheduleCheck(of transfer: Transfer) {
+        nextStreamCheck = min(nextStreamCheck, transfer.lastActivity + Transfer.shortestSilence)
     }
 
     /// Returns the uptime at which a transfer times out, whether it is queued, runs, or has ended and is held.

@@ -13,7 +13,7 @@ final class CurlTransport: Sendable {
         /// The number of connections to one host and port. Further requests wait.
         var connectionsPerHost = 6
         /// The limits on reading. Only tests change them.
-        var readLimits = ReadLimits()
+        var readLimits = ReadLimits(perTurnOfStreams: Transfer.perTurnOfStreams)
         /// The clock that decides whether a verdict has expired.
         var now: @Sendable () -> Date = { Date() }
         /// The kind of receipts. Only tests of the second gate change it; the gate then has to stop the request.

@@ -8,8 +8,10 @@ extension Transfer {
         lastActivity = ProcessInfo.processInfo.systemUptime
         handleState.headSize += count
         handleState.headLines += 1
-        guard handleState.headSize <= Self.headLimit, handleState.headLines <= Self.headLineLimit else {
-            let excess = handleState.headSize > Self.headLimit ? "is longer than 300 kB" : "has more than 1000 lines"
+        let limit = handleState.isStream ? Self.streamHeadLimit : Self.headLimit
+        guard !isBroken, handleState.headSize <= limit, handleState.headLines <= Self.headLineLimit else {
+            let excess =
+                handleState.headSize > limit ? "is longer than \((limit + 1) >> 10) kB" : "has more than 1000 lines"
             return refuseHead(
                 "\(handleState.hasHead ? "what follows the content" : "the head of the response") \(excess)")
         }
@@ -35,8 +37,13 @@ extension Transfer {
             if handleState.hasInterimLength, !handleState.head.hasFraming {
                 return refuseHead("an interim response has a length, and the final response has none")
             }
+            let isCoded = handleState.head.isCoded
+            if isCoded, handleState.head.hasUnofferedCoding, !isWithoutContent {
+                handleState.decodingFault = "the content of the response has a coding that was not offered"
+                return 0
+            }
             handleState.hasHead = true
-            if handleState.head.isCoded { watchDecoder() }
+            if isCoded { watchDecoder() }
             if let events { holds.formUnion(events.transfer(self, didReceive: handleState.head)) }
         case .end:
             if let fault = handleState.head.checkFraming(isStream: handleState.isStream) { return refuseHead(fault) }
@@ -57,17 +64,16 @@ extension Transfer {
 
     func receive(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         lastActivity = ProcessInfo.processInfo.systemUptime
-        guard holds.isEmpty else {
+        // libcurl keeps the rest of a piece while it is paused. It would decode that rest without a limit of the session,
+        // so encoded content is taken, and libcurl is paused after the piece.
+        guard holds.isEmpty || handleState.isCoded else {
             handleState.isReceivePaused = true
             return pintle_CURL_WRITEFUNC_PAUSE
         }
         // After an unrequested status 101 libcurl treats the following bytes as content.
         guard handleState.hasHead else { return refuseHead("there is content before the head of the response is over") }
-        guard handleState.contentLoss == nil, let bytes, count > 0, !isOver else { return 0 }
-        if handleState.isCoded, !mayDecode(count) {
-            handleState.isReceivePaused = true
-            return pintle_CURL_WRITEFUNC_PAUSE
-        }
+        guard handleState.contentLoss == nil, !isBroken, let bytes, count > 0, !isOver else { return 0 }
+        if handleState.isCoded, !mayDecode(count) { return 0 }
         gather(UnsafeRawBufferPointer(start: bytes, count: count))
         return handleState.contentLoss == nil ? count : 0
     }
@@ -104,6 +110,7 @@ extension Transfer {
     /// Removes reasons to hold the transfer. An empty set reports that there is more content to send.
     func release(_ hold: TransferHold) {
         holds.subtract(hold)
+        if holds.isEmpty { handOver() }
         if mayReportEnd { return reportEnd() }
         if holds.isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
         let receives = handleState.isReceivePaused && holds.isEmpty
@@ -156,24 +163,32 @@ extension Transfer {
 
 /// Decoding. A few bytes of encoded content can expand to very many.
 extension Transfer {
-    /// The number of encoded bytes that may come without any decoded content. A zstd decoder needs a whole block before
-    /// it produces output, which is at most 128 KiB (RFC 8878 section 3.1.1.2.4). Decoders for gzip, deflate and br
-    /// produce output as they go.
+    /// The number of encoded bytes that may come without any decoded content. Decoders for gzip, deflate and br produce
+    /// output as they go.
     static let silentDecodingLimit: Int64 = 256 << 10
 
-    /// Makes libcurl report the number of received bytes to ``checkDecoder(_:)``.
-    ///
-    /// A smaller CURLOPT_BUFFERSIZE would limit decoding more tightly, but libcurl forbids a change while a transfer
-    /// runs, and versions before 8.7 refuse it. A transfer can be paused between two reads, but not within one. So it
-    /// may exceed its share of a turn by the decoded content of one read, which has at most 16 KiB.
-    func watchDecoder() {
+    /// The largest window of br (RFC 7932 section 9.1). libcurl does not enable larger ones. Decoders for gzip and
+    /// deflate keep 32 KiB.
+    private static let brotliWindow = 16 << 20
+
+    /// Makes libcurl report its progress to ``checkFrames()`` and ``checkDecoder(_:)``.
+    func watchProgress() {
         guard let handle else { return }
+        pintle_curl_set_progress(
+            handle,
+            { at, _, received, _, _ in
+                guard let transfer = Transfer.at(at) else { return 1 }
+                transfer.checkFrames()
+                return transfer.handleState.isCoded ? transfer.checkDecoder(Int64(received)) : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    func watchDecoder() {
         handleState.isCoded = true
+        if handleState.head.usesBrotli { handleState.window = Self.brotliWindow }
         // Without TLS a connection carries one transfer at a time, so it needs no shared budget.
         handleState.decoding = handleState.connectionJudge?.decoding ?? DecodingBudget(countedBy: counter)
-        pintle_curl_set_progress(
-            handle, { at, _, received, _, _ in Transfer.at(at)?.checkDecoder(Int64(received)) ?? 1 },
-            Unmanaged.passUnretained(self).toOpaque())
+        watchProgress()
     }
 
     /// Ends the transfer if encoded content keeps coming but decodes to nothing.
@@ -190,15 +205,41 @@ extension Transfer {
         return 1
     }
 
-    /// Counts decoded content. Returns `false` if the rest has to wait for the next turn.
-    func mayDecode(_ count: Int) -> Bool {
+    /// Counts decoded content. Returns `false` if the transfer has to fail.
+    private func mayDecode(_ count: Int) -> Bool {
         handleState.hasDecoded = true
-        guard handleState.decoding?.spend(count) == true else {
-            gathering?.yield(self, behindOthers: handleState.decodingTurn == counter.turn)
-            return false
+        if handleState.decodingTurn != counter.turn {
+            (handleState.decodingTurn, handleState.decodedInTurn) = (counter.turn, 0)
         }
-        handleState.decodingTurn = counter.turn
-        return true
+        handleState.decodedInTurn += count
+        handleState.decoding?.spend(count)
+        countMemory(adding: count)
+        if handleState.decoding?.isExceeded == true, handleState.decodedInTurn > DecodingBudget.share {
+            handleState.decodingFault =
+                "the content of the response expands to more than \(DecodingBudget.mostPerTurn >> 20) MiB at once"
+        } else if counter.decodingMemory > DecodingBudget.memory, memory > DecodingBudget.share {
+            handleState.decodingFault =
+                "the encoded responses of the session need more than \(DecodingBudget.memory >> 20) MiB of memory"
+        }
+        return handleState.decodingFault == nil
+    }
+
+    /// Counts the memory of the decoder, and of decoded content that is not handed over yet. A window is counted as far
+    /// as it is filled.
+    func countMemory(adding count: Int = 0) {
+        guard handleState.isCoded else { return }
+        let window = handle == nil ? 0 : min(Int(clamping: handleState.received) + count, handleState.window)
+        let sum = window + handleState.gathered.count + count
+        counter.countDecodingMemory(sum - memory)
+        memory = sum
+    }
+
+    /// Pauses receiving of encoded content that the task does not take now.
+    func pauseIfHeld() {
+        guard handleState.isCoded, !holds.isEmpty, !handleState.isReceivePaused, end == nil, let handle else { return }
+        handleState.isReceivePaused = true
+        // This fails if libcurl already has the whole response. Nothing is lost then: all content was taken.
+        curl_easy_pause(handle, pauses)
     }
 }
 
@@ -226,16 +267,22 @@ extension Transfer {
         if handleState.gathered.count >= Self.gatheringLimit { handOver() }
     }
 
-    /// Hands gathered content to the task. The task may hold the transfer, or fail to store the content, which counts
-    /// as a loss.
+    /// Hands gathered content to the task, in pieces if it is long. The task may hold the transfer, or fail to store the
+    /// content, which counts as a loss.
     func handOver() {
-        guard !handleState.gathered.isEmpty, let events else { return }
-        let content = handleState.gathered
-        handleState.gathered = Data()
-        if let more = events.transfer(self, didReceive: content) {
-            holds.formUnion(more)
-        } else {
-            recordLoss(CURLE_WRITE_ERROR)
+        while !handleState.gathered.isEmpty, let events, holds.isEmpty || !handleState.isCoded {
+            let gathered = handleState.gathered
+            let isLong = gathered.count > 2 * Self.gatheringLimit
+            // A copy, so that the piece does not keep the rest in memory.
+            let content = isLong ? Data(gathered.prefix(Self.gatheringLimit)) : gathered
+            handleState.gathered = isLong ? gathered.dropFirst(Self.gatheringLimit) : Data()
+            countMemory()
+            if let more = events.transfer(self, didReceive: content) {
+                holds.formUnion(more)
+            } else {
+                recordLoss(CURLE_WRITE_ERROR)
+                handleState.gathered = Data()
+            }
         }
     }
 }

@@ -61,15 +61,19 @@ extension Transfer {
         if handleState.hasPassedGate { handleState.connectionJudge?.removeTransfer() }
     }
 
-    /// A Boolean value that indicates whether the transfer may be repeated once, on a new connection: either nothing was
-    /// sent, or the request is idempotent and its connection ended before the response.
-    var mayBeRepeated: Bool {
+    /// Returns `true` if the transfer may be repeated once, on a new connection: either nothing was sent, or the request
+    /// is idempotent and its connection ended before the response. libcurl 7.88 reports CURLE_HTTP2 or success if the server
+    /// has refused the request with GOAWAY (RFC 9113 section 6.8), but also for other ends of a connection.
+    func mayBeRepeated(after result: CURLcode) -> Bool {
         guard !wantsFreshConnection, request.body?.isWhole ?? true else { return false }
         return switch handleState.gateFailure {
         case .receiptOver, .unfinished, .unfit: true
         case .repeated: request.isIdempotent
         case .noReceipt, .superseded: false
-        case nil: handleState.connectionJudge?.hasWithheldRequest == true
+        case nil:
+            handleState.connectionJudge?.hasWithheldRequest == true
+                || (result == CURLE_HTTP2 || result == CURLE_OK) && request.isIdempotent && handleState.isStream
+                    && handleState.headLines == 0
         }
     }
 
@@ -89,8 +93,7 @@ extension Transfer {
         let advice =
             request.isIdempotent
             ? "" : ", so the server may have performed the \(request.method); find out before you send it again"
-        return .library(
-            code: CURLE_RECV_ERROR.rawValue,
-            text: "the connection to \(request.url.endpoint) ended before the response\(advice)")
+        let end = isBroken ? Self.brokenFault : "the connection to \(request.url.endpoint) ended before the response"
+        return .library(code: (isBroken ? CURLE_WEIRD_SERVER_REPLY : CURLE_RECV_ERROR).rawValue, text: end + advice)
     }
 }

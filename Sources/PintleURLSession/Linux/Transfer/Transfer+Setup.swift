@@ -35,9 +35,8 @@ extension Transfer {
             }, this)
         // Without TLS, never HTTP/2: a status line that names it would make libcurl put two requests on one connection.
         set(CURLOPT_HTTP_VERSION, request.url.scheme == .https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-        // Every encoding that this libcurl can decode: gzip, deflate, br, zstd.
-        pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")
-        set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.recordSize : Self.clearPieceSize)
+        pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, CurlLibrary.contentCodings)
+        set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.bufferSize : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
         // Without TLS, a kept connection cannot be examined before a request; see `isFit`. libcurl examines it not at all
         // (7.88) or only once a second (8.22).
@@ -95,22 +94,42 @@ extension Transfer {
                     + String(cString: curl_easy_strerror(code)), hint: "install a libcurl built on OpenSSL"))
     }
 
-    /// The number of bytes that libcurl reads at once over TLS: a record (RFC 8446 section 5.1). OpenSSL returns at most
-    /// one record for each read, so a larger buffer would only take memory.
-    static let recordSize = 16 << 10
+    /// The size in bytes of libcurl's buffer for a transfer over TLS. OpenSSL returns at most one record for each read,
+    /// which has 16 KiB (RFC 8446 section 5.1), so a larger buffer would only take memory.
+    ///
+    /// Before 8.1, libcurl copies what comes over HTTP/2 into these buffers. If the head of a response does not fit,
+    /// libcurl hands over the rest of the head first, and a value inside the head can pass for a head of its own. If the
+    /// end of the content does not fit, libcurl waits for more, which may never come. So the buffer takes the longest
+    /// head, and what comes until the transfer is next: in two turns, each with a record that was begun before.
+    static let bufferSize =
+        CurlLibrary.copiesStreams ? streamHeadLimit + 1 + 2 * (perTurnOfStreams + recordSize) : recordSize
+    private static let recordSize = 16 << 10
+    /// The bytes that OpenSSL may read in one turn of the loop from a connection that speaks HTTP/2; see ``bufferSize``.
+    static let perTurnOfStreams = CurlLibrary.copiesStreams ? 128 << 10 : Int.max
     /// The number of bytes that libcurl reads at once without TLS. It reads up to a hundred times in a turn, so the
     /// limit of a turn is the same as with TLS; see ``ReadLimits``.
     static let clearPieceSize = 2_560
 
-    /// Makes libcurl read a response over HTTP/2 to the end of its stream. Otherwise libcurl 7.88 stops reading at the
-    /// end of the announced content, and misses the server's permission to send more of the request's content.
+    /// A Boolean value that indicates whether libcurl should read a response over HTTP/2 to the end of its stream, instead
+    /// of the end of the announced content.
     ///
-    /// nghttp2 compares the length with the announced one (RFC 9113 section 8.1.1), and so does ``end(_:)``.
+    /// Otherwise libcurl resets a stream whose end comes in a frame of its own, and servers end a connection after too many
+    /// resets (node and others built on nghttp2, after 1,000). But before 8.1 libcurl resets every stream that it reads to
+    /// the end. It has to read so if the server's permission to send more of the request's content may still come.
+    private var benefitsFromEndOfStream: Bool {
+        guard CurlLibrary.copiesStreams else { return true }
+        return request.hasContent && request.announcedLength ?? .max > Self.frameSize
+    }
+    /// The content in bytes that one frame takes. Every usual server permits a frame at once (RFC 9113 section 6.9.2).
+    private static let frameSize: Int64 = 16 << 10
+
+    /// Makes libcurl read a response to the end of its stream. nghttp2 compares the length with the announced one (RFC 9113
+    /// section 8.1.1), and so does ``end(_:)``.
     ///
-    /// - Parameter isStream: `false` restores libcurl's default. libcurl may repeat over HTTP/1.1 a request that the
-    ///   server refused over HTTP/2.
-    func readToEndOfStream(_ isStream: Bool) {
-        set(CURLOPT_IGNORE_CONTENT_LENGTH, isStream ? 1 : 0)
+    /// Otherwise it restores libcurl's default: libcurl may repeat over HTTP/1.1 a request that the server refused over
+    /// HTTP/2.
+    func chooseEndOfContent() {
+        set(CURLOPT_IGNORE_CONTENT_LENGTH, handleState.isStream && benefitsFromEndOfStream ? 1 : 0)
     }
 
     private func setMethod(_ this: UnsafeMutableRawPointer) {
@@ -133,7 +152,7 @@ extension Transfer {
         set(CURLOPT_STREAM_WEIGHT, max(Int(request.priority * 32), 1))
     }
 
-    private func set(_ option: CURLoption, _ value: Int) {
+    func set(_ option: CURLoption, _ value: Int) {
         pintle_curl_set_long(handle, option, value)
     }
 }

@@ -34,10 +34,14 @@ final class Transfer: @unchecked Sendable {
     var gathering: Gathering?
     /// The result, once there is one. A hold may delay its report.
     private(set) var end: Result<Void, TransferFailure>?
+    /// The bytes that this transfer has counted in ``TurnCounter/decodingMemory``.
+    var memory = 0
 
     /// The limit in bytes for all heads of a transfer. Newer and patched versions of libcurl have the same limit;
     /// others have none.
     static let headLimit = 300 << 10
+    /// The limit in bytes for all heads of a transfer over HTTP/2. libcurl before 8.1 has the same limit.
+    static let streamHeadLimit = (128 << 10) - 1
     /// The limit in bytes for a proxy's responses to CONNECT. libcurl reads them byte by byte, with a system call for
     /// each.
     static let tunnelHeadLimit = 32 << 10
@@ -68,8 +72,11 @@ final class Transfer: @unchecked Sendable {
         var hasDecoded = false
         /// The encoded bytes that had come when libcurl last delivered decoded content.
         var codedBefore: Int64 = 0
-        /// The turn of the loop in which decoded content was last accepted.
+        /// The turn of the loop in which libcurl last delivered decoded content, and the bytes of it in this turn.
         var decodingTurn = -1
+        var decodedInTurn = 0
+        /// The largest window in bytes that the decoder may have.
+        var window = 0
         /// The decoding budget of the connection.
         var decoding: DecodingBudget?
         var decodingFault: String?
@@ -87,8 +94,8 @@ final class Transfer: @unchecked Sendable {
         /// A Boolean value that indicates whether libcurl was asked to pause receiving.
         var isReceivePaused = false
         var isSendPaused = false
-        /// The uptime of the last check by ``checkUpload(at:)``.
-        var lastUploadCheck = 0.0
+        /// The uptime of the last check by ``checkStream(at:)``.
+        var lastCheck = 0.0
         /// The reason why a part of the content was lost. The transfer must not report the rest as the complete
         /// content.
         var contentLoss: CURLcode?
@@ -127,6 +134,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     deinit {
+        counter.countDecodingMemory(-memory)
         errorText.deallocate()
     }
 
@@ -199,7 +207,8 @@ extension Transfer {
                 return false
             }
         }
-        guard receipt.allows(request.url.endpoint, in: generation, at: options.now()) else {
+        let judge = HandshakeJudge.installed(on: OpaquePointer(ssl))
+        guard judge?.isBroken != true, receipt.allows(request.url.endpoint, in: generation, at: options.now()) else {
             handleState.gateFailure = .receiptOver
             return false
         }
@@ -207,20 +216,69 @@ extension Transfer {
         // The receipt is older than the group: in TLS 1.2 the certificates come first.
         trust.keyExchangeGroup = KeyExchangeGroup(negotiatedOn: OpaquePointer(ssl))
         handleState.head.receipt = trust
-        handleState.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
+        handleState.connectionJudge = judge
         handleState.isStream = HandshakeJudge.speaksHTTP2(OpaquePointer(ssl))
         if handleState.isStream { gathering?.addStream(self) }
-        if request.hasContent { readToEndOfStream(handleState.isStream) }
+        chooseEndOfContent()
+        if handleState.isStream { watchProgress() }
         return true
+    }
+}
+
+// MARK: HTTP/2
+
+extension Transfer {
+    /// The seconds after which a silent stream is checked for the first time.
+    static let shortestSilence = 0.05
+
+    static let brokenFault =
+        "the server broke the rules of HTTP/2, or sent a response whose head is longer than 128 kB"
+
+    /// A Boolean value that indicates whether libcurl could not read what came over the connection.
+    var isBroken: Bool { handleState.connectionJudge?.isBroken == true }
+
+    /// Notes that libcurl could not read what came over the connection.
+    ///
+    /// libcurl then ends only the transfer that it was reading for. For the next one it hands the same bytes to nghttp2
+    /// again, in the middle of a frame. So a value in an overlong head could become a frame of another response.
+    /// libcurl calls this function before the next transfer, and the connection's other transfers end in
+    /// ``readHeadLine(_:_:)``, ``receive(_:_:)`` and ``end(_:)``.
+    func checkFrames() {
+        guard errorText.pointee != 0, handleState.isStream, String(cString: errorText).contains("nghttp2") else {
+            return
+        }
+        handleState.connectionJudge?.isBroken = true
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Makes libcurl look at an HTTP/2 stream on which nothing has happened for a while.
+    ///
+    /// libcurl 7.88 can wait for a socket that stays silent in three cases. It has read data of several streams and
+    /// delivered it to only some of them: then the next turn of the loop delivers the rest. A stream ends while libcurl is
+    /// sending, or the server's window for more content opens: then libcurl has to be told.
+    ///
+    /// - Returns: the uptime of the next check.
+    func checkStream(at now: Double) -> Double {
+        guard handleState.isStream, end == nil, holds.isEmpty, !handleState.isSendPaused, let handle else {
+            return .infinity
+        }
+        // Exponential back-off.
+        let interval = min(max(handleState.lastCheck - lastActivity, Self.shortestSilence), 2)
+        let next = max(handleState.lastCheck, lastActivity) + interval
+        guard now >= next else { return next }
+        handleState.lastCheck = now
+        if request.hasContent, handleState.hasHead {
+            // libcurl checks a stream when it is resumed after a pause.
+            curl_easy_pause(handle, pauses | CInt(CURLPAUSE_SEND))
+            recordLoss(curl_easy_pause(handle, pauses))
+        }
+        return now + min(max(now - lastActivity, Self.shortestSilence), 2)
     }
 }
 
 // MARK: The end
 
 extension Transfer {
-    /// A Boolean value that indicates whether this is a stream that waits only for the network.
-    var isReadyStream: Bool { handleState.isStream && holds.isEmpty }
-
     /// A Boolean value that indicates whether the connection carries several transfers at a time.
     var isMultiplexed: Bool { handleState.head.version.hasPrefix("HTTP/2") }
 
@@ -241,6 +299,8 @@ extension Transfer {
         if result == CURLE_OK {
             if let loss = handleState.contentLoss {
                 result = loss
+            } else if isBroken {
+                result = CURLE_RECV_ERROR
             } else if !handleState.hasHead {
                 // libcurl treats a connection that ends within a head as a complete response.
                 result = CURLE_GOT_NOTHING
@@ -257,7 +317,7 @@ extension Transfer {
     /// only while a delegate chooses the next request, because the content may then not matter.
     var mayReportEnd: Bool {
         switch end {
-        case .success: holds.isEmpty
+        case .success: holds.isEmpty && handleState.gathered.isEmpty
         case .failure: !holds.contains(.choice)
         case nil: false
         }
@@ -269,7 +329,9 @@ extension Transfer {
     }
 
     func reportEnd() {
-        guard let end, let events else { return }
+        guard var end, let events else { return }
+        // The last content may be handed over after libcurl's result.
+        if case .success = end, let loss = handleState.contentLoss { end = .failure(failure(loss)) }
         self.events = nil
         if case .failure(let failure) = end {
             events.transfer(self, didComplete: failure)
@@ -281,29 +343,6 @@ extension Transfer {
 
 /// Responses that come during an upload.
 extension Transfer {
-    /// Makes libcurl check an HTTP/2 stream that got its response before its content was sent, if nothing has happened
-    /// on it for a while.
-    ///
-    /// libcurl 7.88 can wait for a socket that stays silent in two cases: the stream ends while libcurl is sending, or
-    /// the server's window for more content opens.
-    ///
-    /// - Returns: the uptime of the next check.
-    func checkUpload(at now: Double) -> Double {
-        guard handleState.hasHead, isMultiplexed, end == nil, holds.isEmpty, !handleState.isSendPaused, let handle
-        else {
-            return .infinity
-        }
-        // Exponential back-off.
-        let interval = min(max(handleState.lastUploadCheck - lastActivity, 0.05), 2)
-        let next = max(handleState.lastUploadCheck, lastActivity) + interval
-        guard now >= next else { return next }
-        handleState.lastUploadCheck = now
-        // libcurl checks a stream when it is resumed after a pause.
-        curl_easy_pause(handle, pauses | CInt(CURLPAUSE_SEND))
-        recordLoss(curl_easy_pause(handle, pauses))
-        return now + min(max(now - lastActivity, 0.05), 2)
-    }
-
     /// A Boolean value that indicates whether the response is as long as announced. `false` for encoded content, whose
     /// decoded length is not announced.
     private var hasWholeContent: Bool {
@@ -311,7 +350,7 @@ extension Transfer {
         return isWithoutContent || announcedLength == handleState.received
     }
 
-    private var isWithoutContent: Bool { request.method == "HEAD" || [204, 304].contains(handleState.head.status) }
+    var isWithoutContent: Bool { request.method == "HEAD" || [204, 304].contains(handleState.head.status) }
 
     private var announcedLength: Int64? {
         guard !handleState.head.has("content-encoding") else { return nil }
@@ -321,11 +360,12 @@ extension Transfer {
     /// Returns success for a complete response, even if the rest of the request could not be sent: a server may refuse
     /// the rest (RFC 9113 section 8.1), or hang up. Returns an error for an incomplete response.
     func judged(_ result: CURLcode) -> CURLcode {
-        guard request.hasContent, handleState.hasHead else { return result }
+        guard handleState.hasHead else { return result }
         switch result {
         case CURLE_OK where isMultiplexed && announcedLength != nil:
             return hasWholeContent ? result : CURLE_PARTIAL_FILE
-        case CURLE_HTTP2_STREAM, CURLE_SEND_ERROR: return hasWholeContent ? CURLE_OK : result
+        case CURLE_HTTP2_STREAM where request.hasContent, CURLE_SEND_ERROR where request.hasContent:
+            return hasWholeContent ? CURLE_OK : result
         default: return result
         }
     }
@@ -357,16 +397,10 @@ extension Transfer {
                     "the server sent more than \(options.readLimits.handshake >> 10) KiB without ending the TLS handshake"
             )
         }
+        if isBroken { return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: Self.brokenFault) }
         if let fault = handleState.headFault { return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: fault) }
         if let fault = handleState.decodingFault {
             return .library(code: CURLE_BAD_CONTENT_ENCODING.rawValue, text: fault)
-        }
-        // libcurl buffers at most 64 MiB of a paused transfer. It reports more as error 27 (7.88) or 100 (8.6 and
-        // newer).
-        if handleState.isCoded, [27, 100].contains(result.rawValue) {
-            return .library(
-                code: CURLE_BAD_CONTENT_ENCODING.rawValue,
-                text: "the content of the response expands to more than 64 MiB at once")
         }
         // libcurl reports a folded line that follows no field as CURLE_BAD_FUNCTION_ARGUMENT.
         if result == CURLE_BAD_FUNCTION_ARGUMENT, handleState.headLines > 0, !handleState.hasHead {

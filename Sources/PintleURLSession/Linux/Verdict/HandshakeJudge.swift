@@ -37,6 +37,9 @@ final class HandshakeJudge: HandshakeObserver {
     var lacksBudget: Bool { hasBegun && !hasBudget }
     /// A Boolean value that indicates whether the server sent more than ``ReadLimits/handshake``.
     var hasExceededBudget: Bool { budget.isExceeded }
+    /// A Boolean value that indicates whether libcurl could not read what came over the connection (HTTP/2). Responses
+    /// that come later are not to be believed.
+    var isBroken = false
     /// The limit on decoded content for the connection.
     var decoding: DecodingBudget { budget.decoding }
     private var hasFatalAlert = false
@@ -100,7 +103,9 @@ final class HandshakeJudge: HandshakeObserver {
                 HandshakeJudge.installed(on: ssl)?.note(value, isSent: place & SSL_CB_WRITE != 0)
             }
             if place & SSL_CB_HANDSHAKE_START != 0 { HandshakeJudge.installed(on: ssl)?.begin(ssl) }
-            if place & SSL_CB_HANDSHAKE_DONE != 0 { HandshakeJudge.installed(on: ssl)?.budget.endHandshake() }
+            if place & SSL_CB_HANDSHAKE_DONE != 0 {
+                HandshakeJudge.installed(on: ssl)?.budget.endHandshake(isMultiplexed: HandshakeJudge.speaksHTTP2(ssl))
+            }
         }
         return VerificationHook.install(on: context)
     }

@@ -22,6 +22,7 @@ final class ReadBudget {
     private var usedInTurn = 0
     private var usedInHandshake = 0
     private var isHandshaking = true
+    private var isMultiplexed = false
 
     /// A Boolean value that indicates whether the server sent more bytes than a handshake may have.
     private(set) var isExceeded = false
@@ -38,7 +39,8 @@ final class ReadBudget {
         decoding = DecodingBudget(countedBy: counter)
     }
 
-    func endHandshake() { isHandshaking = false }
+    /// - Parameter isMultiplexed: A Boolean value that indicates whether client and server have agreed on HTTP/2.
+    func endHandshake(isMultiplexed: Bool) { (isHandshaking, self.isMultiplexed) = (false, isMultiplexed) }
 
     /// Puts a filter in front of the BIO that `ssl` uses. Returns `false` if OpenSSL has no memory.
     func install(on ssl: OpaquePointer) -> Bool {
@@ -66,6 +68,7 @@ final class ReadBudget {
     private var allowance: Allowance {
         if turn != counter.turn { (turn, usedInTurn) = (counter.turn, 0) }
         var left = (isHandshaking ? limits.perTurnOfHandshake : limits.perTurn) - usedInTurn
+        if isMultiplexed { left = min(left, limits.perTurnOfStreams - usedInTurn) }
         if isHandshaking {
             let rest = limits.handshake - usedInHandshake
             guard rest > 0 else {
@@ -182,6 +185,8 @@ struct ReadLimits: Sendable {
     /// The limit for one turn of the loop after the handshake. nghttp2 needs only a few milliseconds for this many
     /// bytes of the smallest frames.
     var perTurn = 256 << 10
+    /// A smaller limit for one turn of the loop over HTTP/2.
+    var perTurnOfStreams = Int.max
     /// The bytes of ``perTurn`` that a handshake message such as KeyUpdate costs after the handshake (RFC 8446 section
     /// 4.6.3). OpenSSL needs 10 us for its 27 bytes.
     var perMessage = 4 << 10

@@ -118,7 +118,7 @@ struct PolicyFileMistakeTests {
         let problem = try #require(
             PolicyText.problems(PolicyText.policy(PolicyText.rule("a.example", "\"pin\": []"))).first)
         #expect(problem.message == "unknown key \"pin\" in hosts[0]")
-        #expect(problem.help.hasPrefix("did you mean \"pins\"? known keys: host, port, "))
+        #expect(problem.help.hasPrefix("did you mean \"pins\"? known keys: host, note, port, "))
         let snake = PolicyText.problems(PolicyText.policy(PolicyText.rule("a.example", "\"include_subdomains\": true")))
         #expect(snake.first?.help.contains("did you mean \"includeSubdomains\"?") == true)
         let foreign = PolicyText.problems(PolicyText.policy(PolicyText.rule("a.example", "\"\\u202ecolour\": 1")))

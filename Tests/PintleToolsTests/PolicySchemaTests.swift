@@ -13,10 +13,10 @@ struct PolicySchemaTests {
 
     /// A policy with each key that is no list of pins.
     private static let complete = """
-        {"version": 1, "updateVersion": 7, "unpinnedHosts": "askUser", "updates": {"anyHost": true}, "hosts": [
-        {"host": "a.example", "port": 8443, "includeSubdomains": true, "requires": "leafAndCA", "pins": [
-        {"spki": "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=", "at": "leaf"},
-        {"certificate": "\(String(repeating: "0a", count: 32))", "at": "ca"}], "backupPins": [
+        {"$schema": "s", "version": 1, "updateVersion": 7, "unpinnedHosts": "askUser", "updates": {"anyHost": true}, "hosts": [
+        {"host": "a.example", "note": "n", "port": 8443, "includeSubdomains": true, "requires": "leafAndCA", "pins": [
+        {"spki": "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=", "at": "leaf", "note": "n"},
+        {"certificate": "\(String(repeating: "0a", count: 32))", "at": "ca", "note": "n"}], "backupPins": [
         {"spki": "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=", "at": "leaf"},
         {"certificate": "\(String(repeating: "0b", count: 32))", "at": "ca"}],
         "expiry": {"after": "2027-11-20T00:00:00Z", "then": "reject"}, "enforcement": "reportOnly",
@@ -58,6 +58,8 @@ struct PolicySchemaTests {
     func refuses() throws {
         let rules = [
             #""hosts": "a.example""#, #""hosts": [{}]"#, #""hosts": [{"host": 1}]"#,
+            #""hosts": [{"host": "a.example", "note": "two\nlines", \#(Self.pins)}]"#,
+            #""hosts": [{"host": "a.example", "note": "\#(String(repeating: "n", count: 201))", \#(Self.pins)}]"#,
             #""hosts": [{"host": "a.example", "port": 0}]"#, #""hosts": [{"host": "a.example", "pin": []}]"#,
             #""hosts": [{"host": "a.example", "pins": [{"at": "leaf"}]}]"#,
             #""hosts": [{"host": "a.example", "minimumPathLength": 11, \#(Self.pins)}]"#,

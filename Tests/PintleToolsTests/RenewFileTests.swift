@@ -60,7 +60,9 @@ struct RenewFileTests {
         let days = try RFC3339.date(from: try #require(by)).timeIntervalSince(now) / 86_400
         #expect(days > 34 && days <= 36, "\(days)")
         let text = try scene.text("next.json")
-        let added = try keys.map { ",\n        \"\(try scene.pin($0))\"" }.joined()
+        let added = try zip(keys, ["a.key", "b.pub", "c.csr"]).map { key, file in
+            ",\n        " + scene.noted(try scene.pin(key), "key of \(file)")
+        }.joined()
         #expect(
             text
                 == (try scene.text("policy.json")).replacing(
@@ -138,7 +140,7 @@ struct RenewFileTests {
         let file = try scene.directory.write(key.publicPEM, to: "a.pub")
         let run = scene.renew(policy, server, "--key", file, "-o", scene.next)
         #expect(run.code == 0, "\(run.errors)")
-        let added = "\"\(RenewFixture.spare)\",\n        \"\(try scene.pin(key))\""
+        let added = "\"\(RenewFixture.spare)\",\n        " + scene.noted(try scene.pin(key), "key of a.pub")
         #expect(
             try scene.text("next.json")
                 == scene.text("policy.json").replacing("\"\(RenewFixture.spare)\"", with: added)
@@ -166,18 +168,20 @@ struct RenewFileTests {
             #expect(run.code == 0, "\(run.output)\(run.errors)")
             return try scene.text("next.json").replacing(try scene.pin(key), with: "KEY")
         }
+        let added = scene.noted("KEY", "key of a.pub")
         #expect(
             try next(#""pins": ["\#(leaf)"], "backupPins": "none-accepted""#)
-                == #"{"version": 1, "hosts": [{"host": "example.test", "pins": ["\#(leaf)"], "backupPins": ["KEY"]}]}"#)
+                == #"{"version": 1, "hosts": [{"host": "example.test", "pins": ["\#(leaf)"], "backupPins": [\#(added)]}]}"#
+        )
         #expect(
             try next(#""pins": ["\#(leaf)"], "enforcement": "reportOnly""#)
-                == #"{"version": 1, "hosts": [{"host": "example.test", "pins": ["\#(leaf)"], "backupPins": ["KEY"], "#
+                == #"{"version": 1, "hosts": [{"host": "example.test", "pins": ["\#(leaf)"], "backupPins": [\#(added)], "#
                 + #""enforcement": "reportOnly"}]}"#)
         let both = #""pins": [{"spki": "\#(leaf)", "at": "leaf"}, {"spki": "\#(root)", "at": "ca"}]"#
         #expect(
             try next(both + #", "backupPins": "none-accepted", "requires": "leafAndCA""#)
                 == #"{"version": 1, "hosts": [{"host": "example.test", \#(both), "backupPins": "#
-                + #"[{"spki":"KEY","at":"leaf"}], "requires": "leafAndCA"}]}"#)
+                + #"[{"spki":"KEY","at":"leaf","note":"key of a.pub"}], "requires": "leafAndCA"}]}"#)
     }
 
     @Test("A policy with problems is refused with all of them, and no server is asked")

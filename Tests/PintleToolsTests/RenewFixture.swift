@@ -71,6 +71,9 @@ struct RenewFixture {
             environment: ["LANG": "C.UTF-8", "SSL_CERT_FILE": "/nowhere", "SSL_CERT_DIR": "/nowhere"], now: now)
     }
 
+    /// Returns a pin with a note as a proposal has it.
+    func noted(_ pin: String, _ note: String) -> String { #"{"spki":"\#(pin)","note":"\#(note)"}"# }
+
     var next: String { directory.path(of: "next.json") }
 
     func text(_ name: String) throws -> String { String(decoding: try directory.read(name), as: UTF8.self) }

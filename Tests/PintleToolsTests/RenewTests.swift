@@ -44,7 +44,10 @@ struct RenewTests {
         #expect(try scene.changes(run) == ["add pins \(leaf)", "remove pins \(RenewFixture.strange)"])
         #expect(
             try scene.text("next.json")
-                == scene.text("policy.json").replacing(RenewFixture.strange, with: leaf)
+                == scene.text("policy.json").replacing(
+                    "\"\(RenewFixture.strange)\"",
+                    with: scene.noted(leaf, "served by example.test:443 on \(PlanTime.day(Date()))")
+                )
                 .replacing("\"updateVersion\": 7", with: "\"updateVersion\": 8"))
         #expect(try run.json()["updateVersion"]?.integer == 8)
         #expect(

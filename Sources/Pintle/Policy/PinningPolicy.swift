@@ -28,6 +28,8 @@ public struct PinningPolicy: Sendable {
     public let updateVersion: Int
     /// A Boolean value that indicates whether signed updates may add rules for hosts that no bundled rule covers.
     public let allowsUpdatesForAnyHost: Bool
+    /// The notes of the policy file.
+    package var notes = PolicyNotes()
 
     let storage: Storage
 
@@ -135,6 +137,7 @@ extension PinningPolicy {
 extension PinningPolicy {
     private init(_ policy: PinningPolicy, updateVersion: Int) {
         storage = policy.storage
+        notes = policy.notes
         unpinnedHosts = policy.unpinnedHosts
         allowsUpdatesForAnyHost = policy.allowsUpdatesForAnyHost
         self.updateVersion = updateVersion

@@ -72,7 +72,7 @@ extension PinningPolicy {
     /// second.
     ///
     /// Equal policies give equal bytes: keys in a fixed order, no default values, one notation for pins, dates in UTC
-    /// with whole seconds, anchors as PEM text.
+    /// with whole seconds, anchors as PEM text. A policy from a file keeps the notes of the file.
     public func json() -> [UInt8] {
         var json = JSONWriter(.pretty)
         write(to: &json)
@@ -81,26 +81,35 @@ extension PinningPolicy {
 
     package func write(to json: inout JSONWriter) {
         json.object {
+            $0.member("$schema", notes.schema)
             $0.member("version", Int(PolicyFileKeys.formatVersion))
             if updateVersion != 0 { $0.member("updateVersion", updateVersion) }
             if unpinnedHosts != .systemTrust { $0.member("unpinnedHosts", unpinnedHosts.rawValue) }
             if allowsUpdatesForAnyHost {
                 $0.object("updates") { $0.member("anyHost", true) }
             }
-            $0.array("hosts") { for host in hosts { host.write(to: &$0) } }
+            $0.array("hosts") {
+                for (index, host) in hosts.enumerated() { host.write(to: &$0, at: .rule(index), notes) }
+            }
         }
     }
 }
 
 extension PinnedHost {
-    package func write(to json: inout JSONWriter) {
+    fileprivate func write(to json: inout JSONWriter, at place: PolicyPath, _ notes: PolicyNotes) {
+        func write(_ pins: [Pin], as name: String, to json: inout JSONWriter) {
+            json.array(name) {
+                for (index, pin) in pins.enumerated() { pin.write(to: &$0, note: notes[place[name][index]]) }
+            }
+        }
         json.object {
             $0.member("host", host.description)
+            $0.member("note", notes[place])
             $0.member("port", port.map(Int.init))
             if includesSubdomains { $0.member("includeSubdomains", true) }
-            if !pins.isEmpty { $0.array("pins") { for pin in pins { pin.write(to: &$0) } } }
+            if !pins.isEmpty { write(pins, as: "pins", to: &$0) }
             if !backupPins.isEmpty {
-                $0.array("backupPins") { for pin in backupPins { pin.write(to: &$0) } }
+                write(backupPins, as: "backupPins", to: &$0)
             } else if backupRequirement == .noneAccepted {
                 $0.member("backupPins", PolicyFileKeys.noneAccepted)
             }
@@ -117,14 +126,15 @@ extension PinnedHost {
 }
 
 extension Pin {
-    package func write(to json: inout JSONWriter) {
-        if case .publicKey(let pin) = subject, position == .any { return json.value(pin.description) }
+    package func write(to json: inout JSONWriter, note: String? = nil) {
+        if case .publicKey(let pin) = subject, position == .any, note == nil { return json.value(pin.description) }
         json.object {
             switch subject {
             case .publicKey(let pin): $0.member("spki", pin.description)
             case .certificate(let pin): $0.member("certificate", pin.description)
             }
             if position != .any { $0.member("at", position.rawValue) }
+            $0.member("note", note)
         }
     }
 }

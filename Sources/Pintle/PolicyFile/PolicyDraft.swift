@@ -8,6 +8,7 @@ package struct PolicyDraft {
     var allowsUpdatesForAnyHost = false
     /// All rules, in the order of the file.
     package internal(set) var hosts: [PinnedHost] = []
+    package internal(set) var notes = PolicyNotes()
     /// The indices of the rules in `hosts` whose host could not be read.
     package internal(set) var nameless: Set<Int> = []
     /// The problems, with lines and columns, in the order of the document.
@@ -27,9 +28,10 @@ package struct PolicyDraft {
         var found = found
         isLegible = found.allSatisfy { Self.legibleProblems.contains($0.problem.id) }
         do throws(PolicyError) {
-            let policy = try PinningPolicy(
+            var policy = try PinningPolicy(
                 hosts: hosts, unpinnedHosts: unpinnedHosts, updateVersion: updateVersion,
                 allowsUpdatesForAnyHost: allowsUpdatesForAnyHost)
+            policy.notes = notes
             if found.isEmpty { self.policy = policy }
         } catch {
             var places = PolicyPlaces(root)

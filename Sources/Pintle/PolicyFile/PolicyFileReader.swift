@@ -27,6 +27,7 @@ package struct PolicyFileReader {
 
     private mutating func readPolicy(_ root: JSONValue, _ isPublicSuffix: (String) -> Bool) {
         guard let members = members(of: root, as: PolicyFileKeys.Policy.self, at: .root) else { return }
+        draft.notes.schema = members[.schema].flatMap { string($0, at: .member("$schema")) }
         readVersion(members[.version], of: root)
         if let value = members[.updateVersion] {
             let range = 0...PolicyFileKeys.maximumUpdateVersion
@@ -75,6 +76,7 @@ package struct PolicyFileReader {
         let name = isObject ? readName(members, of: value, path) : nil
         if name == nil { draft.nameless.insert(number) }
 
+        if let note = members[.note] { readNote(note, about: path) }
         let includesSubdomains =
             members[.includeSubdomains].flatMap { boolean($0, at: path["includeSubdomains"]) } ?? false
         let port = members[.port].flatMap { integer($0, in: 1...65_535, id: "invalid-port", at: path["port"]) }
@@ -126,6 +128,15 @@ package struct PolicyFileReader {
             report(PolicyProblem(error, at: path()["host"]), value)
             return nil
         }
+    }
+
+    /// Parses the note of a rule or a pin.
+    mutating func readNote(_ value: JSONValue, about place: PolicyPath) {
+        guard let text = string(value, at: place["note"]) else { return }
+        if let problem = PolicyNotes.problem(of: text) {
+            return report("invalid-note", value, place["note"], problem, help: "write one short line")
+        }
+        draft.notes[place] = text
     }
 
     private mutating func readExpiry(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> PinExpiry {

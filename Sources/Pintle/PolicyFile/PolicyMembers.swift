@@ -109,8 +109,8 @@ struct PolicyMembers<Key: PolicyFileKey> {
 /// ignoring a restriction would make a rule weaker than its author thinks.
 enum PolicyFileKeys {
     enum Policy: Int, PolicyFileKey {
-        case version, updateVersion, unpinnedHosts, updates, hosts
-        static let names = Self.spelled("version", "updateVersion", "unpinnedHosts", "updates", "hosts")
+        case schema, version, updateVersion, unpinnedHosts, updates, hosts
+        static let names = Self.spelled("$schema", "version", "updateVersion", "unpinnedHosts", "updates", "hosts")
     }
 
     enum Updates: Int, PolicyFileKey {
@@ -119,16 +119,17 @@ enum PolicyFileKeys {
     }
 
     enum Host: Int, PolicyFileKey {
-        case host, port, includeSubdomains, pins, backupPins, requires, expiry, enforcement, anchors
+        case host, note, port, includeSubdomains, pins, backupPins, requires, expiry, enforcement, anchors
         case minimumPathLength, issuerKey, reportTo, withdraws
         static let names = Self.spelled(
-            "host", "port", "includeSubdomains", "pins", "backupPins", "requires", "expiry", "enforcement", "anchors",
+            "host", "note", "port", "includeSubdomains", "pins", "backupPins", "requires", "expiry", "enforcement",
+            "anchors",
             "minimumPathLength", "issuerKey", "reportTo", "withdraws")
     }
 
     enum Pin: Int, PolicyFileKey {
-        case spki, certificate, at
-        static let names = Self.spelled("spki", "certificate", "at")
+        case spki, certificate, at, note
+        static let names = Self.spelled("spki", "certificate", "at", "note")
     }
 
     enum Expiry: Int, PolicyFileKey {

@@ -6,6 +6,15 @@ struct CheckReport {
     let findings: CheckFindings
     let policy: PinningPolicy
     let invocation: Invocation
+    /// The notes of the rule and its pins; `nil` without a rule.
+    private let notes: RuleNotes?
+
+    init(findings: CheckFindings, policy: PinningPolicy, invocation: Invocation) {
+        self.findings = findings
+        self.policy = policy
+        self.invocation = invocation
+        notes = findings.host.flatMap(policy.hosts.firstIndex(of:)).map { RuleNotes(policy, rule: $0) }
+    }
 
     var console: Console { invocation.console }
     var palette: Palette { console.palette }
@@ -83,6 +92,7 @@ struct CheckReport {
             return field("rule", "none covers this host; " + Self.unpinned(policy.unpinnedHosts))
         }
         field("rule", RuleText.match(rule) + "; " + RuleText.terms(of: host, now: findings.instant))
+        if let note = notes?.rule { field("note", SafeText.escape(note)) }
     }
 
     private static func unpinned(_ hosts: PinningPolicy.UnpinnedHosts) -> String {
@@ -114,7 +124,8 @@ struct CheckReport {
         let list = match.isBackup ? findings.host?.backupPins : findings.host?.pins
         let number = (list?.firstIndex(of: match.pin)).map { " \($0 + 1)" } ?? ""
         let kind = if case .certificate = match.pin.subject { "certificate " } else { "" }
-        return kind + (match.isBackup ? "backup pin" : "pin") + number
+        let note = notes?[match.pin].map { " (\(SafeText.escape($0)))" } ?? ""
+        return kind + (match.isBackup ? "backup pin" : "pin") + number + note
     }
 
     /// Prints the backup pins, except the pin that matched, which is printed with the path.
@@ -122,7 +133,7 @@ struct CheckReport {
         for pin in findings.host?.backupPins ?? [] where pin != match?.pin {
             let use = findings.use(of: pin)
             let state = use.map { palette.warning($0.sentence) } ?? "not in use, as it should be"
-            field("backup", "\(RuleText.pin(pin))  \(state)")
+            field("backup", "\(RuleText.pin(pin, note: notes?[pin]))  \(state)")
         }
     }
 
@@ -181,11 +192,11 @@ struct CheckReport {
             }
         }
         for (index, pin) in mismatch.pins.enumerated() {
-            field(index == 0 ? "wanted" : "", "pin     " + RuleText.pin(pin))
+            field(index == 0 ? "wanted" : "", "pin     " + RuleText.pin(pin, note: notes?[pin]))
         }
         for pin in mismatch.backupPins {
             let use = findings.use(of: pin).map { "  " + palette.warning($0.sentence) } ?? ""
-            field("", "backup  " + RuleText.pin(pin) + use)
+            field("", "backup  " + RuleText.pin(pin, note: notes?[pin]) + use)
         }
         field("nearest", mismatch.nearestMiss)
     }

@@ -97,6 +97,12 @@ extension AuthorityFamilies {
     /// Returns whether a rule pins a key of a family.
     func isUsed(by host: PinnedHost) -> Bool { (host.pins + host.backupPins).contains { family(of: $0) != nil } }
 
+    /// Returns the name of the root that has the key of a pin; `nil` for pins of a leaf.
+    func rootName(of pin: Pin) -> String? {
+        guard pin.position != .leaf, case .publicKey(let key) = pin.subject else { return nil }
+        return family(ofRoot: key)?.roots.first { $0.pin == key }?.name
+    }
+
     /// Returns the family that has the key of a pin as a root or intermediate; `nil` for pins of a leaf.
     func family(of pin: Pin) -> AuthorityFamily? {
         guard pin.position != .leaf, case .publicKey(let key) = pin.subject else { return nil }

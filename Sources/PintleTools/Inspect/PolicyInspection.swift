@@ -52,20 +52,22 @@ struct PolicyInspection {
         console.print("  other hosts  \(others)")
         if policy.updateVersion > 0 { console.print("  update       version \(policy.updateVersion)") }
         if policy.allowsUpdatesForAnyHost { console.print("  updates      may bring rules for any host") }
-        for host in policy.hosts {
+        let families = try? FamilyFile.builtIn().families
+        for (index, host) in policy.hosts.enumerated() {
             console.print()
-            print(host, to: console, now: now)
+            print(host, RuleNotes(policy, rule: index, families), to: console, now: now)
         }
     }
 
-    private static func print(_ host: PinnedHost, to console: Console, now: Date) {
+    private static func print(_ host: PinnedHost, _ notes: RuleNotes, to console: Console, now: Date) {
         let terms = RuleText.terms(of: host, now: now)
         console.print("\(host)\(host.includesSubdomains ? " and its sub-domains" : "")")
         var fields: [(label: String, value: String)] = []
         func field(_ label: String, _ value: String) { fields.append((label, value)) }
         field("rule", terms)
-        for pin in host.pins { field("pin", RuleText.pin(pin)) }
-        for pin in host.backupPins { field("backup", RuleText.pin(pin)) }
+        if let note = notes.rule { field("note", SafeText.escape(note)) }
+        for pin in host.pins { field("pin", RuleText.pin(pin, note: notes[pin])) }
+        for pin in host.backupPins { field("backup", RuleText.pin(pin, note: notes[pin])) }
         if host.requires == .leafAndCA { field("requires", "one pin at the leaf and one at a ca") }
         if let length = host.minimumPathLength { field("path", RuleText.length(length)) }
         if let issuer = host.issuerKey { field("issuer", "\(issuer), of the certificate above the leaf") }

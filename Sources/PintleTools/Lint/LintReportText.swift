@@ -46,6 +46,7 @@ struct LintReportText {
                     console.print(text)
                 }
             }
+            if let note = finding.note { console.print("      note: " + SafeText.escape(note)) }
             if !problem.help.isEmpty { console.print("      help: " + SafeText.escape(problem.help)) }
         }
         console.print()
@@ -114,7 +115,9 @@ struct LintReportText {
         var json = JSONWriter(.pretty)
         json.object { json in
             json.array("problems") { json in
-                for entry in entries { json.write(entry.problem, entry.severity, server: entry.server) }
+                for entry in entries {
+                    json.write(entry.problem, entry.severity, note: entry.note, server: entry.server)
+                }
             }
             json.member("errors", count(.error))
             json.member("warnings", count(.warning))
@@ -137,10 +140,16 @@ struct LintReportText {
 }
 
 extension JSONWriter {
-    mutating func write(_ finding: LintFinding) { write(finding.problem, finding.severity) }
+    mutating func write(_ finding: LintFinding) {
+        write(finding.problem, finding.severity, note: finding.note)
+    }
 
-    /// - Parameter server: the server, for a problem that is not in the file itself.
-    mutating func write(_ problem: PolicyProblem, _ severity: LintFinding.Severity, server: String? = nil) {
+    /// - Parameters:
+    ///   - note: the note about the pin or rule.
+    ///   - server: the server, for a problem that is not in the file itself.
+    fileprivate mutating func write(
+        _ problem: PolicyProblem, _ severity: LintFinding.Severity, note: String?, server: String? = nil
+    ) {
         object { json in
             json.member("id", problem.id)
             json.member("severity", severity.rawValue)
@@ -149,6 +158,7 @@ extension JSONWriter {
             json.member("column", problem.column)
             json.member("message", problem.message)
             json.member("help", problem.help)
+            json.member("note", note)
             json.member("server", server)
         }
     }
@@ -182,12 +192,15 @@ enum GitHubAnnotations {
 struct LintEntry {
     let severity: LintFinding.Severity
     let problem: PolicyProblem
+    /// The note about the pin or rule.
+    var note: String?
     /// The server that showed it.
     var server: String?
 
     init(_ finding: LintFinding) {
         severity = finding.severity
         problem = finding.problem
+        note = finding.note
     }
 
     init(_ severity: LintFinding.Severity, _ problem: PolicyProblem, server: String) {

@@ -32,6 +32,9 @@ struct DurableRule {
         let inUse = max(1, seen.count)
         var rule = SnippetRule(
             endpoint: endpoint, pins: Array(pins.prefix(inUse)), backupPins: Array(pins.dropFirst(inUse)))
+        for root in families.flatMap(\.roots) {
+            if let pin = root.pin, PolicyNotes.problem(of: root.name) == nil { rule.notes[pin] = root.name }
+        }
         rule.addBackups(of: files)
         return rule
     }

@@ -71,8 +71,11 @@ enum Snippet: String, CaseIterable {
                     json.object { json in
                         json.member("host", rule.endpoint.host.description)
                         if rule.endpoint.port != 443 { json.member("port", Int(rule.endpoint.port)) }
-                        json.array("pins") { json in for pin in rule.pins { pin.write(to: &json) } }
-                        json.array("backupPins") { json in for pin in rule.backupPins { pin.write(to: &json) } }
+                        for (name, pins) in [("pins", rule.pins), ("backupPins", rule.backupPins)] {
+                            json.array(name) { json in
+                                for pin in pins { pin.write(to: &json, note: rule.note(of: pin)) }
+                            }
+                        }
                     }
                 }
             }
@@ -118,6 +121,8 @@ struct SnippetRule {
     /// Public-key pins, as are the backup pins.
     var pins: [Pin] = []
     var backupPins: [Pin] = []
+    /// The names of roots.
+    var notes: [PublicKeyPin: String] = [:]
 
     /// Returns the rules: servers and certificates give the pin of their leaf, keys and requests give backup pins.
     ///
@@ -148,6 +153,10 @@ struct SnippetRule {
         }
         for index in rules.indices { rules[index].addBackups(of: files) }
         return rules
+    }
+
+    func note(of pin: Pin) -> String? {
+        if case .publicKey(let key) = pin.subject { notes[key] } else { nil }
     }
 
     /// Adds the keys and requests of files as backup pins.

@@ -40,9 +40,10 @@ struct PolicyLint {
         var places = PolicyPlaces(root)
         let offsets = warnings.problems.map { places.value(at: $0.place).offset }
         let located = zip(warnings.problems, JSONDocument.places(of: offsets, in: root)).map { $0.at($1) }
-        let findings =
-            draft.problems.map { LintFinding(severity: .error, problem: $0) }
-            + located.map { LintFinding(severity: .warning, problem: $0) }
+        func finding(_ severity: LintFinding.Severity, _ problem: PolicyProblem) -> LintFinding {
+            LintFinding(severity: severity, problem: problem, note: draft.notes.nearest(to: problem.place))
+        }
+        let findings = draft.problems.map { finding(.error, $0) } + located.map { finding(.warning, $0) }
         return LintReport(
             findings: findings.enumerated().sorted { Self.place($0) < Self.place($1) }.map(\.element),
             hasMore: draft.hasMoreProblems || warnings.hasMore, policy: draft.policy)
@@ -66,6 +67,8 @@ struct LintFinding: Sendable, Hashable {
     let severity: Severity
     /// The id, path, place, message and remedy. `PolicyProblemTable` explains each id.
     let problem: PolicyProblem
+    /// The note about the pin or rule.
+    var note: String?
 }
 
 /// All findings about a policy, in the order of the file.

@@ -58,6 +58,7 @@ enum PolicyProblemTable {
         error("no-anchor", "an anchor file without a certificate"),
         error("invalid-anchor", "a certificate that cannot be read, or something else, in an anchor file"),
         error("invalid-report-url", "not an https URL"),
+        error("invalid-note", "a note is longer than 200 characters or has a control character"),
         error("empty-reason", "pins are withdrawn without a reason"),
     ]
 

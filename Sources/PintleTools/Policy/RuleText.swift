@@ -35,10 +35,10 @@ enum RuleText {
         return "\(verb) \(ValidityText.day(date)), \(then)"
     }
 
-    /// Returns the pin with its position, if it has one.
-    static func pin(_ pin: Pin) -> String {
+    /// Returns the pin with its position and its note, if it has them.
+    static func pin(_ pin: Pin, note: String? = nil) -> String {
         let kind = if case .certificate = pin.subject { "certificate " } else { "" }
         let position = pin.position == .any ? "" : "  at \(pin.position.rawValue)"
-        return kind + pin.description + position
+        return kind + pin.description + position + (note.map { "  (\(SafeText.escape($0)))" } ?? "")
     }
 }

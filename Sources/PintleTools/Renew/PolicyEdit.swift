@@ -6,7 +6,7 @@ struct PolicyEdit {
     enum Element: Hashable {
         /// A pin that the file has, by its list and its position there.
         case kept(PinList, Int)
-        case added(Pin)
+        case added(Pin, note: String)
     }
 
     private let bytes: [UInt8]
@@ -77,9 +77,9 @@ struct PolicyEdit {
 
     private func text(of element: Element, ofRule rule: Int) -> [UInt8] {
         switch element {
-        case .added(let pin):
+        case .added(let pin, let note):
             var json = JSONWriter(.compact)
-            pin.write(to: &json)
+            pin.write(to: &json, note: PolicyNotes.problem(of: note) == nil ? note : nil)
             return json.bytes
         case .kept(let list, let index):
             let values = value(of: list, ofRule: rule)?.elements.map(Array.init) ?? []

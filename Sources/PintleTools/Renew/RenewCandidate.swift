@@ -8,7 +8,7 @@ struct RenewCandidate {
         /// A request, a public key or a private key in this file.
         case file(String)
         /// A root of this authority.
-        case family(String)
+        case family(String, root: String)
     }
 
     /// The index of the rule.
@@ -21,7 +21,15 @@ struct RenewCandidate {
     var source: String {
         switch origin {
         case .file(let path): "the key of \(path)"
-        case .family(let name): "\(name) also issues from this root"
+        case .family(let name, _): "\(name) also issues from this root"
+        }
+    }
+
+    /// The note for the pin.
+    var note: String {
+        switch origin {
+        case .file(let path): "key of \(path.split(separator: "/").last ?? "")"
+        case .family(_, let root): root
         }
     }
 
@@ -59,9 +67,11 @@ struct RenewCandidate {
                     if pin.position != .leaf, case .publicKey(let key) = pin.subject { key } else { nil }
                 })
             for family in families.families where family.pins.contains(where: known.contains) {
-                for pin in family.pins where !known.contains(pin) {
+                for root in family.roots {
+                    guard let pin = root.pin, !known.contains(pin) else { continue }
                     candidates.append(
-                        RenewCandidate(rule: rule, pin: pin, position: .ca, origin: .family(family.name)))
+                        RenewCandidate(
+                            rule: rule, pin: pin, position: .ca, origin: .family(family.name, root: root.name)))
                 }
             }
         }

@@ -125,7 +125,7 @@ struct RenewProposal {
             }
             let by: Date? =
                 if let sight { try RenewDates(host, sight, now: now).publication(of: candidate.pin) } else { nil }
-            backups.append(.added(pin))
+            backups.append(.added(pin, note: candidate.note))
             changes.append(
                 RenewChange(
                     action: .add, rule: rule, pin: pin, list: .backupPins,
@@ -176,7 +176,7 @@ struct RenewProposal {
             return exchangeAuthorities(sight, host, rule, &pins, &backups)
         }
         let pin = Pin(key, at: host.requires == .leafAndCA ? .leaf : .any)
-        pins.append(.added(pin))
+        pins.append(.added(pin, note: origin?.note ?? "served by \(sight.endpoint) on \(PlanTime.day(now))"))
         changes.append(
             RenewChange(
                 action: .add, rule: rule, pin: pin, list: .pins,
@@ -254,7 +254,7 @@ struct RenewProposal {
 
     private func pin(_ element: PolicyEdit.Element, _ host: PinnedHost) -> Pin {
         switch element {
-        case .added(let pin): pin
+        case .added(let pin, _): pin
         case .kept(.pins, let index): host.pins[index]
         case .kept(.backupPins, let index): host.backupPins[index]
         }

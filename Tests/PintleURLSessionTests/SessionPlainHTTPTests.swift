@@ -27,6 +27,21 @@ struct SessionPlainHTTPTests {
         #expect(response.trustReceipt == nil)
     }
 
+    @Test(
+        "A server that answers in plain HTTP or SSH instead of TLS is named so",
+        arguments: [("HTTP/1.1 400 Bad", "plain HTTP"), ("SSH-2.0-x", "SSH")])
+    func withoutTLS(greeting: String, name: String) async throws {
+        let server = try LoopbackTCPServer { connection in
+            try? connection.write(Array("\(greeting)\r\n\r\n".utf8))
+            _ = try? connection.read(upTo: 4_096)
+        }
+        let session = URLSession.pinned(to: try SessionFixture().policy())
+        let url = try #require(URL(string: "https://localhost:\(server.port)/"))
+        let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+        #expect(error?.code == .secureConnectionFailed && error?.isAboutTrust == false)
+        #expect(error?.localizedDescription == "localhost:\(server.port) answered in \(name) instead of TLS")
+    }
+
     @Test("A rule for another port also refuses plain HTTP to its host", arguments: ["localhost", "127.0.0.1"])
     func ruleForAnotherPort(host: String) async throws {
         let fixture = try SessionFixture()

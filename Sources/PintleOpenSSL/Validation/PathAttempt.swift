@@ -27,7 +27,22 @@ struct PathAttempt {
     /// The valid path if there is one. The budget matters only if no path was found.
     var outcome: PathOutcome {
         if let valid { return .valid(valid) }
-        return .invalid(PathFailure(failure ?? []) ?? PathFailure(.untrustedRoot, text: "no path to an anchor"))
+        var findings = failure ?? [.init(.untrustedRoot, text: "no path to an anchor")]
+        if usesUnknownAlgorithm {
+            let hint = "an ML-DSA key (FIPS 204) needs OpenSSL 3.5, and here is \(TLSClient.libraryVersion)"
+            findings = findings.map {
+                .init($0.code, depth: $0.depth, platformCode: $0.platformCode, text: "\($0.text); \(hint)")
+            }
+        }
+        return .invalid(PathFailure(findings) ?? PathFailure(.untrustedRoot, text: "no path to an anchor"))
+    }
+
+    /// A Boolean value that indicates whether this OpenSSL cannot verify what the key of a certificate has signed.
+    private var usesUnknownAlgorithm: Bool {
+        guard OpenSSL_version_num() < 0x3050_0000 else { return false }
+        return ([request.chain.leaf] + others.map(\.certificate)).contains {
+            if case .mlDSA = $0.publicKey.algorithm { true } else { false }
+        }
     }
 
     private var verification: Verification {

@@ -72,7 +72,7 @@ final class ProxiedServe {
         let (proxy, page): (AttackProxy, LoopbackTCPServer)
         do {
             // Devices keep their tunnels open for later requests. These must not block other ones for ever.
-            let timeLimit = AttackServer.timeLimit(at: proxied.literal).map { _ in 60.0 }
+            let timeLimit = proxied.literal == nil ? AttackServer.timeLimit(at: nil) : 60
             for host in hosts { stages.append(try Self.stage(host, timeLimit: timeLimit)) }
             let fixed = stages
             proxy = try AttackProxy(

@@ -127,9 +127,9 @@ package final class AttackServer: Sendable {
 
     deinit { close() }
 
-    /// Returns the time limit of a connection in seconds. If other machines can reach the server, idle connections must not
-    /// block further ones.
-    package static func timeLimit(at address: String?) -> Double? { address == nil ? nil : 10 }
+    /// Returns the time limit of a connection in seconds, so that idle connections do not block further ones for good. It is
+    /// short if other machines can reach the server. On this machine a client may wait in a debugger.
+    package static func timeLimit(at address: String?) -> Double { address == nil ? 300 : 10 }
 
     /// The port of the server that the client is sent to.
     package var port: UInt16 { first.port }

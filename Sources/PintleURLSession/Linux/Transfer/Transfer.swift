@@ -412,6 +412,10 @@ extension Transfer {
             return .library(
                 code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response has no end")
         }
+        if result == CURLE_SSL_CONNECT_ERROR, let name = handleState.judge?.foreignProtocol {
+            return .library(
+                code: result.rawValue, text: "\(request.url.endpoint) answered in \(name) instead of TLS")
+        }
         let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
         if let judge = handleState.judge, judge.hasUnreadableCertificates {
             let failure = PathFailure(.malformedCertificate, text: text)

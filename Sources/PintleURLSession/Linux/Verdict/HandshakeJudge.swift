@@ -40,6 +40,8 @@ final class HandshakeJudge: HandshakeObserver {
     /// A Boolean value that indicates whether libcurl could not read what came over the connection (HTTP/2). Responses
     /// that come later are not to be believed.
     var isBroken = false
+    /// The name of the protocol that the server speaks instead of TLS, if that is known.
+    var foreignProtocol: String? { ForeignProtocol.name(budget.firstBytes) }
     /// The limit on decoded content for the connection.
     var decoding: DecodingBudget { budget.decoding }
     private var hasFatalAlert = false

@@ -26,6 +26,8 @@ final class ReadBudget {
 
     /// A Boolean value that indicates whether the server sent more bytes than a handshake may have.
     private(set) var isExceeded = false
+    /// The first bytes from the server.
+    private(set) var firstBytes: [UInt8] = []
     /// A Boolean value that indicates whether the socket has ended or failed.
     private(set) var hasFailed = false
     /// A Boolean value that indicates whether the next write needs a silent server.
@@ -104,7 +106,14 @@ final class ReadBudget {
         case .bytes(let left):
             let received = BIO_read(source, buffer, min(count, CInt(clamping: left)))
             BIO_copy_next_retry(bio)
-            if received > 0 { budget.spend(Int(received)) } else { budget.noteFailure(of: bio) }
+            guard received > 0 else {
+                budget.noteFailure(of: bio)
+                return received
+            }
+            if budget.firstBytes.isEmpty {
+                budget.firstBytes = Array(UnsafeRawBufferPointer(start: buffer, count: Int(received)).prefix(16))
+            }
+            budget.spend(Int(received))
             return received
         case .later:
             BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Keys in a policy file")
 struct PolicyFileKeyTests {
     private func expectNames<Key: PolicyFileKey>(_ keys: Key.Type) {
-        #expect(Key.allNames.map { $0.replacing("$", with: "") } == Key.allCases.map { "\($0)" })
+        #expect(Key.allNames.map { $0.replacingText("$", with: "") } == Key.allCases.map { "\($0)" })
         #expect(Key.allCases.map(\.name) == Key.allNames)
         #expect(Key.allCases.map(\.rawValue) == Array(0..<Key.allNames.count))
         #expect(Key.allNames.count <= 16)

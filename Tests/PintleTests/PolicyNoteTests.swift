@@ -62,9 +62,9 @@ struct PolicyNoteTests {
                     "invalid-note hosts[1].pins[1].note", "invalid-note hosts[1].backupPins[0].note",
                 ])
         }
-        let number = Self.policy().replacing("\"the shop's servers\"", with: "7")
+        let number = Self.policy().replacingText("\"the shop's servers\"", with: "7")
         #expect(Self.ids(number) == ["wrong-type hosts[1].note"])
-        #expect(Self.ids(number.replacing("\"policy.schema.json\"", with: "{}")).first == "wrong-type $schema")
+        #expect(Self.ids(number.replacingText("\"policy.schema.json\"", with: "{}")).first == "wrong-type $schema")
     }
 
     @Test("A note has its place: not in the policy itself, an expiry or an issuer's key")

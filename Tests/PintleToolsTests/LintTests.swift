@@ -185,6 +185,41 @@ struct LintTests {
         #expect(try !help(one).contains("backupPins"))
     }
 
+    // MARK: Files that are no policy
+
+    @Test("Lint says what a file of certificates or keys is, and which command reads it")
+    func noPolicy() throws {
+        let identity = try CertificateAuthority.root().issue(hosts: ["example.test"])
+        let certificate = try directory.write(identity.certificate.pem + identity.certificate.pem, to: "server.pem")
+        let der = try directory.write(identity.certificate.der, to: "server.der")
+        let key = try directory.write(identity.key.pem, to: "server.key")
+        let (pem, binary, secret) = (ToolRun("lint", certificate), ToolRun("lint", der), ToolRun("lint", key))
+        for run in [pem, binary, secret] { #expect(run.code == 2 && run.output.isEmpty) }
+        #expect(pem.errors.contains("\(certificate): not a policy: the file holds 2 certificates"))
+        #expect(pem.errors.contains("pintle inspect \(certificate) shows it"))
+        #expect(pem.errors.contains("pintle pin \(certificate) --as policy"))
+        #expect(binary.errors.contains("\(der): not a policy: the file holds 1 certificate"))
+        #expect(secret.errors.contains("\(key): not a policy: the file holds 1 private key"))
+        #expect(secret.errors.contains("its pin: pintle pin \(key)"))
+        #expect(try ToolRun("lint", key, "--json").json()["error"]?["code"]?.string == "no-policy")
+        let encrypted = try directory.write(
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n", to: "encrypted.key")
+        #expect(
+            ToolRun("lint", encrypted).errors.contains("not a policy: PEM block 1: the private key is encrypted"))
+        // The commands that are named read the files.
+        for file in [certificate, der, key] { #expect(ToolRun("inspect", file).code == 0) }
+        // Other commands that read a policy say the same.
+        #expect(
+            ToolRun("export", certificate, "--to", "nsc").errors.contains("not a policy: the file holds 2 certificates")
+        )
+        // Text is left to the policy's reader, which knows the line.
+        for text in ["0.0.0.0\n", "hosts:\n", ""] {
+            let run = ToolRun("lint", "-", input: Array(text.utf8), now: now)
+            #expect(run.code == 1, "\(text)")
+            #expect(run.output.hasPrefix("stdin:"))
+        }
+    }
+
     @Test("Inspect prints each label of a rule apart from its value")
     func inspectLabels() throws {
         let pins = """

@@ -270,6 +270,24 @@ struct PolicyLintTests {
         #expect(try findings(text) == ["error " + wanted])
     }
 
+    @Test(
+        "Warnings about families of authorities do not depend on the roots of the machine",
+        arguments: [("letsencrypt", ["warning single-authority hosts[0].pins"]), ("cloudflare", [])])
+    func families(word: String, wanted: [String]) throws {
+        let families = try FamilyFile.builtIn().families
+        let pins = try #require(families.selection(named: word)).families.flatMap(\.pins)
+        let texts = pins.map { "{\"spki\": \"\($0)\", \"at\": \"ca\"}" }
+        let rule =
+            "{\"host\": \"a.example\", \"pins\": [\(texts[0])], \"backupPins\": [\(texts.dropFirst().joined(separator: ", "))]}"
+        for roots in [[], Set(pins.map(\.description))] {
+            let found = try findings(PolicyText.policy(rule)) {
+                $0.families = families
+                $0.sharedAuthority = { roots.contains($0.description) ? "A root" : nil }
+            }
+            #expect(found == wanted)
+        }
+    }
+
     @Test("The caller sets how soon the end of pins is a problem")
     func expiresWithin() throws {
         let text = PolicyText.policy(

@@ -111,32 +111,42 @@ struct PolicyFileTests {
     func allAtOnce() {
         let text = """
             { "version": 1,
-              "unpinnedHosts": "system-trust",
               "hosts": [
                 { "host": "*.example.com", "port": 0,
+                  "pins": ["\(PolicyText.pin)"] },
+                { "host": "a.example.com",
                   "pins": ["sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="] },
                 { "host": "b.example.com",
                   "pin": ["\(PolicyText.pin)"], "expiry": {"after": "2026-02-30T00:00:00Z"} },
                 { "host": "c.example.com",
                   "pins": ["\(PolicyText.pin)"] },
-                { "host": "C.EXAMPLE.com", "enforcement": true }
+                { "host": "C.EXAMPLE.com" },
+                { "host": "c.example.com", "enforcement": true }
               ] }
             """
         let found = PolicyText.problems(text)
         #expect(
             found.map { "\($0.line ?? 0):\($0.column ?? 0) \($0.id) \($0.path)" } == [
-                "2:20 unknown-value unpinnedHosts",
-                "4:15 invalid-host hosts[0].host",
-                "4:40 invalid-port hosts[0].port",
-                "5:16 empty-input-pin hosts[0].pins[0]",
-                "5:16 no-backup-pin hosts[0].backupPins",
-                "7:7 unknown-key hosts[1].pin",
-                "7:81 missing-key hosts[1].expiry.then",
-                "7:91 invalid-date hosts[1].expiry.after",
-                "9:16 no-backup-pin hosts[2].backupPins",
-                "10:15 duplicate-rule hosts[3].host",
-                "10:47 wrong-type hosts[3].enforcement",
+                "3:15 invalid-host hosts[0].host",
+                "3:40 invalid-port hosts[0].port",
+                "6:16 empty-input-pin hosts[1].pins[0]",
+                "6:16 no-backup-pin hosts[1].backupPins",
+                "8:7 unknown-key hosts[2].pin",
+                "8:81 missing-key hosts[2].expiry.then",
+                "8:91 invalid-date hosts[2].expiry.after",
+                "10:16 no-backup-pin hosts[3].backupPins",
+                "11:15 duplicate-rule hosts[4].host",
+                "12:47 wrong-type hosts[5].enforcement",
             ])
+    }
+
+    @Test("If something outside the rules is wrong, the meaning of the rules is not checked")
+    func wrongTop() {
+        let rule = "{\"host\": \"c.example.com\", \"pins\": [\"\(PolicyText.pin)\"]}"
+        let wrong = PolicyText.policy(rule, top: "\"unpinnedHosts\": \"system-trust\",")
+        #expect(PolicyText.ids(wrong) == ["unknown-value"])
+        #expect(PolicyText.ids(PolicyText.policy(rule, "7")) == ["no-backup-pin", "wrong-type"])
+        #expect(PolicyText.ids(PolicyText.policy(rule)) == ["no-backup-pin"])
     }
 
     @Test("Invalid JSON is reported as the only problem, with its position")

@@ -185,6 +185,125 @@ struct LintTests {
         #expect(try !help(one).contains("backupPins"))
     }
 
+    // MARK: Accepted warnings
+
+    private static let two = """
+        {"version": 1, "hosts": [
+          {"host": "a.test", "enforcement": "reportOnly", "pins": ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="]},
+          {"host": "b.test", "port": 8443, "pins": ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+            "backupPins": "none-accepted"}]}
+        """
+
+    @Test("An accepted warning is listed and does not count; the other one does")
+    func allowed() throws {
+        let path = try directory.write(Self.two, to: "policy.json")
+        let both = ToolRun(
+            "lint", path, "--allow", "report-only:a.test", "--allow", "no-way-back:b.test:8443", now: now)
+        #expect(both.code == 0)
+        #expect(
+            both.lines.prefix(1) == [
+                "\(path):2:37: allowed: report-only: a wrong key of a.test is reported and let through"
+            ])
+        #expect(both.output.hasSuffix("ok   \(path)   2 rules, no problems; 2 warnings allowed\n"))
+        let one = ToolRun("lint", path, "--allow", "report-only:a.test", now: now)
+        #expect(one.code == 1)
+        #expect(one.output.contains("warning: no-way-back: b.test:8443 has neither"))
+        #expect(one.output.hasSuffix("1 problem (0 errors, 1 warning) in \(path); 1 warning allowed\n"))
+        // The id by itself is for warnings about the whole file, so that a later rule is not hidden too.
+        #expect(ToolRun("lint", path, "--allow", "report-only", now: now).output.contains("warning: report-only: "))
+        let empty = try directory.write("{\"version\": 1, \"hosts\": []}", to: "empty.json")
+        #expect(ToolRun("lint", empty, now: now).code == 1)
+        #expect(ToolRun("lint", empty, "--allow", "nothing-pinned", now: now).code == 0)
+    }
+
+    @Test("JSON and annotations have the accepted warnings apart from the problems")
+    func allowedForPrograms() throws {
+        let path = try directory.write(Self.two, to: "policy.json")
+        let json = ToolRun("lint", path, "--json", "--allow", "report-only:a.test", now: now)
+        #expect(json.code == 1)
+        func ids(_ key: StaticString) throws -> [String]? {
+            try json.json()[key]?.elements?.compactMap { $0["id"]?.string }
+        }
+        #expect(try ids("problems") == ["no-way-back"])
+        #expect(try ids("allowed") == ["report-only"])
+        #expect(try json.json()["warnings"]?.integer == 1)
+        let lines = ToolRun("lint", path, "--github", "--allow", "report-only:a.test", now: now).lines
+        #expect(lines.first?.hasPrefix("::notice file=\(path),line=2,col=37,title=report-only::") == true)
+        #expect(lines.dropFirst().first?.hasPrefix("::warning file=\(path),line=4,col=19,title=no-way-back::") == true)
+    }
+
+    @Test("An --allow that hides nothing is a problem, unless an error may be the reason")
+    func unusedAllowance() throws {
+        let path = try directory.write(Self.good, to: "policy.json")
+        let run = ToolRun("lint", path, "--allow", "report-only:example.test", now: now)
+        #expect(run.code == 1)
+        #expect(
+            run.lines.first
+                == "\(path): warning: allow-without-effect: --allow report-only:example.test hides nothing")
+        let json = try ToolRun("lint", path, "--json", "--allow", "report-only:example.test", now: now).json()
+        #expect(json["problems"]?.elements?.compactMap { $0["id"]?.string } == ["allow-without-effect"])
+        // HOST has the port of the rule.
+        let two = try directory.write(Self.two, to: "two.json")
+        let portless = ToolRun(
+            "lint", two, "--allow", "report-only:a.test", "--allow", "no-way-back:b.test", now: now)
+        #expect(portless.code == 1)
+        #expect(portless.output.contains("--allow no-way-back:b.test hides nothing"))
+        let broken = try directory.write(
+            Self.two.replacing("\"reportOnly\"", with: "\"report-only\""), to: "broken.json")
+        let errors = ToolRun("lint", broken, "--allow", "report-only:a.test", now: now)
+        #expect(errors.output.contains("error: unknown-value: "))
+        #expect(!errors.output.contains("allow-without-effect"))
+    }
+
+    @Test("An error cannot be accepted, and an unknown id is a mistake of the command line")
+    func refusedAllowance() throws {
+        let path = try directory.write(
+            "{\"version\": 1, \"hosts\": [{\"host\": \"a.test\", "
+                + "\"pins\": [\"sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=\"]}]}", to: "policy.json")
+        let error = ToolRun("lint", path, "--allow", "no-backup-pin:a.test", now: now)
+        #expect(error.code == 2)
+        #expect(error.errors.contains("--allow hides warnings only, and no-backup-pin is an error"))
+        #expect(ToolRun("lint", path, "--allow", "live-unreachable:a.test:443", now: now).code == 2)
+        let typo = ToolRun("lint", path, "--allow", "reportonly:a.test", now: now)
+        #expect(typo.code == 2)
+        #expect(typo.errors.contains("did you mean \"report-only\"?"))
+    }
+
+    // MARK: Files that are no policy
+
+    @Test("Lint says what a file of certificates or keys is, and which command reads it")
+    func noPolicy() throws {
+        let identity = try CertificateAuthority.root().issue(hosts: ["example.test"])
+        let certificate = try directory.write(identity.certificate.pem + identity.certificate.pem, to: "server.pem")
+        let der = try directory.write(identity.certificate.der, to: "server.der")
+        let key = try directory.write(identity.key.pem, to: "server.key")
+        let (pem, binary, secret) = (ToolRun("lint", certificate), ToolRun("lint", der), ToolRun("lint", key))
+        for run in [pem, binary, secret] { #expect(run.code == 2 && run.output.isEmpty) }
+        #expect(pem.errors.contains("\(certificate): not a policy: the file holds 2 certificates"))
+        #expect(pem.errors.contains("pintle inspect \(certificate) shows it"))
+        #expect(pem.errors.contains("pintle pin \(certificate) --as policy"))
+        #expect(binary.errors.contains("\(der): not a policy: the file holds 1 certificate"))
+        #expect(secret.errors.contains("\(key): not a policy: the file holds 1 private key"))
+        #expect(secret.errors.contains("its pin: pintle pin \(key)"))
+        #expect(try ToolRun("lint", key, "--json").json()["error"]?["code"]?.string == "no-policy")
+        let encrypted = try directory.write(
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n", to: "encrypted.key")
+        #expect(
+            ToolRun("lint", encrypted).errors.contains("not a policy: PEM block 1: the private key is encrypted"))
+        // The commands that are named read the files.
+        for file in [certificate, der, key] { #expect(ToolRun("inspect", file).code == 0) }
+        // Other commands that read a policy say the same.
+        #expect(
+            ToolRun("export", certificate, "--to", "nsc").errors.contains("not a policy: the file holds 2 certificates")
+        )
+        // Text is left to the policy's reader, which knows the line.
+        for text in ["0.0.0.0\n", "hosts:\n", ""] {
+            let run = ToolRun("lint", "-", input: Array(text.utf8), now: now)
+            #expect(run.code == 1, "\(text)")
+            #expect(run.output.hasPrefix("stdin:"))
+        }
+    }
+
     @Test("Inspect prints each label of a rule apart from its value")
     func inspectLabels() throws {
         let pins = """

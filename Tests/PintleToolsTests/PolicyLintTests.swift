@@ -209,6 +209,85 @@ struct PolicyLintTests {
         #expect(try findings(twin) == [])
     }
 
+    @Test(
+        "What could not be read is the only finding; what was read has the findings about its meaning",
+        arguments: [
+            (
+                "{\"host\": \"a.example\", \"pin\": [\"\(PolicyText.pin)\"], \"backupPins\": [\"\(PolicyText.backup)\"]}",
+                ["error unknown-key hosts[0].pin"],
+                "{\"host\": \"a.example\", \"backupPins\": [\"\(PolicyText.backup)\"]}",
+                ["warning rule-without-effect hosts[0].host", "error backup-without-pin hosts[0].pins"]
+            ),
+            (
+                "{\"host\": \"a.example\", \"anchors\": {\"include\": [\"gone.pem\"]}}",
+                ["error unreadable-anchor-file hosts[0].anchors.include[0]"],
+                "{\"host\": \"a.example\", \"anchors\": {\"system\": true}}",
+                ["warning rule-without-effect hosts[0].host"]
+            ),
+            (
+                "{\"host\": \"a.example\", \"pins\": [\"\(PolicyText.pin)\"], \"backupPins\": \"none-accepted\", \"expiry\": {\"after\": \"soon\", \"then\": \"reject\"}}",
+                ["error invalid-date hosts[0].expiry.after"],
+                "{\"host\": \"a.example\", \"pins\": [\"\(PolicyText.pin)\"], \"backupPins\": \"none-accepted\"}",
+                ["warning no-way-back hosts[0].backupPins"]
+            ),
+            (
+                PolicyText.rule("a.example", "\"port\": \"443\"") + ",\n" + PolicyText.rule("a.example"),
+                ["error wrong-type hosts[0].port"],
+                PolicyText.rule("a.example") + ",\n" + PolicyText.rule("a.example"),
+                ["error duplicate-rule hosts[1].host"]
+            ),
+            (
+                PolicyText.rule("a.example", "\"includeSubdomains\": \"yes\"") + ",\n{\"host\": \"b.a.example\"}",
+                ["error wrong-type hosts[0].includeSubdomains"],
+                PolicyText.rule("a.example", "\"includeSubdomains\": true") + ",\n{\"host\": \"b.a.example\"}",
+                ["warning looser-than-parent hosts[1].host"]
+            ),
+            (
+                "7,\n" + PolicyText.rule("a.example", "\"enforcement\": \"reportOnly\""),
+                ["error wrong-type hosts[0]", "warning report-only hosts[1].enforcement"],
+                PolicyText.rule("a.example", "\"enforcement\": \"reportOnly\""),
+                ["warning report-only hosts[0].enforcement"]
+            ),
+        ])
+    func misread(_ rules: String, _ wanted: [String], _ twin: String, _ meaning: [String]) throws {
+        struct NoSuchFile: Error {}
+        #expect(try findings(PolicyText.policy(rules)) { $0.resolvingFile = { _ in throw NoSuchFile() } } == wanted)
+        #expect(Set(try findings(PolicyText.policy(twin))) == Set(meaning))
+    }
+
+    @Test(
+        "A file whose top level is wrong has no findings about its meaning",
+        arguments: [
+            ("[]", "wrong-type "), ("7", "wrong-type "), ("{\"version\": 1, \"hosts\": {}}", "wrong-type hosts"),
+            ("{\"version\": 2, \"hosts\": []}", "unsupported-version version"),
+            ("{\"version\": 1}", "missing-key hosts"),
+            (
+                "{\"version\": 1, \"unpinnedHost\": \"reject\", \"hosts\": [{\"host\": \"a.example\"}]}",
+                "unknown-key unpinnedHost"
+            ),
+        ])
+    func misreadFile(_ text: String, _ wanted: String) throws {
+        #expect(try findings(text) == ["error " + wanted])
+    }
+
+    @Test(
+        "Warnings about families of authorities do not depend on the roots of the machine",
+        arguments: [("letsencrypt", ["warning single-authority hosts[0].pins"]), ("cloudflare", [])])
+    func families(word: String, wanted: [String]) throws {
+        let families = try FamilyFile.builtIn().families
+        let pins = try #require(families.selection(named: word)).families.flatMap(\.pins)
+        let texts = pins.map { "{\"spki\": \"\($0)\", \"at\": \"ca\"}" }
+        let rule =
+            "{\"host\": \"a.example\", \"pins\": [\(texts[0])], \"backupPins\": [\(texts.dropFirst().joined(separator: ", "))]}"
+        for roots in [[], Set(pins.map(\.description))] {
+            let found = try findings(PolicyText.policy(rule)) {
+                $0.families = families
+                $0.sharedAuthority = { roots.contains($0.description) ? "A root" : nil }
+            }
+            #expect(found == wanted)
+        }
+    }
+
     @Test("The caller sets how soon the end of pins is a problem")
     func expiresWithin() throws {
         let text = PolicyText.policy(

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Pintle
 import PintleTestKit
@@ -123,6 +124,79 @@ struct RecipeTests {
         let taken = try shell(
             ["grep", "-E", pattern] + [try scene.directory.write(names.joined(separator: "\n"), to: "n")])
         #expect(taken.output == "policy.json\na/policy.json\n")
+    }
+
+    /// A policy that the documentation recommends although lint warns of it.
+    enum Recommended: CaseIterable {
+        /// The start of the article "Operations".
+        case reportOnly
+        /// `pintle pin --authority`
+        case authority
+        /// A device's certificate.
+        case certificate
+    }
+
+    /// Writes `policy.json` as its article says. Returns the warning to accept, as `ID:HOST`.
+    private func write(_ recommended: Recommended) throws -> String {
+        let tool = scene.directory.path(of: "pintle")
+        let expiry =
+            "\"expiry\": {\"after\": \"\(RFC3339.string(from: Date() + 365 * 86_400))\", \"then\": \"systemTrust\"}"
+        switch recommended {
+        case .reportOnly:
+            try scene.directory.write(try PrivateKey().pem, to: "backup.key")
+            let pin = try shell([
+                tool, "pin", "a.audit.test", "backup.key", "--as", "policy", "--connect-to", "127.0.0.1:\(server.port)",
+            ])
+            #expect(pin.status == 0, "\(pin.errorOutput)")
+            let start = "\"host\": \"a.audit.test\","
+            #expect(pin.output.contains(start))
+            try scene.directory.write(
+                pin.output.replacing(start, with: "\(start) \"enforcement\": \"reportOnly\", \(expiry),"),
+                to: "policy.json")
+            return "report-only:a.audit.test"
+        case .authority:
+            let pin = try shell([
+                tool, "pin", "--authority", "letsencrypt", "--host", "a.audit.test", "--as", "policy",
+            ])
+            #expect(pin.status == 0, "\(pin.errorOutput)")
+            try scene.directory.write(pin.output, to: "policy.json")
+            return "single-authority:a.audit.test"
+        case .certificate:
+            let pin = CertificatePin(certificate: scene.identity.certificate.der)
+            try scene.directory.write(
+                """
+                {"version": 1, "hosts": [{"host": "a.audit.test", "pins": [{"certificate": "\(pin)", "at": "leaf"}],
+                 "backupPins": "none-accepted", \(expiry)}]}
+                """, to: "policy.json")
+            return "leaf-certificate-only:a.audit.test"
+        }
+    }
+
+    @Test("A recommended policy passes the recipes with its warning accepted", arguments: Recommended.allCases)
+    func recommended(policy: Recommended) throws {
+        let hooks = try Recipes.read("pre-commit-config.yaml")["repos"]?.elements?.first { _ in true }?["hooks"]
+        let entry = try #require(hooks?.elements?.first { _ in true }?["entry"]?.string)
+        func lint() throws -> [Int32] {
+            let results = [try run("lint"), try shell(["bash", "-c", "\(entry) policy.json"])]
+            return results.map(\.status)
+        }
+        let warning = try write(policy)
+        #expect(try lint() == [1, 1])
+        try scene.directory.write("# The reason.\n--allow \(warning)\n", to: "policy.allow")
+        #expect(try lint() == [0, 0])
+        #expect(try run("lint").output.hasPrefix("::notice file=policy.json,"))
+        // The decision ends, and the line stays.
+        let ended = try scene.policy()
+        #expect(ended.hasSuffix("/policy.json"))
+        #expect(try lint() == [1, 1])
+        #expect(try run("lint").output.contains("--allow \(warning) hides nothing"))
+        // The server of this test has no certificate of a public authority.
+        guard policy != .authority else { return }
+        _ = try write(policy)
+        _ = try scene.list([("a.audit.test", server.port)])
+        for part in 1...3 { #expect(try run("audit", part: part).status == 0) }
+        let report = try run("report")
+        #expect(report.status == 0, "\(report.output)\(report.errorOutput)")
     }
 
     @Test("The article prints the recipes unchanged", arguments: ["pins.yml", "pre-commit-config.yaml"])

@@ -6,7 +6,8 @@ extension PinningPolicy {
     /// files: see ``init(json:resolvingFile:isPublicSuffix:)``.
     ///
     /// - Throws: all problems, with lines and columns, in the order of the file. After 1,000 problems comes one that
-    ///   says that there are more. If the JSON is invalid, that is the only problem.
+    ///   says that there are more. If the JSON is invalid, that is the only problem. The meaning of a rule is checked
+    ///   only if everything in it, and everything outside the rules, could be read.
     public init(json: [UInt8]) throws(PolicyError) {
         try self.init(json: json, resolvingFile: nil)
     }

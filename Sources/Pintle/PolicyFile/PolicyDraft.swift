@@ -1,7 +1,8 @@
 /// A parsed policy file together with all its problems.
 ///
-/// A placeholder replaces each value that could not be read, so that the checks of the whole policy neither miss a
-/// problem nor report a false one. A draft with problems never becomes a policy.
+/// A placeholder replaces each pin that could not be read, and each rule with any other value that could not be read.
+/// The checks of the policy's meaning then report only what the file really says. A draft with problems never becomes
+/// a policy.
 package struct PolicyDraft {
     var updateVersion = 0
     package internal(set) var unpinnedHosts = PinningPolicy.UnpinnedHosts.systemTrust
@@ -9,8 +10,11 @@ package struct PolicyDraft {
     /// All rules, in the order of the file.
     package internal(set) var hosts: [PinnedHost] = []
     package internal(set) var notes = PolicyNotes()
-    /// The indices of the rules in `hosts` whose host could not be read.
-    package internal(set) var nameless: Set<Int> = []
+    /// A Boolean value that indicates whether something outside the rules could not be read. The meaning of the rules
+    /// is then unknown and was not checked.
+    package private(set) var isMisread = false
+    /// A Boolean value that indicates whether `hosts` has placeholders for rules.
+    package private(set) var hasMisreadRules = false
     /// The problems, with lines and columns, in the order of the document.
     package private(set) var problems: [PolicyProblem] = []
     /// A Boolean value that indicates whether the file has more problems than `problems` holds. Parsing stops at the
@@ -22,17 +26,40 @@ package struct PolicyDraft {
     private(set) var isLegible = false
 
     private static let legibleProblems: Set<String> = ["anchor-file-not-allowed", "anchors-too-broad"]
+    /// The problems beside which the rest of a rule can be checked. A pin that could not be read has a placeholder.
+    private static let separateProblems: Set<String> = legibleProblems.union([
+        "invalid-pin", "wrong-pin-length", "non-canonical-pin", "empty-input-pin", "unsupported-hash",
+        "invalid-note",
+    ])
 
-    /// Checks the policy as a whole and determines the line and column of every problem.
+    /// Returns the rule in place of one that could not be read. Its name is its path, which is no server's name.
+    static func placeholder(_ index: Int) -> PinnedHost {
+        PinnedHost(
+            unchecked: ServerName(canonical: Array("\(PolicyPath.rule(index))".utf8)), port: nil,
+            includesSubdomains: false, terms: .none)
+    }
+
+    /// Checks the meaning of everything that could be read, and determines the line and column of every problem.
     mutating func complete(_ found: [(offset: Int, problem: PolicyProblem)], in root: JSONValue) {
         var found = found
         isLegible = found.allSatisfy { Self.legibleProblems.contains($0.problem.id) }
+        // A check of a rule of which a part is unknown would report consequences of the mistake as further mistakes.
+        for (_, problem) in found where !Self.separateProblems.contains(problem.id) {
+            guard let index = problem.place.ruleIndex else {
+                isMisread = true
+                continue
+            }
+            hasMisreadRules = true
+            if hosts.indices.contains(index) { hosts[index] = Self.placeholder(index) }
+        }
         do throws(PolicyError) {
-            var policy = try PinningPolicy(
-                hosts: hosts, unpinnedHosts: unpinnedHosts, updateVersion: updateVersion,
-                allowsUpdatesForAnyHost: allowsUpdatesForAnyHost)
-            policy.notes = notes
-            if found.isEmpty { self.policy = policy }
+            if !isMisread {
+                var policy = try PinningPolicy(
+                    hosts: hosts, unpinnedHosts: unpinnedHosts, updateVersion: updateVersion,
+                    allowsUpdatesForAnyHost: allowsUpdatesForAnyHost)
+                policy.notes = notes
+                if found.isEmpty { self.policy = policy }
+            }
         } catch {
             var places = PolicyPlaces(root)
             found += error.problems.map { (places.value(at: $0.place).offset, $0) }

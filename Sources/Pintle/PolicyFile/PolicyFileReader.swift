@@ -72,10 +72,7 @@ package struct PolicyFileReader {
         // Built lazily: only messages about mistakes need the path.
         var path: PolicyPath { .rule(number) }
         let members = members(of: value, as: PolicyFileKeys.Host.self, at: path) ?? PolicyMembers()
-        let isObject = value.kind == .object
-        let name = isObject ? readName(members, of: value, path) : nil
-        if name == nil { draft.nameless.insert(number) }
-
+        let name = value.kind == .object ? readName(members, of: value, path) : nil
         if let note = members[.note] { readNote(note, about: path) }
         let includesSubdomains =
             members[.includeSubdomains].flatMap { boolean($0, at: path["includeSubdomains"]) } ?? false
@@ -100,15 +97,12 @@ package struct PolicyFileReader {
                 "private anchors for every host under \"\(name)\", where anyone may register",
                 help: "name the hosts that the private root signs for")
         }
+        guard let name else { return draft.hosts.append(PolicyDraft.placeholder(number)) }
         draft.hosts.append(
             PinnedHost(
-                // Use the path in place of a host that could not be read: messages show it, and it matches no server.
-                unchecked: name ?? ServerName(canonical: Array("\(path)".utf8)),
-                port: port.flatMap { UInt16(exactly: $0) },
-                includesSubdomains: includesSubdomains && name != nil,
+                unchecked: name, port: port.flatMap { UInt16(exactly: $0) }, includesSubdomains: includesSubdomains,
                 terms: HostTerms(
-                    pins: pins, backupPins: backupPins,
-                    backupRequirement: isObject ? backupRequirement : .noneAccepted,
+                    pins: pins, backupPins: backupPins, backupRequirement: backupRequirement,
                     requires: requires ?? .anyPin, expiry: expiry, enforcement: enforcement ?? .enforce,
                     anchors: anchors, reportTo: reportTo, withdrawalReason: withdrawalReason, path: pathTerms)))
     }

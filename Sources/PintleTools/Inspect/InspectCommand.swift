@@ -48,12 +48,8 @@ struct InspectCommand {
 
     func run() throws(ToolError) -> ExitCode {
         let path = invocation.arguments.positionals[0]
-        var input = try PolicyInput(path, invocation)
-        let first = input.file.bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        // The policy's reader reports a byte-order mark.
-        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-            || input.file.bytes.starts(with: [0xEF, 0xBB, 0xBF, 0x7B])
-        {
+        var input = try PolicyInput(ofAnyKind: path, invocation)
+        if input.isDocument {
             try showDocument(input)
         } else {
             let items = try SourceReader.items(in: &input.file)

@@ -15,6 +15,9 @@ extension Command {
             Example(
                 line: "pintle lint policy.json --against api.example.com --github",
                 purpose: "against one server, as annotations of a pull request"),
+            Example(
+                line: "pintle lint policy.json --allow report-only:api.example.com",
+                purpose: "accept one warning, until it has no reason any more"),
             Example(line: "pintle lint policy.json --json", purpose: "for a script: ids are stable"),
         ],
         overview: [
@@ -26,15 +29,22 @@ extension Command {
             With `--live` or `--against` it makes a TLS handshake with each server, one after the other, and sends \
             nothing else. The ids of problems at a server begin with `live-`.
             """,
+            """
+            `--allow ID:HOST` accepts a warning: it is listed as allowed and does not count. Write HOST as the message has \
+            it, with its port if there is one. A warning about the whole file is `--allow ID`. Errors cannot be allowed. \
+            An `--allow` that hides nothing is a problem itself, so that it goes when its reason goes; it is not \
+            judged while there are errors.
+            """,
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
         ownOptions: [
-            .live, .against, .from, .families, .expiresWithin, .github, .connectTo, .anchors, .connectTimeout,
+            .live, .against, .from, .families, .expiresWithin, .allow, .github, .connectTo, .anchors, .connectTimeout,
             .handshakeTimeout,
         ],
         environment: LiveEnvironment.variables,
         exitCodes: [
-            (.fine, "no problem"), (.rejected, "there are errors or warnings"), (.unusable, "the file cannot be read"),
+            (.fine, "no problem"), (.rejected, "there are errors, or warnings that are not allowed"),
+            (.unusable, "the file cannot be read"),
             (.unreachable, "the only problem is that servers cannot be reached"),
         ],
         sections: [
@@ -56,6 +66,7 @@ extension Command {
                     "A list of `id`, `severity` (`error`, `warning`), `path`, `line`, `column`, `message`, `help`, `server`"
                 ),
                 ("errors, warnings", "The numbers of both"),
+                ("allowed", "The warnings that `--allow` hides, as in `problems`"),
                 (
                     "servers",
                     "`host`, `port`, `decision`, `reason`; `fragility` (`id`, `until`, `because`) if pins will not match for long"
@@ -79,6 +90,9 @@ extension OptionSpecification {
     fileprivate static let from = OptionSpecification(
         name: "from", value: .file("FILE"), mayRepeat: true,
         help: "Results of earlier audits, which show whether keys outlive a renewal; with `--live` or `--against`")
+    fileprivate static let allow = OptionSpecification(
+        name: "allow", value: .text("ID:HOST"), mayRepeat: true,
+        help: "Accept this warning; may be repeated. One about the whole file has no `:HOST`")
     fileprivate static let github = OptionSpecification(
         name: "github", help: "Write annotations for GitHub's runners")
 }
@@ -94,6 +108,7 @@ struct LintCommand {
     func run() throws(ToolError) -> ExitCode {
         var lint = PolicyLint(at: invocation.now)
         if let text = invocation.arguments.value(of: .expiresWithin) { lint.expiresWithin = try Self.seconds(text) }
+        let allowances = try LintAllowances(invocation.arguments.values(of: .allow))
         let input = try PolicyInput(invocation.arguments.positionals[0], invocation)
         lint.resolvingFile = { path in try input.anchorFile(path) }
         lint.isPublicSuffix = PublicSuffixList.contains
@@ -109,10 +124,10 @@ struct LintCommand {
         {
             invocation.console.warn(families.age)
         }
-        // A policy with errors has no rules, but its file still names hosts.
-        let rules = report.policy?.hosts.map(\.description) ?? RulePlaces(input.file.bytes).hosts
+        let rules = report.hosts.map(\.description)
+        let allowed = allowances.apply(to: &entries, rules: rules, isComplete: !report.hasMore)
         let text = LintReportText(
-            entries: entries, rules: rules, hasMore: report.hasMore, servers: servers,
+            entries: entries, allowed: allowed, rules: rules, hasMore: report.hasMore, servers: servers,
             file: input.file)
         if invocation.writesJSON {
             invocation.console.print(text.document)
@@ -121,7 +136,7 @@ struct LintCommand {
         } else {
             text.print(to: invocation.console)
         }
-        if entries.isEmpty { return .fine }
+        guard !entries.isEmpty else { return text.isFine ? .fine : .rejected }
         return entries.allSatisfy { $0.problem.id == LiveProblem.unreachable.rawValue } ? .unreachable : .rejected
     }
 

@@ -4,13 +4,18 @@ internal import PintleOpenSSL
 /// A lint report in the form of compilers, so that editors jump to each place; and as JSON.
 struct LintReportText {
     let entries: [LintEntry]
-    /// The names of the policy's rules, in their order; empty for a rule without a host.
+    /// The warnings that the user accepts.
+    let allowed: [LintEntry]
+    /// The names of the policy's rules, in their order.
     let rules: [String]
     /// A Boolean value that indicates whether the file has more problems than are listed.
     let hasMore: Bool
     /// The servers that were asked.
     let servers: [LiveLint.Server]
     let file: InputFile
+
+    /// A Boolean value that indicates whether there are no problems, apart from those that the user accepts.
+    var isFine: Bool { entries.isEmpty && !hasMore }
 
     private func count(_ severity: LintFinding.Severity) -> Int { entries.count { $0.severity == severity } }
 
@@ -21,8 +26,12 @@ struct LintReportText {
             console.print("\(name): note: \(server.endpoint): \(SafeText.escape(fragility.message))")
             console.print("      help: " + SafeText.escape(fragility.remedy))
         }
-        guard !entries.isEmpty else {
-            console.print(console.palette.good("ok") + "   \(name)   \(scope), no problems")
+        for entry in allowed {
+            console.print(
+                "\(place(of: entry)): allowed: \(entry.problem.id): \(SafeText.escape(entry.problem.message))")
+        }
+        guard !isFine else {
+            console.print(console.palette.good("ok") + "   \(name)   \(scope), no problems\(allowance)")
             return
         }
         let shared = sharedProblems
@@ -33,12 +42,10 @@ struct LintReportText {
             let sharing = key.flatMap { shared[$0] }
             if let key, sharing != nil, !told.insert(key).inserted { continue }
             let problem = finding.problem
-            let place = [name, problem.line.map(String.init), problem.column.map(String.init)]
-                .compactMap(\.self).joined(separator: ":")
             let severity = finding.severity.rawValue
             let word = finding.severity == .error ? console.palette.bad(severity) : console.palette.warning(severity)
             let more = sharing.map(others) ?? ""
-            console.print("\(place): \(word): \(problem.id): \(SafeText.escape(problem.message))\(more)")
+            console.print("\(place(of: finding)): \(word): \(problem.id): \(SafeText.escape(problem.message))\(more)")
             if let line = problem.line, let column = problem.column {
                 for text in sources.excerpt(
                     line: line, column: column, width: console.excerptWidth, ellipsis: console.ellipsis)
@@ -50,7 +57,13 @@ struct LintReportText {
             if !problem.help.isEmpty { console.print("      help: " + SafeText.escape(problem.help)) }
         }
         console.print()
-        console.print("\(summary) in \(name)\(hasMore ? "; there are more" : "")")
+        console.print("\(summary) in \(name)\(hasMore ? "; there are more" : "")\(allowance)")
+    }
+
+    /// Returns `policy.json:6:16`, or only the file for a finding without a line.
+    private func place(of entry: LintEntry) -> String {
+        [SafeText.escape(file.name), entry.problem.line.map(String.init), entry.problem.column.map(String.init)]
+            .compactMap(\.self).joined(separator: ":")
     }
 
     /// A warning that many rules may share.
@@ -64,9 +77,7 @@ struct LintReportText {
     private func sharedProblem(_ entry: LintEntry) -> SharedProblem? {
         guard entry.severity == .warning, entry.server == nil, let index = rule(of: entry) else { return nil }
         let message = entry.problem.message
-        return SharedProblem(
-            id: entry.problem.id,
-            message: rules[index].isEmpty ? message : message.replacing(rules[index], with: "\u{0}"))
+        return SharedProblem(id: entry.problem.id, message: message.replacing(rules[index], with: "\u{0}"))
     }
 
     /// Returns the index of the rule that a finding's path names, such as `hosts[3].pins`.
@@ -95,8 +106,15 @@ struct LintReportText {
 
     /// Prints a line for each finding, and the totals for people who read the log.
     func annotate(_ console: Console) {
-        for entry in entries { console.print(GitHubAnnotations.line(entry, file: file.name)) }
-        console.printMessage(entries.isEmpty ? "ok   \(scope), no problems" : summary)
+        for entry in allowed { console.print(GitHubAnnotations.line(entry, as: "notice", file: file.name)) }
+        for entry in entries {
+            console.print(GitHubAnnotations.line(entry, as: entry.severity.rawValue, file: file.name))
+        }
+        console.printMessage((isFine ? "ok   \(scope), no problems" : summary) + allowance)
+    }
+
+    private var allowance: String {
+        allowed.isEmpty ? "" : "; \(ValidityText.counted(allowed.count, "warning")) allowed"
     }
 
     private var scope: String {
@@ -110,7 +128,7 @@ struct LintReportText {
         return "\(ValidityText.counted(entries.count, "problem")) (\(errors), \(warnings))"
     }
 
-    /// `{"problems": [{"id", "severity", "path", "line", "column", "message", "help"}], "errors", "warnings"}`
+    /// `{"problems": [{"id", "severity", "path", "line", "column", "message", "help"}], "errors", "warnings", "allowed"}`
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in
@@ -122,6 +140,13 @@ struct LintReportText {
             json.member("errors", count(.error))
             json.member("warnings", count(.warning))
             json.member("hasMore", hasMore ? true : nil)
+            if !allowed.isEmpty {
+                json.array("allowed") { json in
+                    for entry in allowed {
+                        json.write(entry.problem, entry.severity, note: entry.note, server: entry.server)
+                    }
+                }
+            }
             guard !servers.isEmpty else { return }
             json.array("servers") { json in
                 for server in servers {
@@ -167,7 +192,7 @@ extension JSONWriter {
 /// Findings as commands that GitHub's runners read from a step's output and show in the file.
 enum GitHubAnnotations {
     /// `::error file=policy.json,line=6,col=16,title=no-backup-pin::message%0Ahelp: ...`
-    static func line(_ entry: LintEntry, file: String) -> String {
+    static func line(_ entry: LintEntry, as command: String, file: String) -> String {
         let problem = entry.problem
         var properties = ["file=\(property(file))"]
         if let line = problem.line { properties.append("line=\(line)") }
@@ -176,7 +201,7 @@ enum GitHubAnnotations {
         var lines = [SafeText.escape(problem.message)]
         if !problem.help.isEmpty { lines.append("help: " + SafeText.escape(problem.help)) }
         let message = data(lines.joined(separator: "\n"))
-        return "::\(entry.severity.rawValue) \(properties.joined(separator: ","))::\(message)"
+        return "::\(command) \(properties.joined(separator: ","))::\(message)"
     }
 
     private static func data(_ text: String) -> String {

@@ -54,9 +54,6 @@ struct RulePlaces {
         rules = root?["hosts"]?.elements.map(Array.init) ?? []
     }
 
-    /// The hosts of the rules as the file writes them; empty for a rule without a host.
-    var hosts: [String] { rules.map { $0["host"]?.string ?? "" } }
-
     /// Returns the place of the host of a rule, of one of its pins, or of the beginning of the file.
     func place(rule: Int?, list: StaticString? = nil, pin: Int? = nil) -> JSONPlace? {
         guard let rule, rules.indices.contains(rule) else { return root?.place }

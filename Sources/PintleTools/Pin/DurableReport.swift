@@ -125,7 +125,8 @@ struct DurableReport {
             console.hint("the rule accepts " + Self.meaning(of: rule))
             if rule.families.count == 1 {
                 console.hint(
-                    "'pintle lint' warns of a rule with a single authority: name the file of a key of your own too")
+                    "'pintle lint' warns of a rule with a single authority: name the file of a key of your own too, or accept "
+                        + "the warning with --allow single-authority:HOST")
             }
         }
         for server in foreign {

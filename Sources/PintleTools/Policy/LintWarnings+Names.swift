@@ -114,7 +114,7 @@ extension LintWarnings {
     mutating func lookForSimilarNames() {
         var first: [String: Int] = [:]
         var order: [String] = []
-        for (index, host) in hosts.enumerated() where !nameless.contains(index) {
+        for (index, host) in hosts.enumerated() {
             let labels = host.host.labels
             guard labels.count >= 2 else { continue }
             let name = labels.suffix(2).joined(separator: ".")

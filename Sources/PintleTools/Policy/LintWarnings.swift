@@ -4,8 +4,9 @@ internal import PintleSystem
 /// Collects the warnings about a policy's rules. Time is linear in the rules and the length of their names.
 struct LintWarnings {
     let hosts: [PinnedHost]
-    /// Rules whose host could not be read. Their names get no warnings.
-    let nameless: Set<Int>
+    /// A Boolean value that indicates whether every rule could be read. Otherwise rules are not compared with one
+    /// another, because a rule that could not be read may be the parent of any other.
+    let comparesRules: Bool
     let unpinnedHosts: PinningPolicy.UnpinnedHosts
     let lint: PolicyLint
     private(set) var problems: [PolicyProblem] = []
@@ -13,10 +14,10 @@ struct LintWarnings {
     /// Anchor sets that were examined; rules share them.
     private var seenAnchors: Set<ObjectIdentifier> = []
 
-    init(hosts: [PinnedHost], nameless: Set<Int>, unpinnedHosts: PinningPolicy.UnpinnedHosts, lint: PolicyLint) {
-        self.hosts = hosts
-        self.nameless = nameless
-        self.unpinnedHosts = unpinnedHosts
+    init(_ draft: PolicyDraft, lint: PolicyLint) {
+        hosts = draft.hosts
+        comparesRules = !draft.hasMisreadRules
+        unpinnedHosts = draft.unpinnedHosts
         self.lint = lint
     }
 
@@ -34,10 +35,9 @@ struct LintWarnings {
             lookAtAnchors(of: host, index)
             lookAtPathTerms(of: host, index)
             if let families = lint.families { lookAtFamilies(of: host, index, families) }
-            guard !nameless.contains(index) else { continue }
             lookAtBreadth(of: host, index)
             lookForUnderscore(in: host, index)
-            lookAtOverlap(of: host, index, parents)
+            if comparesRules { lookAtOverlap(of: host, index, parents) }
         }
         lookForSimilarNames()
     }
@@ -106,6 +106,8 @@ struct LintWarnings {
         let pins = host.pins + host.backupPins
         // Finding the public authorities may mean reading hundreds of roots. A pin of the leaf is not theirs.
         guard host.anchors.includesSystem, !pins.contains(where: { $0.position == .leaf }) else { return }
+        // Whether a machine has all roots of a family differs, and the warnings about families do not depend on it.
+        if let families = lint.families, pins.allSatisfy({ families.family(of: $0) != nil }) { return }
         var name: String?
         for pin in pins {
             guard let authority = lint.sharedAuthority(pin) else { return }

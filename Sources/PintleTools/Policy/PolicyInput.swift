@@ -9,8 +9,52 @@ struct PolicyInput {
 
     var file: InputFile
 
+    /// Reads a policy.
+    ///
+    /// - Throws: an error that names the content if the file holds certificates or keys. The policy's reader reports
+    ///   other mistakes, because it knows their lines.
     init(_ path: String, _ invocation: Invocation) throws(ToolError) {
+        try self.init(ofAnyKind: path, invocation)
+        guard !isDocument else { return }
+        // DER has control characters, text that begins with a zero has none.
+        let isDER = file.bytes.first == 0x30 && file.bytes.contains { $0 < 0x09 }
+        guard isDER || PEMReader.looksLikePEM(file.bytes) else { return }
+        throw Self.noPolicy(&file)
+    }
+
+    /// Reads a file that may hold something else than a policy.
+    init(ofAnyKind path: String, _ invocation: Invocation) throws(ToolError) {
         file = try InputFile(path, limit: Self.maximumSize, standardInput: invocation.input)
+    }
+
+    /// A Boolean value that indicates whether the file begins like a JSON document. The policy's reader reports a
+    /// byte-order mark.
+    var isDocument: Bool {
+        let first = file.bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+            || file.bytes.starts(with: [0xEF, 0xBB, 0xBF, 0x7B])
+    }
+
+    /// Returns the error for a file of certificates or keys, which names the command that reads it.
+    private static func noPolicy(_ file: inout InputFile) -> ToolError {
+        let name = ShellWord.quoted(file.path)
+        let items: [SourceItem]
+        do throws(ToolError) {
+            items = try SourceReader.items(in: &file)
+        } catch {
+            return .unusable("no-policy", "not a policy: \(error.message)", file: file.name, hint: error.hint)
+        }
+        let kinds = ["certificate", "request", "private key", "public key"]
+        let content = kinds.compactMap { kind in
+            let count = items.count { $0.kind == kind }
+            return count > 0 ? ValidityText.counted(count, kind) : nil
+        }
+        let hasCertificate = items.contains { $0.certificate != nil }
+        return .unusable(
+            "no-policy", "not a policy: the file holds \(content.joined(separator: " and "))", file: file.name,
+            hint: "pintle inspect \(name) shows it; "
+                + (hasCertificate
+                    ? "a policy that pins it: pintle pin \(name) --as policy" : "its pin: pintle pin \(name)"))
     }
 
     /// - Throws: every problem, each with its place.
@@ -26,6 +70,16 @@ struct PolicyInput {
     /// Returns the content of a file that `anchors.include` names, relative to the policy's folder.
     func anchorFile(_ path: String) throws(FileError) -> [UInt8] {
         try PolicyFolder(ofFile: file.path).content(of: path)
+    }
+}
+
+extension SourceItem {
+    fileprivate var kind: String {
+        switch self {
+        case .certificate: "certificate"
+        case .request: "request"
+        case .key(_, let isPrivate): isPrivate ? "private key" : "public key"
+        }
     }
 }
 

@@ -29,13 +29,12 @@ struct PolicyLint {
             root = try JSONDocument.policy(json).root
         } catch {
             return LintReport(
-                findings: error.problems.map { LintFinding(severity: .error, problem: $0) }, hasMore: false, policy: nil
-            )
+                findings: error.problems.map { LintFinding(severity: .error, problem: $0) }, hasMore: false,
+                hosts: [], policy: nil)
         }
         let draft = PolicyFileReader.read(root, resolvingFile: resolvingFile, isPublicSuffix: isPublicSuffix)
-        var warnings = LintWarnings(
-            hosts: draft.hosts, nameless: draft.nameless, unpinnedHosts: draft.unpinnedHosts, lint: self)
-        warnings.collect()
+        var warnings = LintWarnings(draft, lint: self)
+        if !draft.isMisread { warnings.collect() }
 
         var places = PolicyPlaces(root)
         let offsets = warnings.problems.map { places.value(at: $0.place).offset }
@@ -46,7 +45,7 @@ struct PolicyLint {
         let findings = draft.problems.map { finding(.error, $0) } + located.map { finding(.warning, $0) }
         return LintReport(
             findings: findings.enumerated().sorted { Self.place($0) < Self.place($1) }.map(\.element),
-            hasMore: draft.hasMoreProblems || warnings.hasMore, policy: draft.policy)
+            hasMore: draft.hasMoreProblems || warnings.hasMore, hosts: draft.hosts, policy: draft.policy)
     }
 
     /// Sorts by the place in the file, then by the order of the findings. Findings without a place come first.
@@ -77,6 +76,8 @@ struct LintReport: Sendable {
     let findings: [LintFinding]
     /// A Boolean value that indicates whether there are more than `findings` holds.
     let hasMore: Bool
+    /// All rules, in the order of the file. A placeholder stands for each rule that could not be read.
+    let hosts: [PinnedHost]
     /// The policy, unless there are errors.
     let policy: PinningPolicy?
 

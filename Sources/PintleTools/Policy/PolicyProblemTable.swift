@@ -103,6 +103,7 @@ enum PolicyProblemTable {
         warning("looser-than-parent", "a rule looser than that of the parent domain"),
         warning("subdomains-of-looser-parent", "a rule whose sub-domains fall to a looser one"),
         warning("similar-host", "two domains one letter apart"),
+        warning("allow-without-effect", "an --allow of the command line that hides no warning"),
         warning("underscore-in-host", "a name with an underscore, for which no certificate is valid"),
     ]
 

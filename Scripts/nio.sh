@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Proves PintleNIO on the real SwiftNIO: builds Examples/NIO, which turns on the trait NIO, runs its tests and its echo
-# service, and attacks its client with `pintle rehearse`. First proves that without the trait nothing is fetched.
+# service, and attacks its client and its web socket with `pintle rehearse`. First proves that without the trait nothing is fetched.
 # SwiftNIO comes from GitHub, or from mirrors: PINTLE_MIRRORS is a folder with the mirrors.json that
 # `swift package config set-mirror` writes. Where neither can be reached, the script says "skipped".
 # PINTLE_CONNECTIONS is the number of connections of the memory test, by default 1000.
@@ -35,4 +35,5 @@ swift test "${package[@]}" --skip-build --disable-xctest
 programs=$(swift build "${package[@]}" --show-bin-path)
 "$programs/Echo"
 "$tool" rehearse -- "$programs/Client" '{url}' '{policy}'
+"$tool" rehearse -- "$programs/Socket" '{url}' '{policy}'
 echo "nio: everything passed"

@@ -29,13 +29,17 @@ let package = Package(
                 .product(name: "PintleTestKit", package: "pintle"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
-        // The snippet of the documentation.
+        // The snippets of the documentation.
         .target(
             name: "PinnedChannel",
             dependencies: [
-                .product(name: "PintleNIO", package: "pintle"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "PintleNIO", package: "pintle"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
             swiftSettings: [.define("NIO")]),
+        // A web socket over a pinned channel.
+        .executableTarget(
+            name: "Socket", dependencies: ["PinnedChannel", .product(name: "PintleOpenSSL", package: "pintle")]),
         .testTarget(
             name: "PintleNIOTests",
             dependencies: [

@@ -61,7 +61,7 @@ func alamofire() throws -> PinningPolicy {
     let policy = try PinningPolicy(unpinnedHosts: .reject) {
         try PinnedHost(
             "api.example.com", pins: api.publicKeyPins(),
-            backupPins: [.publicKey("sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=")])
+            backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
         try PinnedHost("static.example.com", anchors: .system)
         try PinnedHost("nas.example.net", anchors: .only(nas))
     }

@@ -89,6 +89,23 @@ struct PinnedHostTests {
         #expect(problems == ["duplicate-pin pins[1]"])
     }
 
+    @Test("Parsed pins may stand beside backup pins as text")
+    func parsedPinsAndTextBackups() throws {
+        let both = try PinnedHost("a.example", pins: [Self.live], backupPins: [Self.spareText])
+        let parsed = try PinnedHost("a.example", pins: [Self.live], backupPins: [Self.spare])
+        #expect(both == parsed)
+        #expect(try PinnedHost("a.example", pins: [Self.text], backupPins: [Self.spareText]) == parsed)
+        let literal = try PinnedHost(
+            "a.example", pins: [Self.live], backupPins: ["sha256/AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="])
+        #expect(literal.backupPins.count == 1)
+        // An empty literal stays unambiguous.
+        #expect(try PinnedHost("a.example", pins: [Self.live], backupPins: [], backup: .noneAccepted).backupPins == [])
+        #expect(
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost("a.example", port: 0, pins: [Self.live], backupPins: ["sha256/AAAA", Self.text])
+            } == ["wrong-pin-length backupPins[0]", "invalid-port port", "duplicate-pin backupPins[1]"])
+    }
+
     @Test("leafAndCA requires that every pin has a position and that both positions occur")
     func leafAndCA() {
         func problems(_ pins: [Pin], _ backups: [Pin] = [TestChain.spare(0, .leaf)]) -> [String] {

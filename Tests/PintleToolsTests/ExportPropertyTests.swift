@@ -39,7 +39,7 @@ struct ExportPropertyTests {
             }
             let hasPorts = policy.hosts.contains { $0.port != nil }
             for name in Self.hosts {
-                for port in hasPorts ? [443, 8443] : [443] as [UInt16] {
+                for port in hasPorts ? [443, 8443, 9443] : [443] as [UInt16] {
                     let endpoint = ServerEndpoint(host: try ServerName(name), port: port)
                     for server in [0, 1, 5, 7].map({ scene.servers[$0] }) {
                         for days in [0, 400, 900] {
@@ -69,6 +69,30 @@ struct ExportPropertyTests {
         }
         #expect(compared > 2_000)
         #expect(changed > 0)
+    }
+
+    @Test(
+        "A rule for every port has an entry for port 443, unless another rule decides there",
+        arguments: [ForeignFormat.curl, .envoy])
+    func entriesForPort443(format: ForeignFormat) throws {
+        let scene = try ExportFixture()
+        // The second rule has a port, so it decides before the first, also if its name is shorter.
+        for (name, isWide) in [("api.example.test", false), ("example.test", true)] {
+            for port in [443, 8443] as [UInt16] {
+                let policy = try PinningPolicy(hosts: [
+                    try PinnedHost("api.example.test", pins: [scene.servers[0].pin(0, .leaf)], backup: .noneAccepted),
+                    try PinnedHost(
+                        name, port: port, includingSubdomains: isWide, pins: [scene.servers[1].pin(0, .leaf)],
+                        backup: .noneAccepted),
+                ])
+                let exported = try ExportedPolicy(policy, to: format)
+                #expect(exported.plan.rules.map(\.index) == (port == 443 ? [1] : [0, 1]), "\(name):\(port)")
+                let loss = try #require(exported.plan.losses.losses.first { $0.kind == .port })
+                #expect(loss.effect == .weaker)
+                #expect(loss.hosts == ["api.example.test"])
+                #expect(loss.message.hasPrefix("another rule decides at port 443") == (port == 443))
+            }
+        }
     }
 
     /// Returns `true` if a loss with that effect names the rule that decided before or the one that decides now.
@@ -107,7 +131,7 @@ struct ExportPropertyTests {
                 hosts.append(try rule(name, 8443, scene, &numbers))
                 continue
             }
-            for port in [nil, 8443] as [UInt16?] where port == nil || numbers.chance(15) {
+            for port in [nil, 443, 8443] as [UInt16?] where port == nil || numbers.chance(15) {
                 hosts.append(try rule(name, port, scene, &numbers))
             }
         }

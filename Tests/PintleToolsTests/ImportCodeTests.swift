@@ -130,6 +130,26 @@ struct ImportCodeTests: ImportReading {
             ])
     }
 
+    @Test("Import names each setting of TrustKit that a policy cannot have")
+    func trustKitLosses() throws {
+        #expect(try losses(Self.trustKit, .trustkit) == ["other reports example.test"])
+        let silent = Self.trustKit.replacing(
+            "kTSKIncludeSubdomains", with: "kTSKDisableDefaultReportUri: true, kTSKIncludeSubdomains")
+        #expect(try losses(silent, .trustkit) == [])
+        let loud = silent.replacing("DefaultReportUri: true", with: "DefaultReportUri: false")
+        #expect(try losses(loud, .trustkit) == ["other reports example.test"])
+        let everywhere = silent.replacing("Delegates: false", with: "Delegates: true")
+        #expect(try losses(everywhere, .trustkit) == ["other stacks"])
+        let list = """
+            <plist version="1.0"><dict><key>TSKPinnedDomain</key><true/><key>TSKPinnedDomains</key><dict>
+            <key>example.test</key><dict><key>TSKPublicKeyHashes</key><array><string>\(Self.hash)</string></array></dict>
+            </dict></dict></plist>
+            """
+        #expect(try refusal(list, .trustkit) == "1:28 unknown-key")
+        let known = list.replacing("TSKPinnedDomain<", with: "TSKSwizzleNetworkDelegates<")
+        #expect(try refusal(known, .trustkit) == "read as 1 rules")
+    }
+
     @Test("Import also reads TrustKit's settings beside the domains from Swift")
     func trustKitGlobals() throws {
         #expect(try !draft(Self.trustKit, .trustkit).losses.losses.contains { $0.kind == .userAnchors })
@@ -147,7 +167,10 @@ struct ImportCodeTests: ImportReading {
             "# pins\ncurl -sS --pinnedpubkey \"sha256//\(Self.hash);sha256//\(Self.other)\" \\\n  https://example.test/\n"
         let rule = try #require(try draft(text, .curl).policy().hosts.first)
         #expect(rule.pins.map(\.position) == [.leaf, .leaf])
-        #expect(rule.port == nil)
+        // A rule without a port would also trust the roots of --cacert on other ports.
+        #expect(rule.port == 443)
+        #expect(try draft(text.replacing("test/", with: "test:8443/"), .curl).policy().hosts.map(\.port) == [8443])
+        #expect(try losses(text, .curl) == [])
         try check(
             text, .curl,
             [

@@ -26,6 +26,13 @@ extension ImportReading {
         }
     }
 
+    /// Returns the losses besides the one of backups: `weaker tls-settings example.test`.
+    func losses(_ text: String, _ format: ForeignFormat) throws -> [String] {
+        try draft(text, format).losses.losses.filter { $0.kind != .backups }.map {
+            (["\($0.effect)", $0.kind.rawValue] + $0.hosts).joined(separator: " ")
+        }
+    }
+
     func check(_ text: String, _ format: ForeignFormat, _ changes: [(old: String, new: String, error: String)])
         throws
     {

@@ -92,6 +92,87 @@ struct ImportTests: ImportReading {
             ])
     }
 
+    @Test("Import names each setting of a network security configuration that a policy cannot have")
+    func networkSecurityConfigLosses() throws {
+        let inner = "<domain-config tools:ignore=\"x\">"
+        let base = "<!-- ours -->"
+        #expect(try losses(Self.nsc, .nsc) == ["other expiry-time example.test"])
+        for (place, added, expected) in [
+            (inner, "<domainEncryption mode=\"enabled\"/>", ["other tls-settings example.test"]),
+            (inner, "<domainEncryption mode=\"required\"/>", ["weaker tls-settings example.test"]),
+            (inner, "<domainEncryption mode=\"disabled\"/>", []),
+            (inner, "<certificateTransparency enabled=\"True\"/>", ["weaker certificate-transparency example.test"]),
+            (inner, "<certificateTransparency enabled=\"FALSE\"/>", []),
+            (inner, "<trustkit-config enforcePinning=\"true\"/>", ["other reports example.test"]),
+            (
+                inner, "<trustkit-config><report-uri>https://r.test/</report-uri></trustkit-config>",
+                ["other reports example.test", "stricter report-only example.test"]
+            ),
+            (base, "<base-config><domainEncryption/></base-config>", ["other tls-settings"]),
+            (base, "<base-config hstsEnforced=\"true\"/>", ["weaker https-only"]),
+            (base, "<base-config cleartextTrafficPermitted=\"false\"/>", ["weaker https-only"]),
+            (base, "<base-config cleartextTrafficPermitted=\"true\"/>", ["stricter cleartext"]),
+        ] {
+            let found = try losses(Self.nsc.replacing(place, with: place + added), .nsc)
+            #expect(Set(found) == Set(expected + ["other expiry-time example.test"]), "\(added)")
+        }
+        let enforced = Self.nsc.replacing(inner, with: "<domain-config hstsEnforced=\"true\">")
+        #expect(try losses(enforced, .nsc).contains("other https-only example.test"))
+        let both = enforced.replacing(base, with: "<base-config cleartextTrafficPermitted=\"true\"/>").replacing(
+            "<domain-config ", with: "<domain-config cleartextTrafficPermitted=\"true\" ")
+        #expect(
+            try losses(both, .nsc).filter { $0.contains("cleartext") }
+                == ["stricter cleartext", "stricter cleartext example.test"])
+        for (added, error) in [
+            ("<domainEncryption name=\"x\"/>", "4:35 unknown-key"),
+            ("<certificateTransparency><log/></certificateTransparency>", "4:60 unknown-element"),
+            ("<trustkit-config enforce=\"true\"/>", "4:35 unknown-key"),
+        ] {
+            #expect(try refusal(Self.nsc.replacing(inner, with: inner + added), .nsc) == error)
+        }
+    }
+
+    @Test("Import reads digests and booleans as Android does, and refuses hashes that Android refuses")
+    func spellings() throws {
+        let other = Self.nsc.replacing("\"SHA-256\"", with: "\"sha-256\"").replacing("\"true\"", with: "\"True\"")
+        let rule = try #require(try draft(other, .nsc).policy().hosts.first)
+        #expect(rule.pins.count == 2)
+        #expect(rule.includesSubdomains)
+        let error = #expect(throws: ForeignError.self) {
+            try draft(Self.nsc.replacing(Self.hash, with: "sha256/\(Self.hash)"), .nsc)
+        }
+        #expect(error?.code == "invalid-pin")
+        #expect(error?.message == "\"sha256/\(Self.hash)\" is not base64 without a prefix")
+        #expect(error?.hint == "write \(Self.hash)")
+        #expect(
+            try refusal(Self.ats.replacing(Self.hash, with: "sha256/\(Self.hash)"), .ats) == "9:40 invalid-pin")
+        #expect(
+            try refusal(Self.envoy.replacing(Self.hash, with: "sha256/\(Self.hash)"), .envoy) == "8:35 invalid-pin")
+    }
+
+    @Test("The hint for an empty inner pin-set leaves the host without pins, as Android does")
+    func emptyPinSet() throws {
+        let domain = "<domain>api.example.test</domain>"
+        func hint(_ text: String) -> String? {
+            do throws(ForeignError) {
+                _ = try ImportCommand.read(Array(text.utf8), as: .nsc, keys: nil, files: .none)
+                return nil
+            } catch {
+                return error.hint
+            }
+        }
+        let inner = Self.nsc.replacing(
+            "</pin-set>", with: "</pin-set><domain-config>\(domain)<pin-set/></domain-config>")
+        #expect(
+            hint(inner)
+                == "if nothing is pinned, give the domains a domain-config outside of this one, without a pin-set")
+        let outside = Self.nsc.replacing(
+            "</network-security", with: "<domain-config>\(domain)</domain-config></network-security")
+        #expect(try draft(outside, .nsc).policy().hosts.map(\.pins.count) == [2, 0])
+        let outer = outside.replacing(domain, with: domain + "<pin-set/>")
+        #expect(hint(outer) == "leave it out if nothing is pinned")
+    }
+
     @Test("The placeholder pin pins nothing by itself, and import leaves it out beside another pin")
     func standIn() throws {
         let beside = Self.nsc.replacing(Self.other, with: PublicKeyPin.ofNoKey.base64)
@@ -145,6 +226,57 @@ struct ImportTests: ImportReading {
             ])
     }
 
+    @Test("Import names each setting of App Transport Security that a policy cannot have")
+    func propertyListLosses() throws {
+        func read(_ settings: String) throws -> [String] {
+            try losses(
+                Self.ats.replacing("<key>NSPinnedDomains", with: settings + "<key>NSPinnedDomains"), .ats)
+        }
+        func exception(_ key: String, _ value: String) throws -> [String] {
+            try read(
+                "<key>NSExceptionDomains</key><dict><key>old.test</key><dict><key>NSIncludesSubdomains</key><true/>"
+                    + "<key>\(key)</key>\(value)</dict></dict>")
+        }
+        #expect(try losses(Self.ats, .ats) == [])
+        for key in [
+            "NSAllowsArbitraryLoads", "NSAllowsArbitraryLoadsForMedia", "NSAllowsArbitraryLoadsInMedia",
+            "NSAllowsArbitraryLoadsInWebContent", "NSAllowsLocalNetworking",
+        ] {
+            #expect(try read("<key>\(key)</key><true/>") == ["stricter cleartext"])
+            #expect(try read("<key>\(key)</key><false/>") == [])
+        }
+        for (key, value, expected) in [
+            ("NSExceptionAllowsInsecureHTTPLoads", "<true/>", ["stricter cleartext old.test"]),
+            ("NSExceptionAllowsInsecureHTTPLoads", "<false/>", []),
+            ("NSThirdPartyExceptionAllowsInsecureHTTPLoads", "<true/>", ["stricter cleartext old.test"]),
+            ("NSExceptionMinimumTLSVersion", "<string>TLSv1.3</string>", ["weaker tls-settings old.test"]),
+            ("NSExceptionMinimumTLSVersion", "<string>TLSv1.2</string>", []),
+            ("NSTemporaryExceptionMinimumTLSVersion", "<string>TLSv1.0</string>", ["stricter tls-settings old.test"]),
+            ("NSExceptionRequiresForwardSecrecy", "<false/>", ["other tls-settings old.test"]),
+            ("NSExceptionRequiresForwardSecrecy", "<true/>", []),
+            ("NSRequiresCertificateTransparency", "<true/>", ["weaker certificate-transparency old.test"]),
+            ("NSRequiresCertificateTransparency", "<false/>", []),
+        ] {
+            #expect(try exception(key, value) == expected, "\(key) \(value)")
+        }
+        for settings in [
+            "<key>NSAllowsArbitraryLoad</key><true/>",
+            "<key>NSExceptionDomains</key><dict><key>a.test</key><dict><key>NSRequiresCT</key><true/></dict></dict>",
+        ] {
+            let error = #expect(throws: ForeignError.self) { try read(settings) }
+            #expect(error?.code == "unknown-key")
+        }
+        #expect(throws: ForeignError.self) {
+            try exception("NSExceptionMinimumTLSVersion", "<string>TLSv1.4</string>")
+        }
+        let strict = Self.ats.replacing(
+            "<key>NSPinnedDomains",
+            with: "<key>NSExceptionDomains</key><dict><key>old.test</key><dict><key>NSExceptionMinimumTLSVersion</key>"
+                + "<string>TLSv1.3</string></dict></dict><key>NSPinnedDomains")
+        #expect(ToolRun("import", "--from", "ats", "-", "--strict", input: Array(strict.utf8)).code == 1)
+        #expect(ToolRun("import", "--from", "ats", "-", "--strict", input: Array(Self.ats.utf8)).code == 0)
+    }
+
     // MARK: JSON
 
     private static let envoy = """
@@ -185,6 +317,24 @@ struct ImportTests: ImportReading {
                 ("{\"static_resources\"", "static_resources:\n {\"x\"", "1:1 unexpected-character"),
                 ("\"name\": \"a\",", "\"name\": \"a\", \"name\": \"b\",", "1:50 duplicate-key"),
             ])
+    }
+
+    @Test("Import names each of Envoy's settings of TLS")
+    func envoyLosses() throws {
+        #expect(try losses(Self.envoy, .envoy) == [])
+        for (old, key, value, effect) in [
+            ("\"sni\"", "allow_renegotiation", "true", "other"),
+            ("\"sni\"", "enforce_rsa_key_usage", "true", "other"),
+            ("\"validation_context\"", "tls_params", "{\"tls_minimum_protocol_version\": \"TLSv1_3\"}", "weaker"),
+            ("\"validation_context\"", "tls_certificates", "[{}]", "other"),
+        ] {
+            let changed = Self.envoy.replacing(old, with: "\"\(key)\": \(value), \(old)")
+            #expect(try losses(changed, .envoy) == ["\(effect) tls-settings example.test:8443"], "\(key)")
+        }
+        // A rule without a port would also trust the cluster's roots on other ports.
+        let usual = Self.envoy.replacing("8443", with: "443")
+        #expect(try losses(usual, .envoy) == [])
+        #expect(try draft(usual, .envoy).policy().hosts.map(\.port) == [443])
     }
 
     @Test("Import accepts comments in Chromium's list, keys in another file and forbidden keys")

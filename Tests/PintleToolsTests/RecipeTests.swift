@@ -199,6 +199,19 @@ struct RecipeTests {
         #expect(report.status == 0, "\(report.output)\(report.errorOutput)")
     }
 
+    @Test("The audit that the article about operations prints runs twice on one day")
+    func secondAudit() throws {
+        _ = try scene.list([("a.audit.test", server.port)])
+        let article = String(decoding: try Recipes.file("Sources/Pintle/Pintle.docc/Operations.md"), as: UTF8.self)
+        let line = try #require(article.split(separator: "\n").first { $0.hasPrefix("pintle audit policy.json ") })
+        for _ in 0..<2 {
+            // The file's name has the second.
+            let result = try shell(["bash", "-c", "sleep 1; \(line)"])
+            #expect(result.status == 0, "\(result.errorOutput)")
+            #expect(result.output.contains("1 server: 1 trusted"), "\(result.output)")
+        }
+    }
+
     @Test("The article prints the recipes unchanged", arguments: ["pins.yml", "pre-commit-config.yaml"])
     func article(name: String) throws {
         let article = String(

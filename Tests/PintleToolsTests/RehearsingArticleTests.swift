@@ -65,6 +65,14 @@ struct RehearsingArticleTests {
             names("LET THROUGH", in: result) == RehearseTests.interceptions.union(RehearseTests.moves),
             "\(result.output)")
         #expect(names("inconclusive", in: result).isEmpty)
+        // The article's counts are those that the tool prints.
+        let article = String(
+            decoding: try Recipes.file("Sources/PintleTools/PintleTools.docc/Rehearsing.md"), as: UTF8.self)
+        func counts(_ text: String) -> Substring? {
+            text.split(separator: "\n").first { $0.hasSuffix(" LET THROUGH") && $0.contains(" attacks in ") }?
+                .split(separator: ": ").last
+        }
+        #expect(counts(article) == counts(result.output))
     }
 
     @Test("curl with both pins blocks every attack")

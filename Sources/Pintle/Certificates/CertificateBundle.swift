@@ -153,7 +153,7 @@ extension CertificateBundle {
     /// The pins still match when a certificate is renewed for the same key. The bundle holds the keys in use, so a
     /// backup pin has to come from elsewhere: from a key that is kept offline.
     ///
-    ///     try PinnedHost("example.com", pins: bundle.publicKeyPins(), backupPins: [.publicKey("sha256/...")])
+    ///     try PinnedHost("example.com", pins: bundle.publicKeyPins(), backupPins: ["sha256/..."])
     ///
     /// - Parameter position: where on the validated path the pins may match.
     public func publicKeyPins(at position: PinPosition = .any) -> [Pin] {

@@ -107,22 +107,7 @@ public struct PinnedHost: Sendable, Hashable {
         reportTo: [String] = []
     ) throws(PolicyError) {
         var problems: [PolicyProblem] = []
-        func parse(_ texts: [String], _ key: String) -> [Pin] {
-            var pins: [Pin] = []
-            for (index, text) in texts.enumerated() {
-                do {
-                    pins.append(try .publicKey(text))
-                } catch {
-                    problems.append(PolicyProblem(error as PinError, at: .member(key)[index], of: host))
-                    // Insert a placeholder for the unreadable pin, so that the rule is not also reported for having too
-                    // few pins.
-                    pins.append(Pin(.publicKey(PublicKeyPin(digest: SHA256Digest(hashing: Array(text.utf8))))))
-                }
-            }
-            return pins
-        }
-        let parsed = parse(pins, "pins")
-        let parsedBackups = parse(backupPins, "backupPins")
+        let parsed = Self.parse(pins, "pins", of: host, &problems)
         var parsedIssuer: PublicKeyPin?
         if let issuerKey {
             do {
@@ -133,13 +118,61 @@ public struct PinnedHost: Sendable, Hashable {
         }
         do throws(PolicyError) {
             try self.init(
-                host, port: port, includingSubdomains: includingSubdomains, pins: parsed,
-                backupPins: parsedBackups, backup: backup, expiry: expiry, enforcement: enforcement,
-                anchors: anchors, minimumPathLength: minimumPathLength, issuerKey: parsedIssuer, reportTo: reportTo)
+                host, port: port, includingSubdomains: includingSubdomains, pins: parsed, backupPins: backupPins,
+                backup: backup, expiry: expiry, enforcement: enforcement, anchors: anchors,
+                minimumPathLength: minimumPathLength, issuerKey: parsedIssuer, reportTo: reportTo)
         } catch {
             throw PolicyError(problems + error.problems)
         }
         try PolicyError.throwIfAny(problems)
+    }
+
+    /// Creates a rule with parsed pins, such as those of a ``CertificateBundle``, and with backup pins as text, in any
+    /// notation that ``PublicKeyPin/init(_:)`` reads.
+    ///
+    /// - Throws: all problems of the rule at once.
+    public init(
+        _ host: String,
+        port: UInt16? = nil,
+        includingSubdomains: Bool = false,
+        pins: [Pin],
+        backupPins: [some StringProtocol],
+        backup: BackupRequirement = .required,
+        expiry: PinExpiry = .never,
+        enforcement: Enforcement = .enforce,
+        anchors: TrustAnchors = .system,
+        minimumPathLength: Int? = nil,
+        issuerKey: PublicKeyPin? = nil,
+        reportTo: [String] = []
+    ) throws(PolicyError) {
+        var problems: [PolicyProblem] = []
+        let parsed = Self.parse(backupPins, "backupPins", of: host, &problems)
+        do throws(PolicyError) {
+            try self.init(
+                host, port: port, includingSubdomains: includingSubdomains, pins: pins, backupPins: parsed,
+                backup: backup, expiry: expiry, enforcement: enforcement, anchors: anchors,
+                minimumPathLength: minimumPathLength, issuerKey: issuerKey, reportTo: reportTo)
+        } catch {
+            throw PolicyError(problems + error.problems)
+        }
+        try PolicyError.throwIfAny(problems)
+    }
+
+    private static func parse(
+        _ texts: [some StringProtocol], _ key: String, of host: String, _ problems: inout [PolicyProblem]
+    ) -> [Pin] {
+        var pins: [Pin] = []
+        for (index, text) in texts.enumerated() {
+            do {
+                pins.append(Pin(.publicKey(try PublicKeyPin(text))))
+            } catch {
+                problems.append(PolicyProblem(error as PinError, at: .member(key)[index], of: host))
+                // Insert a placeholder for the unreadable pin, so that the rule is not also reported for having too few
+                // pins.
+                pins.append(Pin(.publicKey(PublicKeyPin(digest: SHA256Digest(hashing: Array(text.utf8))))))
+            }
+        }
+        return pins
     }
 
     /// Creates a rule without pins: paths to this host must end at these anchors, and only path validation decides.

@@ -65,7 +65,7 @@ struct ExportPlan {
     /// Returns the rules that are kept: for a format without ports, one for each host.
     private mutating func selection(of policy: PinningPolicy) -> [Int] {
         let hosts = policy.hosts
-        guard !traits.hasPorts else { return Array(hosts.indices) }
+        if traits.hasPorts { return rulesWithEntries(of: policy) }
         var ports: Set<UInt16> = []
         var chosen: [ServerName: Int] = [:]
         var order: [ServerName] = []
@@ -100,6 +100,21 @@ struct ExportPlan {
             if overruled { exchange("there are no ports: this rule decides where one with a port came first", rule) }
         }
         return order.compactMap { chosen[$0] }
+    }
+
+    /// Returns the rules that have an entry in a format with ports. A rule for every port is written for port 443, so it
+    /// has none if another rule decides there.
+    private mutating func rulesWithEntries(of policy: PinningPolicy) -> [Int] {
+        var indices: [Int] = []
+        for (index, host) in policy.hosts.enumerated() {
+            let endpoint = ServerEndpoint(host: host.host, port: host.port ?? 443)
+            if policy.rule(for: endpoint)?.index == index {
+                indices.append(index)
+            } else {
+                loseEveryPort("another rule decides at port 443", ExportRule(host, index: index))
+            }
+        }
+        return indices
     }
 
     /// Reports a rule for one port that now decides for other ports too, which another rule or no rule decided before.
@@ -140,7 +155,7 @@ struct ExportPlan {
             leaveOut(rule)
             return nil
         }
-        if traits.hasPorts, rule.port == nil { loseEveryPort(but: 443, rule) }
+        if traits.hasPorts, rule.port == nil { loseEveryPort("only an entry for port 443 is written", rule) }
         if !host.backupPins.isEmpty { lose(.backups, .other, "which pins are backups is not kept", rule) }
         if host.withdrawalReason != nil { lose(.updates, .other, "the reason for withdrawn pins is left out", rule) }
         loseReports(&rule)
@@ -161,8 +176,7 @@ struct ExportPlan {
         return rule
     }
 
-    private mutating func loseEveryPort(but port: UInt16, _ rule: ExportRule) {
-        let message = "only an entry for port \(port) is written"
+    private mutating func loseEveryPort(_ message: String, _ rule: ExportRule) {
         let isEnforced = rule.isPinned && rule.enforcement == .enforce
         if isEnforced || !rule.anchors.includesSystem {
             lose(.port, .weaker, "\(message): at others the system's trust decides", rule)

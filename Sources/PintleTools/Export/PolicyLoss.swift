@@ -41,6 +41,7 @@ struct PolicyLoss: Sendable, Hashable {
         case stacks
         case stapling
         case subdomains
+        case tlsSettings = "tls-settings"
         case tooFewPins = "too-few-pins"
         case unpinnedHosts = "unpinned-hosts"
         case updates
@@ -62,6 +63,8 @@ struct LossList: Sendable {
         let kind: PolicyLoss.Kind
         let effect: PolicyLoss.Effect
         let message: String
+        /// A loss of the whole policy is not one of a single rule.
+        let isOfRule: Bool
     }
 
     private(set) var losses: [PolicyLoss] = []
@@ -69,7 +72,7 @@ struct LossList: Sendable {
 
     /// - Parameter host: the rule, as in `PinnedHost.description`; `nil` for the whole policy.
     mutating func add(_ kind: PolicyLoss.Kind, _ effect: PolicyLoss.Effect, _ message: String, _ host: String? = nil) {
-        let key = Key(kind: kind, effect: effect, message: message)
+        let key = Key(kind: kind, effect: effect, message: message, isOfRule: host != nil)
         if let place = places[key] {
             // The rules come one after the other, so that a rule named twice is named last.
             if let host, losses[place].hosts.last != host { losses[place].hosts.append(host) }

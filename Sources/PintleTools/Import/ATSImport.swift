@@ -5,15 +5,85 @@ enum ATSImport {
     static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
         let root = try PropertyListReader.root(bytes)
         // The other keys of an Info.plist have nothing to do with pins.
-        guard let domains = (root["NSAppTransportSecurity"] ?? root)["NSPinnedDomains"] else {
+        let settings = root["NSAppTransportSecurity"] ?? root
+        guard let domains = settings["NSPinnedDomains"] else {
             throw ForeignError(
                 "nothing-pinned", "no NSAppTransportSecurity with NSPinnedDomains", at: root.place,
                 hint: "give the app's Info.plist")
         }
         var draft = ImportDraft()
         for member in try domains.dictionary("NSPinnedDomains") { try add(member, to: &draft) }
+        for member in settings.members ?? [] { try lose(member, from: &draft) }
         return draft
     }
+
+    // MARK: Settings that a policy cannot have
+
+    private static let switches = [
+        "NSAllowsArbitraryLoads", "NSAllowsArbitraryLoadsForMedia", "NSAllowsArbitraryLoadsInMedia",
+        "NSAllowsArbitraryLoadsInWebContent", "NSAllowsLocalNetworking",
+    ]
+
+    private static func lose(_ member: Setting.Member, from draft: inout ImportDraft) throws(ForeignError) {
+        switch member.key {
+        case "NSPinnedDomains": break
+        case "NSExceptionDomains":
+            for domain in try member.value.dictionary(member.key) {
+                for setting in try domain.value.dictionary(domain.key) {
+                    try lose(setting, of: SafeText.escape(String(domain.key.prefix(253))), from: &draft)
+                }
+            }
+        case let key where switches.contains(key):
+            guard try member.value.boolean(key) else { break }
+            draft.lose(.cleartext, .stricter, "\(key): plain http to hosts with pins is refused, not permitted")
+        default:
+            throw .unknownKey(
+                member.key, in: "NSAppTransportSecurity", at: member.place,
+                known: ["NSPinnedDomains", "NSExceptionDomains"] + switches)
+        }
+    }
+
+    private static let exceptions = [
+        "NSIncludesSubdomains", "NSRequiresCertificateTransparency", "NSExceptionAllowsInsecureHTTPLoads",
+        "NSExceptionMinimumTLSVersion", "NSExceptionRequiresForwardSecrecy",
+    ]
+
+    /// Names a setting of `NSExceptionDomains`. Apple also reads names from 2015 that say whose domain it is, such as
+    /// `NSThirdPartyExceptionMinimumTLSVersion`.
+    private static func lose(
+        _ setting: Setting.Member, of domain: String, from draft: inout ImportDraft
+    ) throws(ForeignError) {
+        let key = setting.key
+        let former = ["NSTemporaryThirdPartyException", "NSThirdPartyException", "NSTemporaryException"]
+            .first { key.hasPrefix($0) }
+        switch former.map({ "NSException" + key.dropFirst($0.count) }) ?? key {
+        case "NSIncludesSubdomains": _ = try setting.value.boolean(key)
+        case "NSRequiresCertificateTransparency":
+            guard try setting.value.boolean(key) else { break }
+            draft.lose(.certificateTransparency, .weaker, "\(key): certificates need not have been logged", domain)
+        case "NSExceptionAllowsInsecureHTTPLoads":
+            guard try setting.value.boolean(key) else { break }
+            draft.lose(
+                .cleartext, .stricter, "\(key): plain http to hosts with pins is refused, not permitted", domain)
+        case "NSExceptionMinimumTLSVersion":
+            switch try setting.value.string(key) {
+            case "TLSv1.0", "TLSv1.1":
+                draft.lose(.tlsSettings, .stricter, "\(key): a session needs TLS 1.2", domain)
+            case "TLSv1.2": break
+            case "TLSv1.3": draft.lose(.tlsSettings, .weaker, "\(key): a session also takes TLS 1.2", domain)
+            case let text:
+                throw ForeignError(
+                    "unknown-value", "\"\(text)\" is not a version of TLS", at: setting.value.place,
+                    hint: "write it like TLSv1.3")
+            }
+        case "NSExceptionRequiresForwardSecrecy":
+            if try setting.value.boolean(key) { break }
+            draft.lose(.tlsSettings, .other, "\(key): a policy has no settings of TLS", domain)
+        default: throw .unknownKey(key, in: domain, at: setting.place, known: exceptions)
+        }
+    }
+
+    // MARK: Pins
 
     private static let keys = ["NSIncludesSubdomains", "NSPinnedCAIdentities", "NSPinnedLeafIdentities"]
 

@@ -46,7 +46,7 @@ struct ChromiumKeys {
                 let block = lines[(start - 1)...end].joined(separator: [UInt8(ascii: "\n")])
                 try add(try Self.pin(Array(block), at: ForeignPlace(line: start, column: 1)), known, at: start)
             } else {
-                try add(try ForeignValues.key(line, at: place()), known, at: start)
+                try add(try ForeignValues.key(line, prefix: "sha256/", at: place()), known, at: start)
             }
             name = nil
         }

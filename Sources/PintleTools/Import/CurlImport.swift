@@ -110,9 +110,7 @@ struct CurlImport {
             throw ForeignError("invalid-url", "\"\(url.text.prefix(80))\" is not an https URL", at: url.place)
         }
         var rule = ImportDraft.Rule(endpoint.host)
-        let rest = url.text.dropFirst("https://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        let port = rest.last?.isNumber == true && rest.dropFirst().contains(":") && !rest.hasSuffix("]")
-        rule.port = port ? endpoint.port : nil
+        rule.port = endpoint.port
         rule.terms.pins = pins.map { Pin(.publicKey($0), at: .leaf) }
         rule.terms.anchors = anchors
         draft.add(rule, at: url.place)

@@ -79,11 +79,16 @@ struct EnvoyImport {
     private mutating func readContext(_ config: JSONValue, _ cluster: JSONValue) throws(ForeignError) {
         var sni: (String, JSONValue)?
         var validation: JSONValue?
+        var lost: [String] = []
         for (key, value) in try config.members("UpstreamTlsContext", known: Self.contextKeys) {
-            if key == "sni" { sni = (try value.text(key), value) }
-            guard key == "common_tls_context" else { continue }
-            for (key, value) in try value.members(key, known: Self.commonKeys) where key == "validation_context" {
-                validation = value
+            switch key {
+            case "@type": break
+            case "sni": sni = (try value.text(key), value)
+            case "common_tls_context":
+                for (key, value) in try value.members(key, known: Self.commonKeys) {
+                    if key == "validation_context" { validation = value } else { lost.append(key) }
+                }
+            default: lost.append(key)
             }
         }
         guard let validation else {
@@ -131,6 +136,11 @@ struct EnvoyImport {
         if anchors == nil || names.isEmpty {
             draft.lose(.validation, .stricter, "path and name are validated, which the cluster does not do", rule.name)
         }
+        for key in lost {
+            // Only versions and ciphers refuse servers.
+            let effect: PolicyLoss.Effect = key == "tls_params" ? .weaker : .other
+            draft.lose(.tlsSettings, effect, "\(key): a policy has no settings of TLS", rule.name)
+        }
         rules.append((rule, place))
     }
 
@@ -170,8 +180,7 @@ struct EnvoyImport {
         throw ForeignError("no-anchors", "trusted_ca is empty", at: value.foreignPlace)
     }
 
-    /// Returns the port of the endpoints; `nil` for 443, because a rule without a port is exported to it.
-    private func port(of cluster: JSONValue) throws(ForeignError) -> UInt16? {
+    private func port(of cluster: JSONValue) throws(ForeignError) -> UInt16 {
         var ports: Set<Int64> = []
         if let assignment = cluster["load_assignment"] { try Self.refuseCamelCase(assignment, "load_assignment") }
         for endpoints in cluster["load_assignment"]?["endpoints"]?.elements.map(Array.init) ?? [] {
@@ -191,6 +200,6 @@ struct EnvoyImport {
                 "not-expressible", "the endpoints have no port in common", at: cluster.foreignPlace,
                 hint: "give the cluster a load_assignment whose endpoints have one port_value")
         }
-        return port == 443 ? nil : port
+        return port
     }
 }

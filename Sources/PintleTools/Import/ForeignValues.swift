@@ -12,13 +12,23 @@ enum ForeignValues {
         }
     }
 
-    /// Reads base64 of 32 bytes, without a prefix.
-    static func key(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> PublicKeyPin {
+    /// Reads base64 of 32 bytes after the prefix of the format. `PublicKeyPin` reads any prefix, but an app that the
+    /// foreign file is for fails at another one.
+    static func key(
+        _ text: String, prefix: String = "", at place: @autoclosure () -> ForeignPlace
+    ) throws(ForeignError) -> PublicKeyPin {
+        let key: PublicKeyPin
         do {
-            return try PublicKeyPin(text)
+            key = try PublicKeyPin(text)
         } catch {
             throw ForeignError(error.code, error.description, at: place(), hint: error.hint)
         }
+        guard text.hasPrefix(prefix), text.utf8.count - prefix.utf8.count <= key.base64.utf8.count else {
+            let wanted = prefix.isEmpty ? "base64 without a prefix" : "\(prefix) and base64"
+            throw ForeignError(
+                "invalid-pin", "\"\(text)\" is not \(wanted)", at: place(), hint: "write \(prefix)\(key.base64)")
+        }
+        return key
     }
 
     /// Removes the placeholder that stands in if a format wants two keys.

@@ -55,10 +55,14 @@ struct NSCImport {
         }
     }
 
+    private static let attributes = ["cleartextTrafficPermitted", "hstsEnforced"]
     private static let common = ["trust-anchors", "certificateTransparency", "domainEncryption"]
 
     private mutating func readBase(_ element: XMLElement, _ defaults: inout Terms) throws(ForeignError) {
-        try check(element, attributes: ["cleartextTrafficPermitted", "hstsEnforced"], children: Self.common)
+        try check(element, attributes: Self.attributes, children: Self.common)
+        for name in Self.attributes where try Self.boolean(name, of: element) == (name == "hstsEnforced") {
+            draft.lose(.httpsOnly, .weaker, "\(name) in base-config: plain http is refused only to hosts with a rule")
+        }
         try readCommon(element, nil, &defaults)
         if defaults.anchors != .system {
             draft.lose(.validation, .weaker, "hosts without a rule are left to the system's roots")
@@ -67,15 +71,17 @@ struct NSCImport {
 
     private mutating func read(_ element: XMLElement, _ inherited: Terms, depth: Int) throws(ForeignError) {
         try check(
-            element, attributes: ["cleartextTrafficPermitted", "hstsEnforced"],
-            children: Self.common + ["domain", "pin-set", "domain-config"])
+            element, attributes: Self.attributes,
+            children: Self.common + ["domain", "pin-set", "domain-config", "trustkit-config"])
         let domains = element.children.filter { $0.name == "domain" }
         guard !domains.isEmpty else {
             throw ForeignError("no-domain", "a domain-config without a domain", at: element.place)
         }
         var terms = inherited
-        try readCommon(element, try hostName(of: domains[0]).description, &terms)
+        let first = try hostName(of: domains[0]).description
+        try readCommon(element, first, &terms)
         try readPinSet(element, &terms)
+        try loseTrustKit(element, first)
         for domain in domains {
             try check(domain, attributes: ["includeSubdomains"], children: [])
             var rule = ImportDraft.Rule(try hostName(of: domain))
@@ -97,11 +103,12 @@ struct NSCImport {
         try ForeignValues.host(domain.trimmed, at: domain.place)
     }
 
+    /// Reads a value as aapt2 does, which compiles an app's resources.
     private static func boolean(_ name: String, of element: XMLElement) throws(ForeignError) -> Bool? {
         switch element.attribute(name) {
         case nil: return nil
-        case "true": return true
-        case "false": return false
+        case "true", "True", "TRUE": return true
+        case "false", "False", "FALSE": return false
         case let text?:
             throw ForeignError("wrong-type", "\(name) is \"\(text)\", not true or false", at: element.place)
         }
@@ -113,13 +120,40 @@ struct NSCImport {
         if try Self.boolean("cleartextTrafficPermitted", of: element) == true {
             draft.lose(.cleartext, .stricter, "plain http to hosts with pins is refused, not permitted", host)
         }
-        _ = try Self.boolean("hstsEnforced", of: element)
-        if let anchors = try only("trust-anchors", in: element) { terms.anchors = try readAnchors(anchors, host) }
-        if let transparency = try only("certificateTransparency", in: element),
-            try Self.boolean("enabled", of: transparency) ?? true
-        {
-            draft.lose(.certificateTransparency, .weaker, "certificate transparency is not asked for", host)
+        if try Self.boolean("hstsEnforced", of: element) == true, let host {
+            draft.lose(.httpsOnly, .other, "hstsEnforced: plain http to hosts with a rule is refused anyway", host)
         }
+        if let anchors = try only("trust-anchors", in: element) { terms.anchors = try readAnchors(anchors, host) }
+        if let transparency = try only("certificateTransparency", in: element) {
+            try check(transparency, attributes: ["enabled"], children: [])
+            if try Self.boolean("enabled", of: transparency) ?? true {
+                draft.lose(.certificateTransparency, .weaker, "certificate transparency is not asked for", host)
+            }
+        }
+        if let encryption = try only("domainEncryption", in: element) {
+            try check(encryption, attributes: ["mode"], children: [])
+            let mode = encryption.attribute("mode")
+            // Only this mode refuses servers: those for which DNS has no keys.
+            let effect: PolicyLoss.Effect = mode == "required" ? .weaker : .other
+            if mode != "disabled" {
+                draft.lose(
+                    .tlsSettings, effect, "domainEncryption: a policy has no settings of Encrypted Client Hello", host)
+            }
+        }
+    }
+
+    /// Names the element with which TrustKit-Android extends the file. Android ignores it.
+    private mutating func loseTrustKit(_ element: XMLElement, _ host: String) throws(ForeignError) {
+        guard let settings = try only("trustkit-config", in: element) else { return }
+        try check(settings, attributes: ["enforcePinning", "disableDefaultReportUri"], children: ["report-uri"])
+        draft.lose(.reports, .other, "trustkit-config is for TrustKit-Android: its reports are left out", host)
+        if try Self.boolean("enforcePinning", of: settings) != true {
+            draft.lose(
+                .reportOnly, .stricter,
+                "trustkit-config is for TrustKit-Android, which only reports without enforcePinning: pins are enforced",
+                host)
+        }
+        _ = try Self.boolean("disableDefaultReportUri", of: settings)
     }
 
     /// Returns the child of that name.
@@ -137,13 +171,16 @@ struct NSCImport {
         guard let set = try only("pin-set", in: element) else { return }
         try check(set, attributes: ["expiration"], children: ["pin"])
         guard !set.children.isEmpty else {
+            // An inner domain-config without a pin-set inherits the outer one.
+            let remedy = "give the domains a domain-config outside of this one, without a pin-set"
             throw ForeignError(
-                "nothing-pinned", "a pin-set without pins", at: set.place, hint: "leave it out if nothing is pinned")
+                "nothing-pinned", "a pin-set without pins", at: set.place,
+                hint: terms.pins.isEmpty ? "leave it out if nothing is pinned" : "if nothing is pinned, \(remedy)")
         }
         var texts: [(String, ForeignPlace)] = []
         for pin in set.children {
             try check(pin, attributes: ["digest"], children: [])
-            guard pin.attribute("digest") == "SHA-256" else {
+            guard pin.attribute("digest")?.uppercased() == "SHA-256" else {
                 throw ForeignError(
                     "unsupported-hash", "the digest is \(pin.attribute("digest") ?? "missing"), not SHA-256",
                     at: pin.place)

@@ -116,10 +116,7 @@ struct OkHttpImport {
         while skip(",") {
             if following?.isPunctuation(")") == true { break }
             let (pin, place) = try text()
-            guard pin.hasPrefix("sha256/") || pin.hasPrefix("sha1/") else {
-                throw ForeignError("invalid-pin", "\"\(pin)\" does not begin with sha256/", at: place)
-            }
-            pins.append(try ForeignValues.key(pin, at: place))
+            pins.append(try ForeignValues.key(pin, prefix: "sha256/", at: place))
         }
         try expect(")", "a comma or )")
         guard !pins.isEmpty else {

@@ -10,10 +10,8 @@ enum TrustKitImport {
         if isXML {
             let root = try PropertyListReader.root(bytes)
             configuration = root["TSKConfiguration"] ?? root
-            if root["TSKConfiguration"] != nil { try checkKeys(of: configuration) }
         } else {
             configuration = try CodeLiteral.dictionary(with: "TSKPinnedDomains", in: CodeScanner.tokens(of: bytes))
-            try checkKeys(of: configuration)
         }
         let domains = try domains(of: configuration, &draft)
         let members = try domains.dictionary("TSKPinnedDomains")
@@ -28,12 +26,6 @@ enum TrustKitImport {
         "TSKSwizzleNetworkDelegates", "TSKPinnedDomains", "TSKIgnorePinningForUserDefinedTrustAnchors",
     ]
 
-    private static func checkKeys(of configuration: Setting) throws(ForeignError) {
-        for member in configuration.members ?? [] where !globalKeys.contains(member.key) {
-            throw .unknownKey(member.key, in: "TSKConfiguration", at: member.place, known: globalKeys)
-        }
-    }
-
     private static func domains(
         of configuration: Setting, _ draft: inout ImportDraft
     ) throws(ForeignError) -> Setting {
@@ -41,6 +33,16 @@ enum TrustKitImport {
             throw ForeignError(
                 "nothing-pinned", "no TSKConfiguration with TSKPinnedDomains", at: configuration.place,
                 hint: "give the app's Info.plist")
+        }
+        for member in configuration.members ?? [] where !globalKeys.contains(member.key) {
+            throw .unknownKey(member.key, in: "TSKConfiguration", at: member.place, known: globalKeys)
+        }
+        if let setting = configuration["TSKSwizzleNetworkDelegates"],
+            try setting.boolean("TSKSwizzleNetworkDelegates")
+        {
+            draft.lose(
+                .stacks, .other,
+                "TSKSwizzleNetworkDelegates: only sessions that are made with the policy are pinned, not every one")
         }
         if let setting = configuration["TSKIgnorePinningForUserDefinedTrustAnchors"],
             try setting.boolean("TSKIgnorePinningForUserDefinedTrustAnchors")
@@ -59,6 +61,7 @@ enum TrustKitImport {
     private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ForeignError) {
         var rule = ImportDraft.Rule(try ForeignValues.host(member.key, at: member.place))
         var isExcluded = false
+        var reportsToMaker = true
         for setting in try member.value.dictionary(member.key) {
             let value = setting.value
             switch setting.key {
@@ -70,7 +73,7 @@ enum TrustKitImport {
                 rule.terms.expiry = .systemTrust(
                     after: try ForeignValues.day(value.string(setting.key), at: value.place))
             case "TSKReportUris": try addReports(value.strings(setting.key), &rule, &draft)
-            case "TSKDisableDefaultReportUri": _ = try value.boolean(setting.key)
+            case "TSKDisableDefaultReportUri": reportsToMaker = try !value.boolean(setting.key)
             // Without effect since release 1.6.
             case "TSKPublicKeyAlgorithms": _ = try value.array(setting.key)
             case "TSKAdditionalTrustAnchors":
@@ -83,6 +86,12 @@ enum TrustKitImport {
         guard isExcluded != !rule.terms.pins.isEmpty else {
             let problem = isExcluded ? "is excluded and has pins" : "has no TSKPublicKeyHashes"
             throw ForeignError("nothing-pinned", "\(member.key) \(problem)", at: member.place)
+        }
+        if reportsToMaker, !isExcluded {
+            draft.lose(
+                .reports, .other,
+                "TrustKit reports to its maker unless TSKDisableDefaultReportUri is true: these reports are left out",
+                rule.name)
         }
         draft.add(rule, at: member.place)
     }

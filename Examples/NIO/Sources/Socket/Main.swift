@@ -1,9 +1,9 @@
 import Foundation
 import NIOPosix
+import PinnedChannel
 import Pintle
 import PintleNIO
 import PintleOpenSSL
-import PinnedChannel
 
 /// Opens a web socket at an https URL, with the policy of a file, and waits for its end: `Socket URL POLICY`.
 @main

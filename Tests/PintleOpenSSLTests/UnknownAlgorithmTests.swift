@@ -15,7 +15,8 @@ struct UnknownAlgorithmTests {
         return [0x30, 0x82, 0x05, 0x32] + name + bits
     }()
 
-    @Test("A path that fails because of an ML-DSA key says so, for a leaf as for an authority", arguments: [true, false])
+    @Test(
+        "A path that fails because of an ML-DSA key says so, for a leaf as for an authority", arguments: [true, false])
     func text(isLeaf: Bool) throws {
         let root = try CertificateAuthority.root(name: "Root")
         let authority = try root.intermediate { if !isLeaf { $0.subjectPublicKeyInfo = Self.key } }
@@ -23,7 +24,10 @@ struct UnknownAlgorithmTests {
             if isLeaf { $0.subjectPublicKeyInfo = Self.key }
         }
         let decision = try Validation.decide(identity.chain, anchors: [root.certificate])
-        guard case .rejected(.invalidPath(let failure)) = decision else { Issue.record("\(decision)"); return }
+        guard case .rejected(.invalidPath(let failure)) = decision else {
+            Issue.record("\(decision)")
+            return
+        }
         #expect(failure.primary.text.hasSuffix("needs OpenSSL 3.5, and here is \(TLSClient.libraryVersion)"))
         #expect(failure.code == (isLeaf ? .weakKey : .invalidSignature) || failure.code == .untrustedRoot)
         // The twin has a key that OpenSSL knows, and fails for another reason.

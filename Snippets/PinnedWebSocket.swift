@@ -30,7 +30,7 @@ public func openWebSocket(
                     configuration: .init(
                         upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
                             upgradeRequestHead: request, upgraders: [upgrader],
-                            notUpgradingCompletionHandler: { $0.eventLoop.makeFailedFuture(UpgradeRefused()) })))
+                            notUpgradingCompletionHandler: { $0.close().flatMapThrowing { throw UpgradeRefused() } })))
             }
         }
     let socket = try await upgrade.get()

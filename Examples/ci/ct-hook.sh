@@ -6,6 +6,7 @@ verdict=$(jq -nc --arg host "$1" --rawfile pem "$2" --slurpfile policy known-key
      chain: [$pem | scan("-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")]}' | pintle evaluate --batch)
 case $verdict in *'"pin-matched"'*) exit 0 ;; esac
 pin=$(pintle pin "$2" --json | jq -r '.[0].certificates[0].spkiPin')
+[ -n "$pin" ] || { echo "a certificate for $1 that cannot be read: $2 $verdict"; exit 1; }
 if ! grep -qF "$pin" known-keys.json; then
     echo "a certificate for $1 whose key no rule knows: $2 $verdict"
     exit 1

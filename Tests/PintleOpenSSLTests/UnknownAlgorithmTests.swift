@@ -30,9 +30,11 @@ struct UnknownAlgorithmTests {
         }
         #expect(failure.primary.text.hasSuffix("needs OpenSSL 3.5, and here is \(TLSClient.libraryVersion)"))
         #expect(failure.code == (isLeaf ? .weakKey : .invalidSignature) || failure.code == .untrustedRoot)
-        // The twin has a key that OpenSSL knows, and fails for another reason.
+        // The twin has keys that OpenSSL knows. The certificate that the server adds is not on its path.
         let other = try CertificateAuthority.root(name: "Other").issue(hosts: [Validation.host])
-        let unknown = try Validation.decide(other.chain, anchors: [root.certificate])
+        let stray = (isLeaf ? identity : try root.issue(hosts: ["x.test"])).chain + identity.chain
+        let unknown = try Validation.decide(
+            other.chain + stray, anchors: [try PintleTestKit.CertificateAuthority.root(name: "Third").certificate])
         #expect(unknown.summary == "invalid-path untrusted-root" && !"\(unknown)".contains("ML-DSA"))
     }
 }

@@ -55,7 +55,10 @@ struct PolicyNoteTests {
             #expect(try read(Self.policy(note: note)).notes[.rule(1)] == note)
             #expect(try read(Self.policy(pinNote: note)).notes[.rule(1)["pins"][1]] == note)
         }
-        for note in [String(repeating: "n", count: 201), "two\\nlines", "bell\\u0007", "\\u001b[2J", "c1\\u0085"] {
+        for note in [
+            String(repeating: "n", count: 201), "two\\nlines", "bell\\u0007", "\\u001b[2J", "c1\\u0085", "\\u202e",
+            "a\\u2028b",
+        ] {
             #expect(Self.ids(Self.policy(note: note)) == ["invalid-note hosts[1].note"])
             #expect(
                 Self.ids(Self.policy(pinNote: note)) == [

@@ -95,6 +95,27 @@ struct ExportPropertyTests {
         }
     }
 
+    @Test(
+        "A rule without an entry loses all of its terms", arguments: [ForeignFormat.curl, .envoy],
+        [443, nil] as [UInt16?])
+    func lostTerms(format: ForeignFormat, otherPort: UInt16?) throws {
+        let scene = try ExportFixture()
+        let key = try Certificate(der: scene.servers[0].chain[0]).publicKeyPin
+        var hosts = [
+            try PinnedHost(
+                "api.example.test", includingSubdomains: true, pins: [scene.servers[0].pin(0, .leaf)],
+                backup: .noneAccepted, minimumPathLength: 3, issuerKey: key)
+        ]
+        if let otherPort {
+            hosts.append(
+                try PinnedHost(
+                    "api.example.test", port: otherPort, pins: [scene.servers[1].pin(0, .leaf)], backup: .noneAccepted))
+        }
+        let losses = try ExportedPolicy(PinningPolicy(hosts: hosts), to: format).plan.losses.losses
+        let weaker = Set(losses.filter { $0.effect == .weaker && $0.hosts == ["api.example.test"] }.map(\.kind))
+        #expect(weaker.isSuperset(of: [.port, .pathLength, .issuerKey, .subdomains]), "\(weaker)")
+    }
+
     /// Returns `true` if a loss with that effect names the rule that decided before or the one that decides now.
     private static func isNamed(
         _ effect: PolicyLoss.Effect, _ before: TrustEvaluation, _ after: TrustEvaluation, _ exported: ExportedPolicy,

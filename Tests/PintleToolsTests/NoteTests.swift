@@ -27,7 +27,7 @@ struct NoteTests {
             """
             {"$schema": "policy.schema.json", "version": 1, "hosts": [
               {"host": "other.test", "pins": ["\(Self.root)"], "backupPins": ["\(Self.spare)"]},
-              {"host": "example.test", "note": "keys are in the safe \u{202E}",
+              {"host": "example.test", "note": "keys are in the safe",
                "pins": [{"spki": "\(pin)", "note": "key of 2026"}],
                "backupPins": [{"spki": "\(Self.spare)", "note": "key in the safe"}]\(more)}]}
             """, to: "policy.json")
@@ -47,12 +47,18 @@ struct NoteTests {
         let policy = try policy()
         let run = ToolRun(arguments: ["inspect", policy])
         #expect(run.code == 0)
-        #expect(run.output.contains("  note    keys are in the safe \\u{202E}\n"))
-        #expect(run.output.contains("  (key of 2026)\n") && run.output.contains("\(Self.spare)  (key in the safe)\n"))
+        #expect(run.output.contains("  note    keys are in the safe\n"))
+        #expect(
+            run.output.contains("  (\"key of 2026\")\n")
+                && run.output.contains("\(Self.spare)  (\"key in the safe\")\n"))
         #expect(run.output.contains("\(Self.root)  (ISRG Root X1)\n") && run.output.contains("\(Self.spare)\n"))
+        // A note cannot pose as the name of a root, nor hide it.
+        let posing = ToolRun(
+            arguments: ["inspect", try self.policy().replacingNotes(in: directory, of: Self.root, "ISRG Root X2")])
+        #expect(posing.output.contains("\(Self.root)  (ISRG Root X1, \"ISRG Root X2\")\n"))
         let document = try ToolRun(arguments: ["inspect", policy, "--json"]).json()
         let rules = document["policy"]?["hosts"]?.elements.map(Array.init)
-        #expect(rules?.last?["note"]?.string == "keys are in the safe \u{202E}")
+        #expect(rules?.last?["note"]?.string == "keys are in the safe")
         #expect(document["policy"]?["$schema"]?.string == "policy.schema.json")
     }
 
@@ -60,21 +66,22 @@ struct NoteTests {
     func check() throws {
         let trusted = try check(try policy())
         #expect(trusted.code == 0, "\(trusted.errors)")
-        #expect(trusted.output.contains("<- pin 1 (key of 2026)") && trusted.output.contains("(key in the safe)"))
-        #expect(trusted.output.contains("keys are in the safe \\u{202E}"))
+        #expect(
+            trusted.output.contains("<- pin 1 (\"key of 2026\")") && trusted.output.contains("(\"key in the safe\")"))
+        #expect(trusted.output.contains("keys are in the safe"))
         let refused = try check(try policy(key: try PrivateKey()))
         #expect(refused.code == 1)
-        #expect(refused.output.contains("(key of 2026)\n") && refused.output.contains("(key in the safe)\n"))
+        #expect(refused.output.contains("(\"key of 2026\")\n") && refused.output.contains("(\"key in the safe\")\n"))
     }
 
     @Test("Lint shows the note of the pin, or else of the rule, that a finding is about")
     func lint() throws {
         let policy = try policy(more: ", \"expiry\": {\"after\": \"2020-01-01T00:00:00Z\", \"then\": \"reject\"}")
         let run = ToolRun(arguments: ["lint", policy])
-        #expect(run.code == 1 && run.output.contains("      note: keys are in the safe \\u{202E}\n"), "\(run.output)")
+        #expect(run.code == 1 && run.output.contains("      note: keys are in the safe\n"), "\(run.output)")
         let problems = try ToolRun(arguments: ["lint", policy, "--json"]).json()["problems"]?.elements.map(Array.init)
         let expired = problems?.first { $0["id"]?.string == "expired" }
-        #expect(expired?["note"]?.string == "keys are in the safe \u{202E}")
+        #expect(expired?["note"]?.string == "keys are in the safe")
         #expect(problems?.filter { $0["note"] != nil }.count == 1)
     }
 
@@ -100,6 +107,15 @@ struct NoteTests {
                 try policy(), "-o", update,
             ])
         #expect(run.code == 0, "\(run.errors)")
-        #expect(ToolRun(arguments: ["inspect", update]).output.contains("(key in the safe)"))
+        #expect(ToolRun(arguments: ["inspect", update]).output.contains("(\"key in the safe\")"))
+    }
+}
+
+extension String {
+    /// Gives a pin of this policy a note, and returns the path of the new policy.
+    fileprivate func replacingNotes(in directory: TemporaryDirectory, of pin: String, _ note: String) throws -> String {
+        let text = String(decoding: try directory.read("policy.json"), as: UTF8.self)
+        return try directory.write(
+            text.replacing("\"\(pin)\"", with: #"{"spki": "\#(pin)", "note": "\#(note)"}"#), to: "posing.json")
     }
 }

@@ -272,7 +272,10 @@ struct PolicyLintTests {
 
     @Test(
         "Warnings about families of authorities do not depend on the roots of the machine",
-        arguments: [("letsencrypt", ["warning single-authority hosts[0].pins"]), ("cloudflare", [])])
+        arguments: [
+            ("letsencrypt", ["warning single-authority hosts[0].pins"]),
+            ("cloudflare", ["warning shared-authority-only hosts[0].pins"]),
+        ])
     func families(word: String, wanted: [String]) throws {
         let families = try FamilyFile.builtIn().families
         let pins = try #require(families.selection(named: word)).families.flatMap(\.pins)

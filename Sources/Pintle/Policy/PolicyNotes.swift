@@ -24,7 +24,11 @@ package struct PolicyNotes: Sendable {
     package static func problem(of text: String) -> String? {
         let characters = text.unicodeScalars
         if characters.count > maximumLength { return "the note is longer than \(maximumLength) characters" }
-        guard characters.contains(where: { $0.properties.generalCategory == .control }) else { return nil }
+        let controls: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
+        let isControl = { (character: Unicode.Scalar) in
+            controls.contains(character.properties.generalCategory) || character.properties.isBidiControl
+        }
+        guard characters.contains(where: isControl) else { return nil }
         return "the note has a control character, such as a line break"
     }
 }

@@ -30,19 +30,29 @@ struct PathAttempt {
         var findings = failure ?? [.init(.untrustedRoot, text: "no path to an anchor")]
         if usesUnknownAlgorithm {
             let hint = "an ML-DSA key (FIPS 204) needs OpenSSL 3.5, and here is \(TLSClient.libraryVersion)"
-            findings = findings.map {
-                .init($0.code, depth: $0.depth, platformCode: $0.platformCode, text: "\($0.text); \(hint)")
+            for index in findings.indices
+            where [.weakKey, .invalidSignature, .untrustedRoot].contains(findings[index].code) {
+                let finding = findings[index]
+                findings[index] = .init(
+                    finding.code, depth: finding.depth, platformCode: finding.platformCode,
+                    text: "\(finding.text); \(hint)")
             }
         }
         return .invalid(PathFailure(findings) ?? PathFailure(.untrustedRoot, text: "no path to an anchor"))
     }
 
-    /// A Boolean value that indicates whether this OpenSSL cannot verify what the key of a certificate has signed.
+    /// A Boolean value that indicates whether the leaf, or an issuer that leads from it, has a key that this OpenSSL does not
+    /// know. Other certificates that the server sent have nothing to do with the path.
     private var usesUnknownAlgorithm: Bool {
         guard OpenSSL_version_num() < 0x3050_0000 else { return false }
-        return ([request.chain.leaf] + others.map(\.certificate)).contains {
-            if case .mlDSA = $0.publicKey.algorithm { true } else { false }
+        var certificate = request.chain.leaf
+        for _ in 0...others.count {
+            if case .mlDSA = certificate.publicKey.algorithm { return true }
+            let issuer = others.first { $0.certificate.subjectDER == certificate.issuerDER }?.certificate
+            guard let issuer, issuer != certificate else { return false }
+            certificate = issuer
         }
+        return false
     }
 
     private var verification: Verification {

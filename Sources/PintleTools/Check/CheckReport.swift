@@ -124,7 +124,7 @@ struct CheckReport {
         let list = match.isBackup ? findings.host?.backupPins : findings.host?.pins
         let number = (list?.firstIndex(of: match.pin)).map { " \($0 + 1)" } ?? ""
         let kind = if case .certificate = match.pin.subject { "certificate " } else { "" }
-        let note = notes?[match.pin].map { " (\(SafeText.escape($0)))" } ?? ""
+        let note = notes?[match.pin].map { " (\($0))" } ?? ""
         return kind + (match.isBackup ? "backup pin" : "pin") + number + note
     }
 

@@ -21,7 +21,17 @@ struct ExportPlan {
         loseTerms(of: policy)
         let hosts = policy.hosts
         for index in selection(of: policy) {
-            if let rule = cut(hosts[index], index) { rules.append(rule) }
+            let host = hosts[index]
+            // A rule for every port is written for port 443. If another rule decides there, it has no entry, and loses all.
+            let isEveryPort = traits.hasPorts && host.port == nil
+            let isOverruled = isEveryPort && policy.rule(for: ServerEndpoint(host: host.host))?.index != index
+            let message = isOverruled ? "another rule decides at port 443" : "only an entry for port 443 is written"
+            guard var rule = cut(host, index, isEveryPort ? message : nil) else { continue }
+            if !isOverruled {
+                rules.append(rule)
+            } else if rule.includesSubdomains {
+                loseSubdomains(&rule)
+            }
         }
         relate()
         if let stacks = format.unreachedStacks {
@@ -65,7 +75,7 @@ struct ExportPlan {
     /// Returns the rules that are kept: for a format without ports, one for each host.
     private mutating func selection(of policy: PinningPolicy) -> [Int] {
         let hosts = policy.hosts
-        if traits.hasPorts { return rulesWithEntries(of: policy) }
+        if traits.hasPorts { return Array(hosts.indices) }
         var ports: Set<UInt16> = []
         var chosen: [ServerName: Int] = [:]
         var order: [ServerName] = []
@@ -102,21 +112,6 @@ struct ExportPlan {
         return order.compactMap { chosen[$0] }
     }
 
-    /// Returns the rules that have an entry in a format with ports. A rule for every port is written for port 443, so it
-    /// has none if another rule decides there.
-    private mutating func rulesWithEntries(of policy: PinningPolicy) -> [Int] {
-        var indices: [Int] = []
-        for (index, host) in policy.hosts.enumerated() {
-            let endpoint = ServerEndpoint(host: host.host, port: host.port ?? 443)
-            if policy.rule(for: endpoint)?.index == index {
-                indices.append(index)
-            } else {
-                loseEveryPort("another rule decides at port 443", ExportRule(host, index: index))
-            }
-        }
-        return indices
-    }
-
     /// Reports a rule for one port that now decides for other ports too, which another rule or no rule decided before.
     private mutating func loseOtherPorts(of rule: PinnedHost, in policy: PinningPolicy, named ports: Set<UInt16>) {
         guard let other = (1...UInt16.max).first(where: { !ports.contains($0) }) else { return }
@@ -147,7 +142,9 @@ struct ExportPlan {
     // MARK: A rule by itself
 
     /// Returns the rule in the foreign format; `nil` if the format can say nothing of it.
-    private mutating func cut(_ host: PinnedHost, _ index: Int) -> ExportRule? {
+    ///
+    /// - Parameter message: the reason why an entry is not for every port; `nil` if the rule has a port.
+    private mutating func cut(_ host: PinnedHost, _ index: Int, _ message: String?) -> ExportRule? {
         var rule = ExportRule(host, index: index)
         if host.minimumPathLength ?? 1 > 1 { lose(.pathLength, .weaker, "paths may have any length", rule) }
         if host.issuerKey != nil { lose(.issuerKey, .weaker, "any authority may have issued the leaf", rule) }
@@ -155,7 +152,7 @@ struct ExportPlan {
             leaveOut(rule)
             return nil
         }
-        if traits.hasPorts, rule.port == nil { loseEveryPort("only an entry for port 443 is written", rule) }
+        if let message { loseEveryPort(message, rule) }
         if !host.backupPins.isEmpty { lose(.backups, .other, "which pins are backups is not kept", rule) }
         if host.withdrawalReason != nil { lose(.updates, .other, "the reason for withdrawn pins is left out", rule) }
         loseReports(&rule)

@@ -30,15 +30,18 @@ struct LintAllowances {
     /// - Parameters:
     ///   - rules: the names of the policy's rules, in their order.
     ///   - isComplete: whether `entries` has all problems of the file.
+    ///   - isLive: whether servers were asked. Without them, warnings about servers cannot come.
     /// - Returns: the accepted warnings.
-    func apply(to entries: inout [LintEntry], rules: [String], isComplete: Bool) -> [LintEntry] {
+    func apply(to entries: inout [LintEntry], rules: [String], isComplete: Bool, isLive: Bool) -> [LintEntry] {
         guard !names.isEmpty else { return [] }
         let wanted = Set(names)
         let allowed = entries.filter { $0.severity == .warning && wanted.contains($0.name(rules)) }
         entries.removeAll { $0.severity == .warning && wanted.contains($0.name(rules)) }
         guard isComplete, !entries.contains(where: { $0.severity == .error }) else { return allowed }
         var unused = wanted.subtracting(allowed.map { $0.name(rules) })
+        let live = LiveProblem.allCases.map(\.rawValue)
         for name in names where unused.remove(name) != nil {
+            if !isLive, live.contains(String(name.prefix { $0 != ":" })) { continue }
             let problem = PolicyProblem(
                 id: "allow-without-effect", at: .root, message: "--allow \(name) hides nothing",
                 help: "remove it, or write it as ID:HOST with the host, and the port, of the message")

@@ -63,7 +63,7 @@ extension Command {
             .json(keys: [
                 (
                     "problems",
-                    "A list of `id`, `severity` (`error`, `warning`), `path`, `line`, `column`, `message`, `help`, `server`"
+                    "A list of `id`, `severity` (`error`, `warning`), `path`, `line`, `column`, `message`, `help`, `note`, `server`"
                 ),
                 ("errors, warnings", "The numbers of both"),
                 ("allowed", "The warnings that `--allow` hides, as in `problems`"),
@@ -125,7 +125,9 @@ struct LintCommand {
             invocation.console.warn(families.age)
         }
         let rules = report.hosts.map(\.description)
-        let allowed = allowances.apply(to: &entries, rules: rules, isComplete: !report.hasMore)
+        let allowed = allowances.apply(
+            to: &entries, rules: rules, isComplete: !report.hasMore,
+            isLive: !servers.isEmpty)
         let text = LintReportText(
             entries: entries, allowed: allowed, rules: rules, hasMore: report.hasMore, servers: servers,
             file: input.file)

@@ -199,6 +199,7 @@ enum GitHubAnnotations {
         if let column = problem.column { properties.append("col=\(column)") }
         properties.append("title=\(property(problem.id))")
         var lines = [SafeText.escape(problem.message)]
+        if let note = entry.note { lines.append("note: " + SafeText.escape(note)) }
         if !problem.help.isEmpty { lines.append("help: " + SafeText.escape(problem.help)) }
         let message = data(lines.joined(separator: "\n"))
         return "::\(command) \(properties.joined(separator: ","))::\(message)"

@@ -123,11 +123,12 @@ struct DurableReport {
                 }
             }
             console.hint("the rule accepts " + Self.meaning(of: rule))
-            if rule.families.count == 1 {
-                console.hint(
-                    "'pintle lint' warns of a rule with a single authority: name the file of a key of your own too, or accept "
-                        + "the warning with --allow single-authority:HOST")
-            }
+            let (kind, id) =
+                rule.families.count == 1
+                ? ("a single authority", "single-authority") : ("authorities only", "shared-authority-only")
+            console.hint(
+                "'pintle lint' warns of a rule with \(kind): name the file of a key of your own too, or accept the warning with "
+                    + "--allow \(id):HOST")
         }
         for server in foreign {
             console.warn(

@@ -106,12 +106,18 @@ struct LintWarnings {
         let pins = host.pins + host.backupPins
         // Finding the public authorities may mean reading hundreds of roots. A pin of the leaf is not theirs.
         guard host.anchors.includesSystem, !pins.contains(where: { $0.position == .leaf }) else { return }
-        // Whether a machine has all roots of a family differs, and the warnings about families do not depend on it.
-        if let families = lint.families, pins.allSatisfy({ families.family(of: $0) != nil }) { return }
-        var name: String?
-        for pin in pins {
-            guard let authority = lint.sharedAuthority(pin) else { return }
-            name = name ?? authority
+        // Machines differ in the roots that they have, so the families are asked first.
+        let known = pins.compactMap { lint.families?.family(of: $0) }
+        var name = known.first?.name
+        if !pins.isEmpty, known.count == pins.count {
+            // Pins of one family are `single-authority`.
+            guard Set(known.map(\.id)).count > 1 else { return }
+        } else {
+            name = nil
+            for pin in pins {
+                guard let authority = lint.families?.family(of: pin)?.name ?? lint.sharedAuthority(pin) else { return }
+                name = name ?? authority
+            }
         }
         guard let name else { return }
         warn(

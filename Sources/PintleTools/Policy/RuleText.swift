@@ -35,10 +35,10 @@ enum RuleText {
         return "\(verb) \(ValidityText.day(date)), \(then)"
     }
 
-    /// Returns the pin with its position and its note, if it has them.
+    /// Returns the pin with its position and with what ``RuleNotes`` says of it.
     static func pin(_ pin: Pin, note: String? = nil) -> String {
         let kind = if case .certificate = pin.subject { "certificate " } else { "" }
         let position = pin.position == .any ? "" : "  at \(pin.position.rawValue)"
-        return kind + pin.description + position + (note.map { "  (\(SafeText.escape($0)))" } ?? "")
+        return kind + pin.description + position + (note.map { "  (\($0))" } ?? "")
     }
 }

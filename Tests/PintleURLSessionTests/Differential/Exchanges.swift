@@ -224,7 +224,7 @@ enum Exchanges {
         Exchange("cancelled before it starts", .cancelledEarly),
         Exchange("cancelled on the way", .cancelledLate) {
             $0.answer = { _ in
-                Thread.sleep(forTimeInterval: 0.5)
+                Thread.sleep(forTimeInterval: 2)
                 return .ok
             }
         },

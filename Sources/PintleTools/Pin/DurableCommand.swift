@@ -62,6 +62,11 @@ struct DurableCommand {
         try answer(rules, foreign, keys, file)
         // A pasted rule would refuse certificates from a root whose hash is not known.
         let isIncomplete = arguments.has(.form) && rules.contains { $0.families.contains { !$0.missing.isEmpty } }
+        if isIncomplete {
+            invocation.console.hint(
+                "the rule lacks roots: add their pins from the authority's certificates (pintle pin ROOT.pem), or give a newer "
+                    + "list: --families FILE")
+        }
         return foreign.isEmpty && !isIncomplete ? .fine : .rejected
     }
 

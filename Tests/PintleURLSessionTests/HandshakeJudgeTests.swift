@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import Pintle
 import PintleTestKit
 import PintleTestPeers
 import Testing
@@ -42,9 +43,8 @@ struct HandshakeJudgeTests {
         #expect(server.requestByteCount == 0)
         #expect(judge.state == (isConnected ? .accepted : .failed(.otherName)))
         #expect((ConnectionReceipt.attached(to: ssl) != nil) == isConnected)
-        #expect(judge.rejection == nil && judge.lacksVerdict == !isConnected)
         // The certificates were readable, so they are not the reason for the failure.
-        #expect(!judge.hasUnreadableCertificates)
+        #expect(judge.fault == (isConnected ? nil : .notJudged))
     }
 
     @Test("A judge makes a context that ignored refusals obey them", arguments: [true, false])
@@ -52,7 +52,7 @@ struct HandshakeJudgeTests {
         SSL_CTX_set_verify(client.context, SSL_VERIFY_NONE, nil)
         let (judge, _) = try judge(rightPin: rightPin)
         #expect(try client.connect(to: server.port, naming: "localhost") == rightPin)
-        #expect(judge.rejection?.reason == (rightPin ? nil : "pin-mismatch"))
+        #expect(judge.fault?.rejection?.reason == (rightPin ? nil : "pin-mismatch"))
     }
 
     @Test(
@@ -71,7 +71,8 @@ struct HandshakeJudgeTests {
             }
             #expect(error == X509_V_ERR_UNSPECIFIED)
         }
-        #expect(judge.state == (isAttacked ? .failed(.askedTwice) : .accepted) && judge.lacksVerdict == isAttacked)
+        #expect(judge.state == (isAttacked ? .failed(.askedTwice) : .accepted))
+        #expect(judge.fault == (isAttacked ? .notJudged : nil))
         #expect((ConnectionReceipt.attached(to: ssl) == nil) == isAttacked)
     }
 
@@ -89,5 +90,12 @@ struct HandshakeJudgeTests {
         #expect(kept?.state == .accepted)
         client = nil
         #expect(kept == nil)
+    }
+}
+
+extension HandshakeJudge.Fault {
+    fileprivate var rejection: TrustRejection? {
+        guard case .rejected(let rejection) = self else { return nil }
+        return rejection
     }
 }

@@ -104,7 +104,7 @@ struct SessionCodingTests {
             #expect(written.withLock { $0 } < 32 << 20)
         } else {
             // The limit, the bytes that one turn may add to it, and the handshake.
-            #expect(counter.byteCount < Int(Transfer.silentDecodingLimit) + ReadLimits().perTurn + 64 << 10)
+            #expect(counter.byteCount < Int(DecodingMeter.silentLimit) + ReadLimits().perTurn + 64 << 10)
         }
     }
 

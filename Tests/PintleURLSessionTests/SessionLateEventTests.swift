@@ -31,13 +31,11 @@ struct SessionLateEventTests {
                 deadline: .infinity, priority: 0.5)
             var authorization: Authorization?
             let transfer = transport.make(
-                try translation.transferRequest(request, body: nil, authorization: &authorization), events: loader)
+                try translation.transferRequest(request, content: .none, authorization: &authorization), events: loader)
             self.transfer = transfer
             loader.state.withLock { state in
                 _ = state.machine.resume(deadline: .infinity)
                 _ = state.machine.opened(Hop(request: request, content: .none))
-                _ = state.machine.hasContent()
-                _ = state.machine.hasTransport()
                 _ = state.machine.made(
                     RunningTransfer(transport: transport, transfer: transfer), authorization: nil)
             }

@@ -6,8 +6,8 @@ import Pintle
 
 /// Every state of a task. Each is reached only by events.
 enum TaskSituation: String, CaseIterable {
-    case notAdmitted, idle, idleSuspended, opening, checkingContent, awaitingStream
-    case preparing, preparingSuspended, preparingNext, preparingAgain, askingAboutCached
+    case notAdmitted, idle, idleSuspended, preparing, preparingSuspended, preparingNext, preparingAgain, awaitingStream
+    case askingAboutCached
     case loading, loadingSuspended, loadingAuthorized
     case storingCookies, storingCookiesOfRedirect, storingCookiesOfChallenge, storingCookiesOfStaleNonce,
         storingCookiesOfRefusal
@@ -19,17 +19,14 @@ enum TaskSituation: String, CaseIterable {
         case .notAdmitted: []
         case .idle: [.admitted]
         case .idleSuspended: Self.idle.path + [.suspend]
-        case .opening: Self.idle.path + [.resume]
-        case .checkingContent: Self.opening.path + [.opened]
-        case .preparing: Self.checkingContent.path + [.hasContent]
+        case .preparing: Self.idle.path + [.resume]
         case .preparingSuspended: Self.preparing.path + [.suspend]
-        case .preparingNext: Self.passing.path + [.completed, .hasContent]
-        case .preparingAgain:
-            Self.opening.path + [.openedWithData, .hasContent, .hasTransport, .made, .sent, .superseded, .hasContent]
-        case .awaitingStream: Self.checkingContent.path + [.lacksContent]
+        case .preparingNext: Self.passing.path + [.completed]
+        case .preparingAgain: Self.preparing.path + [.openedWithData, .made, .sent, .superseded]
+        case .awaitingStream: Self.preparing.path + [.lacksContent]
         case .askingAboutCached: Self.preparing.path + [.cachedAsked]
-        case .loading: Self.preparing.path + [.hasTransport, .made]
-        case .loadingAuthorized: Self.preparing.path + [.hasTransport, .madeAuthorized]
+        case .loading: Self.preparing.path + [.opened, .made]
+        case .loadingAuthorized: Self.preparing.path + [.opened, .madeAuthorized]
         case .loadingSuspended: Self.loading.path + [.suspend]
         case .storingCookies: Self.loading.path + [.cookies]
         case .storingCookiesOfRedirect: Self.loading.path + [.cookiesAndRedirect]
@@ -52,7 +49,7 @@ enum TaskSituation: String, CaseIterable {
     }
 
     func machine() throws -> TaskStateMachine<Int> {
-        var machine = TaskStateMachine<Int>(try TaskEvent.request())
+        var machine = TaskStateMachine<Int>(try TaskEvent.hop())
         for event in path { _ = try event.apply(to: &machine) }
         return machine
     }
@@ -61,7 +58,7 @@ enum TaskSituation: String, CaseIterable {
 /// Every event, in the forms that lead to different states. The transfer is 1 unless an event says otherwise.
 enum TaskEvent: String, CaseIterable {
     case admitted, resume, suspend, cancel
-    case opened, openedWithData, hasContent, lacksContent, lacksContentUnasked, hasTransport
+    case opened, openedWithData, openedNext, lacksContent, lacksContentUnasked
     case cached, cachedInformed, cachedAsked, made, madeAuthorized
     case failedToPrepare, failed, deadline
     case head, redirect, redirectUnasked, refusedRedirect, challenge, challengeTwice, staleChallenge, plain401
@@ -74,6 +71,10 @@ enum TaskEvent: String, CaseIterable {
     static func request(_ text: String = "https://localhost/first") throws -> URLRequest {
         guard let url = URL(string: text) else { throw URLError(.badURL) }
         return URLRequest(url: url)
+    }
+
+    static func hop(_ text: String = "https://localhost/first", _ content: RequestContent = .none) throws -> Hop {
+        Hop(request: try request(text), content: content)
     }
 
     /// Applies the event. Returns the actions in order, or the decision about a piece of content.
@@ -96,13 +97,11 @@ enum TaskEvent: String, CaseIterable {
         case .resume: return machine.resume(deadline: 60)
         case .suspend: return machine.suspend()
         case .cancel: return machine.cancel()
-        case .opened: return machine.opened(Hop(request: try Self.request(), content: .none))
-        case .openedWithData:
-            return machine.opened(Hop(request: try Self.request(), content: .fixed(.data(Data([1, 2, 3])))))
-        case .hasContent: return machine.hasContent()
+        case .opened: return machine.opened(try Self.hop())
+        case .openedWithData: return machine.opened(try Self.hop("https://localhost/first", .data(Data([1, 2, 3]))))
+        case .openedNext: return machine.opened(try Self.hop("https://localhost/next"))
         case .lacksContent: return machine.lacksContent(canAsk: true)
         case .lacksContentUnasked: return machine.lacksContent(canAsk: false)
-        case .hasTransport: return machine.hasTransport()
         case .cached: return machine.foundInCache(try cachedResponse(), by: .none)
         case .cachedInformed: return machine.foundInCache(try cachedResponse(), by: .informed)
         case .cachedAsked: return machine.foundInCache(try cachedResponse(), by: .asked)

@@ -29,11 +29,11 @@ struct TaskStateMachineTests {
 
     @Test("A task starts at one resume call more than it was suspended, and not before", arguments: [0, 1, 3])
     func suspensions(count: Int) throws {
-        var machine = TaskStateMachine<Int>(try TaskEvent.request())
+        var machine = TaskStateMachine<Int>(try TaskEvent.hop())
         machine.admitted()
         for _ in 0..<count { _ = machine.suspend() }
         for _ in 0..<count { #expect(machine.resume(deadline: 60).isEmpty && machine.phase == .suspended) }
-        #expect(machine.resume(deadline: 60).map(\.summary) == ["openContent"])
+        #expect(machine.resume(deadline: 60).map(\.summary) == ["prepare /first"])
         #expect(machine.phase == .running && machine.deadline == 60)
     }
 
@@ -62,7 +62,6 @@ struct TaskStateMachineTests {
         for _ in 0..<count {
             _ = try TaskEvent.redirectUnasked.apply(to: &machine)
             _ = machine.completed(1, nil, at: 1)
-            _ = machine.hasContent()
             _ = machine.made(1, authorization: nil)
         }
         let expected = "loading, 1 of /next, redirects \(Redirect.limit)"
@@ -84,7 +83,6 @@ struct TaskStateMachineTests {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
             _ = machine.completed(1, .superseded, at: 1)
-            _ = machine.hasContent()
             _ = machine.made(1, authorization: nil)
         }
         let expected = "loading, 1 of /first, supersessions 64"
@@ -100,7 +98,6 @@ struct TaskStateMachineTests {
             _ = try TaskEvent.credential.apply(to: &machine)
             guard machine.summary.hasPrefix("passing") else { break }
             _ = machine.completed(1, nil, at: 1)
-            _ = machine.hasContent()
             _ = machine.made(1, authorization: machine.authentication.authorization)
         }
         let step = count > AuthenticationState.challengeLimit ? "accepting 401" : "loading"

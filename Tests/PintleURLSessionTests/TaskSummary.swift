@@ -48,8 +48,6 @@ extension TaskStateMachine<Int>.Live {
 extension TaskStateMachine<Int>.Step {
     fileprivate var summary: String {
         switch self {
-        case .opening: "opening"
-        case .checkingContent(let hop): "checkingContent of \(hop.summary)"
         case .preparing(let hop): "preparing \(hop.summary)"
         case .awaitingStream(let hop): "awaitingStream of \(hop.summary)"
         case .askingAboutCached(let cached): "askingAboutCached \(cached.data.count)"
@@ -78,10 +76,8 @@ extension TaskStateMachine<Int>.Action {
     var summary: String {
         switch self {
         case .keepTask: "keepTask"
-        case .openContent: "openContent"
-        case .checkContent(let hop): "checkContent \(hop.summary)"
+        case .prepare(let hop): "prepare \(hop.summary)"
         case .prepareNext(let hop, let last): "prepareNext \(hop.summary) after \(last)"
-        case .makeTransfer(let hop): "makeTransfer \(hop.summary)"
         case .startCountdown: "startCountdown"
         case .askForStream(let hop): "askForStream \(hop.summary)"
         case .askAboutRedirect(let response, let next, let carrier):
@@ -122,8 +118,10 @@ extension Hop {
         let suffix =
             switch content {
             case .none: ""
-            case .fixed: " with data"
+            case .data: " with data"
+            case .file: " with file"
             case .stream: " with stream"
+            case .refused: " refused"
             }
         return (request.url?.path ?? "") + suffix + (hasLeftOrigin ? " abroad" : "")
     }

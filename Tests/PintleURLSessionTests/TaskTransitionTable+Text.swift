@@ -9,7 +9,7 @@ extension TaskTransitionTable {
             limitData: discard > idle 1, not admitted
             muchData: discard > idle 1, not admitted
         idle
-            resume: openContent > opening
+            resume: prepare /first > preparing /first
             suspend: - > idle 2
             cancel: finish -999 > failed -999
             data: discard > idle 1
@@ -22,38 +22,13 @@ extension TaskTransitionTable {
             data: discard > idle 2
             limitData: discard > idle 2
             muchData: discard > idle 2
-        opening
-            suspend: - > opening, suspended 1
-            cancel: finish -999 > failed -999
-            opened: checkContent /first > checkingContent of /first
-            openedWithData: checkContent /first with data > checkingContent of /first with data
-            failedToPrepare: finish -1000 > failed -1000
-            data: discard > opening
-            limitData: discard > opening
-            muchData: discard > opening
-        checkingContent
-            suspend: - > checkingContent of /first, suspended 1
-            cancel: finish -999 > failed -999
-            hasContent: makeTransfer /first > preparing /first
-            lacksContent: startCountdown, askForStream /first > awaitingStream of /first
-            lacksContentUnasked: finish -1021 > failed -1021
-            failedToPrepare: finish -1000 > failed -1000
-            data: discard > checkingContent of /first
-            limitData: discard > checkingContent of /first
-            muchData: discard > checkingContent of /first
-        awaitingStream
-            suspend: - > awaitingStream of /first, suspended 1
-            cancel: finish -999 > failed -999
-            failedToPrepare: finish -1000 > failed -1000
-            deadline: finish -1001 > failed -1001
-            data: discard > awaitingStream of /first
-            limitData: discard > awaitingStream of /first
-            muchData: discard > awaitingStream of /first
-            stream: checkContent /first with stream > checkingContent of /first with stream
-            noStream: finish -1021 > failed -1021
         preparing
             suspend: - > preparing /first, suspended 1
             cancel: finish -999 > failed -999
+            openedWithData: - > preparing /first with data, sent 0 of 3
+            openedNext: - > preparing /next, request /next
+            lacksContent: startCountdown, askForStream /first > awaitingStream of /first
+            lacksContentUnasked: finish -1021 > failed -1021
             cached: finish > succeeded, response 200, received 3 of 3
             cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
             cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, response 200, received 3 of 3
@@ -67,6 +42,10 @@ extension TaskTransitionTable {
             resume: - > preparing /first
             suspend: - > preparing /first, suspended 2
             cancel: finish -999 > failed -999
+            openedWithData: - > preparing /first with data, suspended 1, sent 0 of 3
+            openedNext: - > preparing /next, suspended 1, request /next
+            lacksContent: startCountdown, askForStream /first > awaitingStream of /first, suspended 1
+            lacksContentUnasked: finish -1021 > failed -1021
             cached: finish > succeeded, response 200, received 3 of 3
             cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
             cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, suspended 1, response 200, received 3 of 3
@@ -79,7 +58,11 @@ extension TaskTransitionTable {
         preparingNext
             suspend: - > preparing /next, suspended 1, redirects 1
             cancel: finish -999 > failed -999
-            hasTransport: - > preparing /next, redirects 1, request /next
+            opened: - > preparing /first, redirects 1
+            openedWithData: - > preparing /first with data, redirects 1, sent 0 of 3
+            openedNext: - > preparing /next, redirects 1, request /next
+            lacksContent: startCountdown, askForStream /next > awaitingStream of /next, redirects 1
+            lacksContentUnasked: finish -1021 > failed -1021
             cached: finish > succeeded, response 200, received 3 of 3
             cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
             cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, redirects 1, response 200, received 3 of 3
@@ -92,7 +75,11 @@ extension TaskTransitionTable {
         preparingAgain
             suspend: - > preparing /first with data, suspended 1, supersessions 1, sent 7 of 3
             cancel: finish -999 > failed -999, sent 7 of 3
-            hasTransport: - > preparing /first with data, supersessions 1, sent 0 of 3
+            opened: - > preparing /first, supersessions 1, sent 7 of 3
+            openedWithData: - > preparing /first with data, supersessions 1, sent 0 of 3
+            openedNext: - > preparing /next, supersessions 1, request /next, sent 7 of 3
+            lacksContent: startCountdown, askForStream /first with data > awaitingStream of /first with data, supersessions 1, sent 7 of 3
+            lacksContentUnasked: finish -1021 > failed -1021, sent 7 of 3
             cached: finish > succeeded, response 200, sent 7 of 3, received 3 of 3
             cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, sent 7 of 3, received 3 of 3
             cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, supersessions 1, response 200, sent 7 of 3, received 3 of 3
@@ -102,6 +89,16 @@ extension TaskTransitionTable {
             data: discard > preparing /first with data, supersessions 1, sent 7 of 3
             limitData: discard > preparing /first with data, supersessions 1, sent 7 of 3
             muchData: discard > preparing /first with data, supersessions 1, sent 7 of 3
+        awaitingStream
+            suspend: - > awaitingStream of /first, suspended 1
+            cancel: finish -999 > failed -999
+            failedToPrepare: finish -1000 > failed -1000
+            deadline: finish -1001 > failed -1001
+            data: discard > awaitingStream of /first
+            limitData: discard > awaitingStream of /first
+            muchData: discard > awaitingStream of /first
+            stream: prepare /first with stream > preparing /first with stream
+            noStream: finish -1021 > failed -1021
         askingAboutCached
             suspend: - > askingAboutCached 3, suspended 1, response 200, received 3 of 3
             cancel: finish -999 > failed -999, response 200, received 3 of 3
@@ -135,7 +132,7 @@ extension TaskTransitionTable {
             muchData: refuse > loading, 1 of /first
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
-            superseded: prepareNext /first after 1 > checkingContent of /first, supersessions 1
+            superseded: prepareNext /first after 1 > preparing /first, supersessions 1
         loadingSuspended
             resume: adjustSuspension 1 > loading, 1 of /first
             suspend: - > loading, 1 of /first, suspended 2
@@ -160,7 +157,7 @@ extension TaskTransitionTable {
             muchData: refuse > loading, 1 of /first, suspended 1
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
-            superseded: prepareNext /first after 1 > checkingContent of /first, suspended 1, supersessions 1
+            superseded: prepareNext /first after 1 > preparing /first, suspended 1, supersessions 1
         loadingAuthorized
             suspend: adjustSuspension 1 > loading, 1 of /first, suspended 1, authorized first
             cancel: cancelTransfer 1 > cancelling 1
@@ -184,7 +181,7 @@ extension TaskTransitionTable {
             muchData: refuse > loading, 1 of /first, authorized first
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
-            superseded: prepareNext /first after 1 > checkingContent of /first, supersessions 1, authorized first
+            superseded: prepareNext /first after 1 > preparing /first, supersessions 1, authorized first
         storingCookies
             suspend: adjustSuspension 1 > storingCookies of 200, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -352,9 +349,9 @@ extension TaskTransitionTable {
             data: discard > passing to /next, 100 discarded, 1 of /first, redirects 1
             limitData: discard > passing to /next, 262144 discarded, 1 of /first, redirects 1
             muchData: refuse > passing to /next, 262145 discarded, 1 of /first, redirects 1
-            completed: prepareNext /next after 1 > checkingContent of /next, redirects 1
-            timedOut: prepareNext /next after 1 > checkingContent of /next, redirects 1
-            superseded: prepareNext /next after 1 > checkingContent of /next, redirects 1
+            completed: prepareNext /next after 1 > preparing /next, redirects 1
+            timedOut: prepareNext /next after 1 > preparing /next, redirects 1
+            superseded: prepareNext /next after 1 > preparing /next, redirects 1
         passingAtLimit
             suspend: adjustSuspension 1 > passing to /next, 262144 discarded, 1 of /first, suspended 1, redirects 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -363,9 +360,9 @@ extension TaskTransitionTable {
             data: refuse > passing to /next, 262244 discarded, 1 of /first, redirects 1
             limitData: refuse > passing to /next, 524288 discarded, 1 of /first, redirects 1
             muchData: refuse > passing to /next, 524289 discarded, 1 of /first, redirects 1
-            completed: prepareNext /next after 1 > checkingContent of /next, redirects 1
-            timedOut: prepareNext /next after 1 > checkingContent of /next, redirects 1
-            superseded: prepareNext /next after 1 > checkingContent of /next, redirects 1
+            completed: prepareNext /next after 1 > preparing /next, redirects 1
+            timedOut: prepareNext /next after 1 > preparing /next, redirects 1
+            superseded: prepareNext /next after 1 > preparing /next, redirects 1
         cancelling
             data: discard > cancelling 1
             limitData: discard > cancelling 1

@@ -35,7 +35,7 @@ public struct SystemTrustReportTransport: ReportTransport {
         post.setValue(request.contentType, forHTTPHeaderField: "Content-Type")
         post.setValue("\"\(request.id)\"", forHTTPHeaderField: "Idempotency-Key")
         post.setValue(ReportRequest.userAgent, forHTTPHeaderField: "User-Agent")
-        let reader = HeadReader()
+        let reader = StatusDelegate()
         let response = try await trust.load(post, reader.outcome, delegate: reader)
         return ReportResponse(
             status: response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After"))
@@ -57,7 +57,7 @@ extension PinReporter {
 }
 
 /// A delegate that takes the head of the first response, whatever its status, and then ends the task.
-private final class HeadReader: NSObject, URLSessionDataDelegate, Sendable {
+private final class StatusDelegate: NSObject, URLSessionDataDelegate, Sendable {
     let outcome = TaskOutcome<HTTPURLResponse>()
     private let response = Locked<HTTPURLResponse?>(nil)
 

@@ -20,7 +20,7 @@ struct RequestTranslation {
     /// - Parameter authorization: The answer to a challenge of the request's origin. It replaces the request's own
     ///   `Authorization`.
     func transferRequest(
-        _ request: URLRequest, body: TransferRequest.Body?, authorization: inout Authorization?
+        _ request: URLRequest, content: RequestContent, authorization: inout Authorization?
     ) throws(SessionRefusal) -> TransferRequest {
         guard let address = request.url?.absoluteString else {
             throw SessionRefusal(.invalidRequest, "the request has no URL", errorCode: NSURLErrorUnsupportedURL)
@@ -35,19 +35,20 @@ struct RequestTranslation {
         guard !result.method.isEmpty, result.method.utf8.allSatisfy(HeaderToken.isByte) else {
             throw SessionRefusal(.invalidRequest, "the method is not a token (RFC 9110 section 9.1)")
         }
-        guard body == nil || result.method != "GET" else {
+        guard content.isNone || result.method != "GET" else {
             throw SessionRefusal(
                 .invalidRequest, "a GET request has content", hint: "use POST, or put it into the URL",
                 errorCode: NSURLErrorDataLengthExceedsMaximum)
         }
         // As in Foundation, a HEAD request has no content.
-        let body = result.method == "HEAD" ? nil : body
-        result.body = body
+        result.content = result.method == "HEAD" ? .none : content
         let credentials = authorization?.value(for: url, method: result.method)
         // As in Foundation: only content of the request itself is taken for a form. Content of an upload task may be
         // anything.
         let isForm =
-            if case .stream = body { true } else { body != nil && request.httpBody?.isEmpty == false }
+            if case .stream = result.content { true } else {
+                !result.content.isNone && request.httpBody?.isEmpty == false
+            }
         result.fields = try fields(
             request, to: url, isForm: isForm, credentials: credentials, hasContent: result.hasContent)
         result.proxy = try proxies.proxy(for: url)

@@ -130,7 +130,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     }
 
     public override func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        uploadTask(request, .file(fileURL), .delegate)
+        uploadTask(request, .file(path: fileURL.path, size: nil), .delegate)
     }
 
     public override func uploadTask(
@@ -144,11 +144,11 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        uploadTask(request, .file(fileURL), .data(completionHandler, onDelegateQueue: true))
+        uploadTask(request, .file(path: fileURL.path, size: nil), .data(completionHandler, onDelegateQueue: true))
     }
 
     public override func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        uploadTask(request, .stream(nil), .delegate)
+        uploadTask(request, .stream(nil, size: request.declaredContentLength), .delegate)
     }
 
     public override func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
@@ -224,9 +224,9 @@ extension PinnedURLSession {
     }
 
     func uploadTask(
-        _ request: URLRequest, _ body: RequestBody, _ delivery: TaskLoader.Delivery
+        _ request: URLRequest, _ content: RequestContent, _ delivery: TaskLoader.Delivery
     ) -> PinnedUploadTask {
-        PinnedUploadTask(TaskLoader(self, resources, request: request, body: body, delivery: delivery))
+        PinnedUploadTask(TaskLoader(self, resources, request: request, content: content, delivery: delivery))
     }
 
     func downloadTask(_ request: URLRequest, _ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
@@ -239,14 +239,14 @@ extension PinnedURLSession {
         let refusal = SessionRefusal.unsupported("a stream task", hint: "use TLSClient of PintleOpenSSL")
         let request = URLRequest(url: address.url ?? URL(fileURLWithPath: "/"))
         return PinnedStreamTask(
-            TaskLoader(self, resources, request: request, body: .refused(refusal), delivery: .delegate))
+            TaskLoader(self, resources, request: request, content: .refused(refusal), delivery: .delegate))
     }
 
     private func unresumableTask(_ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
         // Resume data holds no request to start: Foundation for Linux never produces any.
         let refusal = SessionRefusal.unsupported("resuming a download", hint: "start it again")
         let loader = TaskLoader(
-            self, resources, request: URLRequest(url: URL(fileURLWithPath: "/")), body: .refused(refusal),
+            self, resources, request: URLRequest(url: URL(fileURLWithPath: "/")), content: .refused(refusal),
             delivery: delivery, isDownload: true)
         return PinnedDownloadTask(loader)
     }

@@ -47,7 +47,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, fromFile: fileURL, delegate: .noDelegate)
         }
-        return try await session.load(request, .file(fileURL), nil)
+        return try await session.load(request, .file(path: fileURL.path, size: nil), nil)
     }
 
     /// Downloads to a file in the temporary directory. The caller moves or removes the file.
@@ -112,7 +112,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, fromFile: fileURL, delegate: Optional(delegate))
         }
-        return try await session.load(request, .file(fileURL), delegate)
+        return try await session.load(request, .file(path: fileURL.path, size: nil), delegate)
     }
 
     /// Downloads to a file in the temporary directory, with a delegate for this task. The caller moves or removes the
@@ -184,11 +184,11 @@ extension PinnedURLSession {
     }
 
     fileprivate func load(
-        _ request: URLRequest, _ body: RequestBody, _ delegate: (any URLSessionTaskDelegate)?
+        _ request: URLRequest, _ content: RequestContent, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
         try await run(delegate) { [resources] continuation in
             TaskLoader(
-                self, resources, request: request, body: body,
+                self, resources, request: request, content: content,
                 delivery: .data({ continuation.resume($0, $1, $2) }, onDelegateQueue: false),
                 makeTask: { PinnedUploadTask($0) })
         }

@@ -103,7 +103,7 @@ extension TaskLoader: TransferEvents {
 
     /// Continues with the next request, which needs the cookies of its server.
     func prepareNext(_ hop: Hop, after last: Transfer) {
-        resources.cookieQueue.addTurn(isUrgent: last.isCovered) { [self] in checkContent(of: hop) }
+        resources.cookieQueue.addTurn(isUrgent: last.isCovered) { [self] in prepare(hop) }
     }
 }
 

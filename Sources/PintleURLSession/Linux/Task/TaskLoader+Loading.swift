@@ -4,28 +4,19 @@ internal import Synchronization
 
 /// The steps before a transfer: content, cache and request.
 extension TaskLoader {
-    func openContent() {
-        do throws(SessionRefusal) {
-            let hop = Hop(request: originalRequest, content: try givenBody.content(of: originalRequest))
-            advance { $0.opened(hop) }
-        } catch {
-            advance { $0.failed(.refused(error)) }
-        }
-    }
-
-    func checkContent(of hop: Hop) {
+    /// Looks into the cache, or makes a transfer for a hop. Each hop gets a transfer of its own, checked against the
+    /// policy that is in force at that time.
+    func prepare(_ hop: Hop) {
         state.withLock { $0.countdown = nil }
-        guard !hop.content.isAvailable else { return advance { $0.hasContent() } }
-        let canAsk = outbox.delegate != nil
-        advance { $0.lacksContent(canAsk: canAsk) }
-    }
-
-    /// Makes a transfer for a hop. Each hop gets a transfer of its own, checked against the policy that is in force at
-    /// that time.
-    func makeTransfer(for hop: Hop) {
+        guard hop.content.isAvailable else {
+            let canAsk = outbox.delegate != nil
+            return advance { $0.lacksContent(canAsk: canAsk) }
+        }
         do throws(SessionRefusal) {
+            var hop = hop
+            hop.content = try hop.content.opened()
             let transport = try resources.transports.transport()
-            advance { $0.hasTransport() }
+            advance { $0.opened(hop) }
             let (request, authorization) = try translate(hop, for: transport.generation)
             let transfer = transport.make(request, events: self)
             if answerFromCache(hop.request, in: transport.generation) { return }
@@ -45,7 +36,7 @@ extension TaskLoader {
             generation: generation, hasLeftOrigin: hop.hasLeftOrigin, deadline: deadline, priority: priority)
         var authorization = known
         let request = try translation.transferRequest(
-            hop.request, body: hop.content.body, authorization: &authorization)
+            hop.request, content: hop.content, authorization: &authorization)
         return (request, authorization)
     }
 

@@ -30,7 +30,6 @@ final class TaskLoader: Sendable {
     let originalRequest: URLRequest
     let identifier: Int
     let delivery: Delivery
-    let givenBody: RequestBody
     let isDownload: Bool
     let outbox: DelegateOutbox
     let state: Mutex<State>
@@ -40,7 +39,7 @@ final class TaskLoader: Sendable {
     private let making = Mutex(())
 
     init(
-        _ session: URLSession, _ resources: SessionResources, request: URLRequest, body: RequestBody? = nil,
+        _ session: URLSession, _ resources: SessionResources, request: URLRequest, content: RequestContent? = nil,
         delivery: Delivery, isDownload: Bool = false, makeTask: (@Sendable (TaskLoader) -> URLSessionTask)? = nil
     ) {
         self.session = session
@@ -50,10 +49,10 @@ final class TaskLoader: Sendable {
         self.makeTask = makeTask
         originalRequest = request
         identifier = resources.registry.makeIdentifier()
-        givenBody = body ?? RequestBody(of: request)
         outbox = DelegateOutbox(session)
         let keepsContent = if case .delegate = delivery { false } else { true }
-        state = Mutex(State(machine: Machine(request), content: ResponseContent(isKept: keepsContent)))
+        let hop = Hop(request: request, content: content ?? RequestContent(of: request))
+        state = Mutex(State(machine: Machine(hop), content: ResponseContent(isKept: keepsContent)))
     }
 
     /// A Boolean value that indicates whether the loader belongs to an async call, which has no task object of its own.
@@ -119,10 +118,8 @@ final class TaskLoader: Sendable {
         for action in actions {
             switch action {
             case .keepTask: keepTask()
-            case .openContent: openContent()
-            case .checkContent(let hop): checkContent(of: hop)
+            case .prepare(let hop): prepare(hop)
             case .prepareNext(let hop, let last): prepareNext(hop, after: last.transfer)
-            case .makeTransfer(let hop): makeTransfer(for: hop)
             case .startCountdown: startCountdown()
             case .askForStream(let hop): askForStream(for: hop)
             case .askAboutRedirect(let response, let next, let running):

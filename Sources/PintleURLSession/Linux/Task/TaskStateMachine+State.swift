@@ -16,7 +16,7 @@ extension TaskStateMachine {
     struct Live: Sendable {
         /// The deadline as system uptime in seconds; infinite for a task without a time limit.
         let deadline: Double
-        var step = Step.opening
+        var step: Step
         var suspensions = 0
         var redirects = 0
         /// The number of times that the policy changed before a transfer was sent.
@@ -25,11 +25,7 @@ extension TaskStateMachine {
     }
 
     enum Step: Sendable {
-        /// The loader reads the content that the task was made with.
-        case opening
-        /// The loader checks whether the content of the hop is available.
-        case checkingContent(Hop)
-        /// The loader looks into the cache, or makes a transfer.
+        /// The loader opens the content of the hop, looks into the cache, or makes a transfer.
         case preparing(Hop)
         case awaitingStream(Hop)
         case askingAboutCached(CachedURLResponse)
@@ -99,17 +95,13 @@ extension TaskStateMachine {
     enum Action: Sendable {
         /// Lets the session keep a task that was made after the session was invalidated.
         case keepTask
-        /// Reads the content that the task was made with. The loader then calls ``TaskStateMachine/opened(_:)``.
-        case openContent
-        /// Checks whether the content of the hop is available. The loader then calls ``TaskStateMachine/hasContent()``
-        /// or ``TaskStateMachine/lacksContent(canAsk:)``.
-        case checkContent(Hop)
-        /// As `checkContent`, for a request that follows another one. The event came on the transport's thread, which
+        /// Prepares a request. The loader then calls ``TaskStateMachine/lacksContent(canAsk:)``, or
+        /// ``TaskStateMachine/opened(_:)`` and after that ``TaskStateMachine/foundInCache(_:by:)`` or
+        /// ``TaskStateMachine/made(_:authorization:)``.
+        case prepare(Hop)
+        /// As `prepare`, for a request that follows another one. The event came on the transport's thread, which
         /// must not wait for the storage of cookies. So the loader performs this step on another thread.
         case prepareNext(Hop, after: Carrier)
-        /// Looks into the cache, or makes a transfer. The loader then calls ``TaskStateMachine/hasTransport()``, and
-        /// after that ``TaskStateMachine/foundInCache(_:by:)`` or ``TaskStateMachine/made(_:authorization:)``.
-        case makeTransfer(Hop)
         /// Starts a timer for the task's deadline, while no transfer runs that would check it.
         case startCountdown
         case askForStream(Hop)

@@ -33,7 +33,7 @@ extension TaskStateMachine {
         guard case .live(let live) = state, live.deadline < .infinity else { return nil }
         switch live.step {
         case .awaitingStream, .askingAboutCached: return live.deadline
-        case .opening, .checkingContent, .preparing, .transferring: return nil
+        case .preparing, .transferring: return nil
         }
     }
 

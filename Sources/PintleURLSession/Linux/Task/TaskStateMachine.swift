@@ -25,8 +25,12 @@ struct TaskStateMachine<Carrier: Equatable & Sendable>: Sendable {
     /// reused. A longer response ends the transfer.
     static var discardLimit: Int { 256 << 10 }
 
-    init(_ request: URLRequest) {
-        self.request = request
+    private let first: Hop
+
+    /// - Parameter first: the first request.
+    init(_ first: Hop) {
+        self.first = first
+        request = first.request
         state = .idle(suspensions: 1, isAdmitted: false)
     }
 }
@@ -52,8 +56,8 @@ extension TaskStateMachine {
         case .idle(_, isAdmitted: false):
             return [.keepTask] + end(.cancelled)
         case .idle:
-            state = .live(Live(deadline: deadline()))
-            return [.openContent]
+            state = .live(Live(deadline: deadline(), step: .preparing(first)))
+            return [.prepare(first)]
         case .live(var live) where live.suspensions > 0:
             live.suspensions -= 1
             state = .live(live)
@@ -94,28 +98,18 @@ extension TaskStateMachine {
 // MARK: Hops
 
 extension TaskStateMachine {
-    /// Handles the event that the loader has read the content that the task was made with.
+    /// Handles the event that the content of the hop can be sent and that there is a transport. From here on failures
+    /// belong to the hop's request; earlier ones belong to the previous request.
+    ///
+    /// - Parameter hop: the hop with the size of its content.
     mutating func opened(_ hop: Hop) -> [Action] {
-        guard case .live(var live) = state, case .opening = live.step else { return [] }
-        return begin(hop, &live)
-    }
-
-    /// Handles the event that the content of the hop is available, or that the hop has no content.
-    mutating func hasContent() -> [Action] {
-        guard case .live(var live) = state, case .checkingContent(let hop) = live.step else { return [] }
+        guard case .live(var live) = state, case .preparing = live.step else { return [] }
         live.step = .preparing(hop)
         state = .live(live)
-        return [.makeTransfer(hop)]
-    }
-
-    /// Handles the event that there is a transport for the hop. From here on failures belong to the hop's request;
-    /// earlier ones belong to the previous request.
-    mutating func hasTransport() -> [Action] {
-        guard case .live(let live) = state, case .preparing(let hop) = live.step else { return [] }
         request = hop.request
         // A hop without content does not reset the count: the bytes that an earlier request sent still count.
-        if let body = hop.content.body {
-            (progress.sent, progress.expectedToSend) = (0, body.size ?? NSURLSessionTransferSizeUnknown)
+        if !hop.content.isNone {
+            (progress.sent, progress.expectedToSend) = (0, hop.content.size ?? NSURLSessionTransferSizeUnknown)
         }
         return []
     }
@@ -124,7 +118,7 @@ extension TaskStateMachine {
     ///
     /// - Parameter canAsk: A Boolean value that indicates whether there is a delegate.
     mutating func lacksContent(canAsk: Bool) -> [Action] {
-        guard case .live(var live) = state, case .checkingContent(let hop) = live.step else { return [] }
+        guard case .live(var live) = state, case .preparing(let hop) = live.step else { return [] }
         guard canAsk else { return end(.noBodyStream) }
         live.step = .awaitingStream(hop)
         state = .live(live)
@@ -176,9 +170,9 @@ extension TaskStateMachine {
     }
 
     private mutating func begin(_ hop: Hop, _ live: inout Live, after last: Carrier? = nil) -> [Action] {
-        live.step = .checkingContent(hop)
+        live.step = .preparing(hop)
         state = .live(live)
-        return [last.map { .prepareNext(hop, after: $0) } ?? .checkContent(hop)]
+        return [last.map { .prepareNext(hop, after: $0) } ?? .prepare(hop)]
     }
 
     private mutating func end(_ failure: TransferFailure?) -> [Action] { [finish(failure)] }

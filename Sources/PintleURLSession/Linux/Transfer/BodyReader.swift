@@ -11,13 +11,13 @@ final class BodyReader {
         case failed
     }
 
-    private let body: TransferRequest.Body
+    private let content: RequestContent
     private(set) var offset: Int64 = 0
     private let file: CInt
 
-    init(_ body: TransferRequest.Body) throws(TransferFailure) {
-        self.body = body
-        guard case .file(let path, _) = body else {
+    init(_ content: RequestContent) throws(TransferFailure) {
+        self.content = content
+        guard case .file(let path, _) = content else {
             file = -1
             return
         }
@@ -39,10 +39,10 @@ final class BodyReader {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
-        let count = Int(min(Int64(buffer.count), (body.size ?? .max) - offset))
+        let count = Int(min(Int64(buffer.count), (content.size ?? .max) - offset))
         guard count > 0, let base = buffer.baseAddress else { return .bytes(0) }
         let piece: Piece
-        switch body {
+        switch content {
         case .data(let data):
             let start = data.startIndex + Int(offset)
             data.copyBytes(to: buffer, from: start..<start + count)
@@ -51,18 +51,19 @@ final class BodyReader {
             let got = pread(file, base, count, off_t(offset))
             // The file has become shorter, so the announced length cannot be sent.
             piece = got > 0 ? .bytes(got) : .failed
-        case .stream(let stream, let size):
+        case .stream(let stream?, let size):
             piece = stream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)))
             // The same holds for a stream that ends before its announced length.
             if case .bytes(0) = piece, size != nil { return .failed }
+        case .none, .stream(nil, _), .refused: piece = .bytes(0)
         }
         if case .bytes(let count) = piece { offset += Int64(count) }
         return piece
     }
 
     func seek(to offset: Int64) -> Bool {
-        if case .stream(let stream, _) = body { return offset == self.offset || offset == 0 && stream.isWhole }
-        guard (0...(body.size ?? 0)).contains(offset) else { return false }
+        if case .stream(let stream?, _) = content { return offset == self.offset || offset == 0 && stream.isWhole }
+        guard (0...(content.size ?? 0)).contains(offset) else { return false }
         self.offset = offset
         return true
     }

@@ -242,7 +242,7 @@ final class CurlLoop: @unchecked Sendable {
         // Not used again: if libcurl 7.88 puts two transfers on one connection, a handle keeps its buffer, which may be
         // smaller than the next transfer needs (heap overflow), and curl_easy_reset keeps it too.
         curl_easy_cleanup(handle)
-        transfer.countMemory()
+        transfer.state.meter?.endDecoder(gathered: transfer.state.content.count)
     }
 
     private func handOver() {
@@ -250,9 +250,9 @@ final class CurlLoop: @unchecked Sendable {
             transfer.handOver()
             transfer.pauseIfHeld()
             // The content could not be stored, so stop receiving it.
-            if transfer.handle != nil, let loss = transfer.handleState.contentLoss {
+            if transfer.handle != nil, transfer.state.fault != nil {
                 remove(transfer)
-                transfer.end(loss)
+                transfer.end(CURLE_WRITE_ERROR)
                 if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
             }
         }

@@ -19,7 +19,7 @@ struct HostQueues {
         ///   change its protocol.
         mutating func startNext(limit: Int) -> Transfer? {
             guard running.count < max(limit, HostQueues.streamLimit),
-                running.values.count(where: { !$0.handleState.isStream }) < limit,
+                running.values.count(where: { !$0.state.isStream }) < limit,
                 let index = waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
             else { return nil }
             // Removing the first element of a slice does not move the others.
@@ -63,7 +63,7 @@ struct HostQueues {
     mutating func leave(_ transfer: Transfer) {
         let endpoint = transfer.request.url.endpoint
         hosts[endpoint]?.running[ObjectIdentifier(transfer)] = nil
-        if transfer.handleState.hasHead { hosts[endpoint]?.lastProgress = ProcessInfo.processInfo.systemUptime }
+        if transfer.hasHead { hosts[endpoint]?.lastProgress = ProcessInfo.processInfo.systemUptime }
         forgetIfIdle(endpoint)
     }
 

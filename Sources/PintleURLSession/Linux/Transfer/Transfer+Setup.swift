@@ -8,8 +8,8 @@ extension Transfer {
     /// The handle does not retain this object; the loop keeps it alive for longer.
     func configure(_ handle: UnsafeMutableRawPointer) throws(TransferFailure) {
         do throws(TransferFailure) {
-            handleState = HandleState(
-                bodyReader: try request.body.map { body throws(TransferFailure) in try BodyReader(body) })
+            state = HandleState()
+            if !request.content.isNone { state.bodyReader = try BodyReader(request.content) }
         } catch {
             curl_easy_cleanup(handle)
             throw error
@@ -23,14 +23,13 @@ extension Transfer {
         pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         pintle_curl_set_url(handle, request.url.handle)
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // Without this libcurl would hide the proxy's response to CONNECT from `readTunnelLine`.
+        // Without this libcurl would hide the proxy's response to CONNECT from `TunnelReader`.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 0)
         pintle_curl_set_socket_options(
             handle,
             { at, _, _ in
                 guard let transfer = Transfer.at(at), transfer.beginsAttempt() else { return CInt(CURL_SOCKOPT_ERROR) }
-                transfer.handleState.isConnecting = true
-                transfer.handleState.isStream = false
+                transfer.state.phase = .connecting(TunnelReader())
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
         // Without TLS, never HTTP/2: a status line that names it would make libcurl put two requests on one connection.
@@ -51,7 +50,7 @@ extension Transfer {
         pintle_curl_set_write(
             handle, { bytes, size, count, at in Transfer.at(at)?.receive(bytes, size * count) ?? 0 }, this)
         pintle_curl_set_header(
-            handle, { bytes, size, count, at in Transfer.at(at)?.readHeadLine(bytes, size * count) ?? 0 }, this)
+            handle, { bytes, size, count, at in Transfer.at(at)?.readLine(bytes, size * count) ?? 0 }, this)
     }
 
     /// Sets the options that make libcurl depend on the verdict.
@@ -61,8 +60,8 @@ extension Transfer {
         set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         // With 0 libcurl would continue after the verifier has refused the server.
         try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1))
-        handleState.acceptsOtherNames = generation.acceptsOtherNames(of: request.url.endpoint, at: options.now())
-        try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, handleState.acceptsOtherNames ? 0 : 2))
+        state.acceptsOtherNames = generation.acceptsOtherNames(of: request.url.endpoint, at: options.now())
+        try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, state.acceptsOtherNames ? 0 : 2))
         // The validator has the roots. libcurl would load its own for each connection, which takes 20 ms.
         pintle_curl_set_pointer(handle, CURLOPT_CAINFO, nil)
         pintle_curl_set_pointer(handle, CURLOPT_CAPATH, nil)
@@ -102,7 +101,7 @@ extension Transfer {
     /// end of the content does not fit, libcurl waits for more, which may never come. So the buffer takes the longest
     /// head, and what comes until the transfer is next: in two turns, each with a record that was begun before.
     static let bufferSize =
-        CurlLibrary.copiesStreams ? streamHeadLimit + 1 + 2 * (perTurnOfStreams + recordSize) : recordSize
+        CurlLibrary.copiesStreams ? HeadReader.streamLimit + 1 + 2 * (perTurnOfStreams + recordSize) : recordSize
     private static let recordSize = 16 << 10
     /// The bytes that OpenSSL may read in one turn of the loop from a connection that speaks HTTP/2; see ``bufferSize``.
     static let perTurnOfStreams = CurlLibrary.copiesStreams ? 128 << 10 : Int.max
@@ -118,7 +117,7 @@ extension Transfer {
     /// the end. It has to read so if the server's permission to send more of the request's content may still come.
     private var benefitsFromEndOfStream: Bool {
         guard CurlLibrary.copiesStreams else { return true }
-        return request.hasContent && request.announcedLength ?? .max > Self.frameSize
+        return request.hasContent && request.content.size ?? .max > Self.frameSize
     }
     /// The content in bytes that one frame takes. Every usual server permits a frame at once (RFC 9113 section 6.9.2).
     private static let frameSize: Int64 = 16 << 10
@@ -129,13 +128,13 @@ extension Transfer {
     /// Otherwise it restores libcurl's default: libcurl may repeat over HTTP/1.1 a request that the server refused over
     /// HTTP/2.
     func chooseEndOfContent() {
-        set(CURLOPT_IGNORE_CONTENT_LENGTH, handleState.isStream && benefitsFromEndOfStream ? 1 : 0)
+        set(CURLOPT_IGNORE_CONTENT_LENGTH, state.isStream && benefitsFromEndOfStream ? 1 : 0)
     }
 
     private func setMethod(_ this: UnsafeMutableRawPointer) {
         if request.hasContent {
             set(CURLOPT_UPLOAD, 1)
-            pintle_curl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.announcedLength ?? -1))
+            pintle_curl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.content.size ?? -1))
             pintle_curl_set_read(
                 handle,
                 { bytes, size, count, at in

@@ -4,40 +4,18 @@ internal import PintleOpenSSL
 
 /// A request in the form that libcurl needs. A redirect or a repetition makes another one.
 struct TransferRequest: Sendable {
-    enum Body: Sendable {
-        case data(Data)
-        /// A file. The transfer reads it while it sends it.
-        case file(path: String, size: Int64)
-        /// A stream whose length may be unknown.
-        case stream(BodyStream, size: Int64?)
-
-        var size: Int64? {
-            switch self {
-            case .data(let data): Int64(data.count)
-            case .file(_, let size): size
-            case .stream(_, let size): size
-            }
-        }
-
-        /// A Boolean value that indicates whether the next reader gets the whole content.
-        var isWhole: Bool {
-            if case .stream(let stream, _) = self { stream.isWhole } else { true }
-        }
-    }
-
     let url: CurlURL
     var method = "GET"
     /// The header fields, in the form of CURLOPT_HTTPHEADER. Their names and values hold no line breaks.
     var fields = StringList.empty
-    var body: Body?
+    var content = RequestContent.none
     /// A Boolean value that indicates whether the request announces content. Methods that expect content announce even
     /// an empty one (RFC 9110 section 8.6).
-    var hasContent: Bool { body != nil || method != "GET" && method != "HEAD" }
+    var hasContent: Bool { !content.isNone || method != "GET" && method != "HEAD" }
     /// A Boolean value that indicates whether the server may receive the request twice without another effect (RFC 9110
     /// section 9.2.2).
-    var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method) }
-    /// The bytes of content; `nil` for a stream of unknown length.
-    var announcedLength: Int64? { body.map(\.size) ?? 0 }
+    var isIdempotent: Bool { Self.idempotent.contains(method) }
+    private static let idempotent: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
     /// The proxy. libcurl gets it in every case, so that it does not read the environment itself.
     var proxy = ProxyConfiguration.none
     /// The time-out in seconds without a byte in either direction.

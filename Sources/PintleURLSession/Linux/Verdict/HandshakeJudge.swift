@@ -16,6 +16,24 @@ final class HandshakeJudge: HandshakeObserver {
         case withoutApproval
     }
 
+    /// The reasons why a handshake failed, as far as the judge knows them.
+    enum Fault: Equatable {
+        /// A newer policy was in force when the server sent its certificates. This judge's policy then decides nothing.
+        case superseded
+        case rejected(TrustRejection)
+        /// OpenSSL asked for a verdict twice, or about a server other than the transfer's.
+        case notJudged
+        /// OpenSSL had no memory for the hook or for the filter that limits reading.
+        case outOfMemory
+        /// The server sent more than ``ReadLimits/handshake``.
+        case tooLong
+        /// The server speaks another protocol than TLS, with this name.
+        case foreignProtocol(String)
+        /// OpenSSL could not parse the server's certificates. Otherwise it asks for a verdict as soon as it has parsed
+        /// them.
+        case unreadableCertificates
+    }
+
     private let endpoint: ServerEndpoint
     private let generation: PolicyGeneration
     private let receipts: Receipts
@@ -25,23 +43,12 @@ final class HandshakeJudge: HandshakeObserver {
     private var sawCertificates = false
     /// The state of the connection's ``VerificationHook``.
     private(set) var state = VerificationHook.State.notAsked
-    /// A Boolean value that indicates whether OpenSSL stopped because it could not parse the server's certificates.
-    /// Otherwise it asks for a verdict as soon as it has parsed them.
-    var hasUnreadableCertificates: Bool {
-        sawCertificates && (state == .notAsked || state == .failed(.noChain))
-    }
     /// A Boolean value that indicates whether the server sent close_notify, after which it sends no more data. An answer to
     /// the client's own close_notify does not count.
     private(set) var sawEnd = false
-    /// A Boolean value that indicates whether OpenSSL had no memory for the hook or for the filter that limits reading.
-    var lacksBudget: Bool { hasBegun && !hasBudget }
-    /// A Boolean value that indicates whether the server sent more than ``ReadLimits/handshake``.
-    var hasExceededBudget: Bool { budget.isExceeded }
     /// A Boolean value that indicates whether libcurl could not read what came over the connection (HTTP/2). Responses
     /// that come later are not to be believed.
     var isBroken = false
-    /// The name of the protocol that the server speaks instead of TLS, if that is known.
-    var foreignProtocol: String? { ForeignProtocol.name(budget.firstBytes) }
     /// The limit on decoded content for the connection.
     var decoding: DecodingBudget { budget.decoding }
     private var hasFatalAlert = false
@@ -57,14 +64,7 @@ final class HandshakeJudge: HandshakeObserver {
     private var lastUse = ProcessInfo.processInfo.systemUptime
     /// The seconds since the last transfer has left the connection; 0 while it carries one.
     var idleTime: Double { transferCount > 0 ? 0 : ProcessInfo.processInfo.systemUptime - lastUse }
-    /// The reason why the policy refused the server.
-    private(set) var rejection: TrustRejection?
-    /// A Boolean value that indicates whether a newer policy was in force when the server sent its certificates. This
-    /// judge's policy then decides nothing.
-    var isSuperseded: Bool { state == .failed(.superseded) }
-    /// A Boolean value that indicates whether OpenSSL asked for a verdict twice, or about a server other than the
-    /// transfer's.
-    var lacksVerdict: Bool { state == .failed(.otherName) || state == .failed(.askedTwice) }
+    private var rejection: TrustRejection?
 
     /// - Parameters:
     ///   - endpoint: the host and port of the transfer, never a name from SNI or from a certificate.
@@ -128,6 +128,21 @@ final class HandshakeJudge: HandshakeObserver {
     private func note(_ alert: CInt, isSent: Bool) {
         if alert >> 8 == SSL3_AL_FATAL { hasFatalAlert = true }
         if isSent, alert & 0xFF == SSL3_AD_CLOSE_NOTIFY { wasIntact = isIntact }
+    }
+
+    /// The reason why the handshake failed; `nil` if it has not failed, or if the judge does not know.
+    var fault: Fault? {
+        switch state {
+        case .failed(.superseded): return .superseded
+        case .failed(.otherName), .failed(.askedTwice): return .notJudged
+        case .notAsked, .accepted, .rejected, .refusedUnread, .failed(.noChain), .failed(.outOfMemory): break
+        }
+        if let rejection { return .rejected(rejection) }
+        if hasBegun, !hasBudget { return .outOfMemory }
+        if budget.isExceeded { return .tooLong }
+        if let name = ForeignProtocol.name(budget.firstBytes) { return .foreignProtocol(name) }
+        let isUnread = state == .notAsked || state == .failed(.noChain)
+        return sawCertificates && isUnread ? .unreadableCertificates : nil
     }
 
     func addTransfer() { transferCount += 1 }

@@ -1,13 +1,15 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// The content that a task was made with.
-enum RequestBody: Sendable {
+/// The content of a request, from the task to libcurl.
+enum RequestContent: Sendable {
     case none
     case data(Data)
-    case file(URL)
-    /// A stream; `nil` if the delegate has to provide it.
-    case stream(BodyStream?)
+    /// A file, which the transfer reads while it sends it. The size is in bytes, or `nil` until ``opened()``.
+    case file(path: String, size: Int64?)
+    /// A stream, which can be sent once; `nil` until the delegate has provided one. The size is in bytes, or `nil` if
+    /// it is unknown.
+    case stream(BodyStream?, size: Int64?)
     /// Content that cannot be sent. The task fails with the refusal.
     case refused(SessionRefusal)
 
@@ -17,44 +19,22 @@ enum RequestBody: Sendable {
         if let data = request.httpBody, !data.isEmpty {
             self = .data(data)
         } else if let stream = request.httpBodyStream {
-            self = .stream(BodyStream(stream))
+            self = .stream(BodyStream(stream), size: request.declaredContentLength)
         } else {
             self = .none
         }
     }
 
-    /// Returns the content of the first request. Reads the size of a file.
-    func content(of request: URLRequest) throws(SessionRefusal) -> RequestContent {
-        switch self {
-        case .none: return .none
-        case .data(let data): return .fixed(.data(data))
-        case .file(let url):
-            guard let size = try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber else {
-                throw SessionRefusal(
-                    .invalidRequest, "there is no file to upload: \(url.path)", errorCode: NSURLErrorFileDoesNotExist)
-            }
-            return .fixed(.file(path: url.path, size: size.int64Value))
-        case .stream(let stream): return .stream(stream, size: request.declaredContentLength)
-        case .refused(let refusal): throw refusal
-        }
+    var isNone: Bool {
+        if case .none = self { true } else { false }
     }
-}
 
-/// The content of one request of a task, as far as it is known before the transfer.
-enum RequestContent: Sendable {
-    case none
-    /// Data or a file, which can be sent again.
-    case fixed(TransferRequest.Body)
-    /// A stream, which can be sent once; `nil` until the delegate has provided one. The size is in bytes, or `nil` if
-    /// it is unknown.
-    case stream(BodyStream?, size: Int64?)
-
-    /// The content for libcurl, if there is any.
-    var body: TransferRequest.Body? {
+    /// The bytes of content; `nil` for a stream of unknown length.
+    var size: Int64? {
         switch self {
-        case .none: nil
-        case .fixed(let body): body
-        case .stream(let stream, let size): stream.map { .stream($0, size: size) }
+        case .none, .refused: 0
+        case .data(let data): Int64(data.count)
+        case .file(_, let size), .stream(_, let size): size
         }
     }
 
@@ -65,11 +45,25 @@ enum RequestContent: Sendable {
         return stream?.isWhole ?? false
     }
 
+    /// Returns the content once the size of a file is known.
+    func opened() throws(SessionRefusal) -> RequestContent {
+        switch self {
+        case .file(let path, nil):
+            guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber else {
+                throw SessionRefusal(
+                    .invalidRequest, "there is no file to upload: \(path)", errorCode: NSURLErrorFileDoesNotExist)
+            }
+            return .file(path: path, size: size.int64Value)
+        case .refused(let refusal): throw refusal
+        case .none, .data, .file, .stream: return self
+        }
+    }
+
     /// Returns the content of the next request after a redirect, a challenge or a change by the delegate.
     func content(of next: URLRequest, after request: URLRequest) -> RequestContent {
         if let data = next.httpBody {
             if data == request.httpBody { return self }
-            return data.isEmpty ? .none : .fixed(.data(data))
+            return data.isEmpty ? .none : .data(data)
         }
         if let stream = next.httpBodyStream {
             return stream === request.httpBodyStream

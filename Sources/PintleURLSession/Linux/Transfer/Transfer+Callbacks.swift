@@ -1,0 +1,205 @@
+internal import CCurl
+internal import Foundation
+
+/// Callbacks for received and sent bytes.
+extension Transfer {
+    func readLine(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        let line = UnsafeRawBufferPointer(start: bytes, count: count)
+        switch state.phase {
+        case .seeking: return fail(.head("there is a response before the request"))
+        case .connecting(var tunnel):
+            if let fault = tunnel.read(line) { return fail(.tunnel(fault)) }
+            state.phase = .connecting(tunnel)
+            return count
+        case .sent(let connection):
+            lastActivity = ProcessInfo.processInfo.systemUptime
+            guard !connection.isBroken else { return fail(.frames) }
+            switch state.head.read(line, isStream: connection.isStream) {
+            case .more: return count
+            case .fault(let fault): return fail(.head(fault))
+            case .complete: return accept(state.head.head, over: connection) ? count : 0
+            }
+        }
+    }
+
+    /// Hands the head of the final response over. Returns `false` if the transfer has to fail.
+    private func accept(_ head: ResponseHead, over connection: Connection) -> Bool {
+        if head.isCoded {
+            guard !head.hasUnofferedCoding || isWithoutContent else {
+                fail(.coding("the content of the response has a coding that was not offered"))
+                return false
+            }
+            // Without TLS a connection carries one transfer at a time, so it needs no shared budget.
+            let budget = connection.judge?.decoding ?? DecodingBudget(countedBy: counter)
+            state.meter = DecodingMeter(of: head, within: budget, countedBy: counter)
+            watchProgress()
+        }
+        var head = head
+        head.receipt = connection.receipt
+        if let events { holds.formUnion(events.transfer(self, didReceive: head)) }
+        return true
+    }
+
+    func receive(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        // libcurl keeps the rest of a piece while it is paused. It would decode that rest without a limit of the session,
+        // so encoded content is taken, and libcurl is paused after the piece.
+        guard holds.isEmpty || state.meter != nil else {
+            state.pauses.insert(.receiving)
+            return pintle_CURL_WRITEFUNC_PAUSE
+        }
+        // After an unrequested status 101 libcurl treats the following bytes as content.
+        guard hasHead else { return fail(.head("there is content before the head of the response is over")) }
+        guard state.connection?.isBroken != true else { return fail(.frames) }
+        guard state.fault == nil, let bytes, count > 0, !isOver else { return 0 }
+        if let fault = state.meter?.count(count, gathered: state.content.count) { return fail(.coding(fault)) }
+        if state.content.isEmpty { gathering?.add(self) }
+        state.content.append(UnsafeRawBufferPointer(start: bytes, count: count))
+        if state.content.count >= GatheredContent.limit { handOver() }
+        return state.fault == nil ? count : 0
+    }
+
+    func supply(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        guard let reader = state.bodyReader else { return 0 }
+        // Report received content first, so that events keep their order.
+        handOver()
+        // A pending delegate answer or a backlog pauses receiving only. Sending stops only when the task is suspended.
+        guard !holds.contains(.suspended) else {
+            state.pauses.insert(.sending)
+            return pintle_CURL_READFUNC_PAUSE
+        }
+        switch reader.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count)) {
+        case .bytes(let given):
+            if reader.offset > reportedBytes {
+                events?.transfer(self, didSend: Int(reader.offset - reportedBytes))
+                reportedBytes = reader.offset
+            }
+            return given
+        case .later:
+            state.pauses.insert(.sending)
+            return pintle_CURL_READFUNC_PAUSE
+        case .failed: return pintle_CURL_READFUNC_ABORT
+        }
+    }
+
+    func seek(to offset: curl_off_t, _ origin: CInt) -> CInt {
+        origin == SEEK_SET && state.bodyReader?.seek(to: Int64(offset)) ?? (offset == 0)
+            ? CInt(CURL_SEEKFUNC_OK) : CInt(CURL_SEEKFUNC_FAIL)
+    }
+
+    /// Makes libcurl report its progress to ``checkFrames()`` and the meter.
+    func watchProgress() {
+        guard let handle else { return }
+        pintle_curl_set_progress(
+            handle,
+            { at, _, received, _, _ in
+                guard let transfer = Transfer.at(at) else { return 1 }
+                transfer.checkFrames()
+                guard let fault = transfer.state.meter?.check(encoded: Int64(received)) else { return 0 }
+                transfer.fail(.coding(fault))
+                return 1
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Hands gathered content to the task, in pieces if it is long. The task may hold the transfer, or fail to store the
+    /// content, which counts as a loss.
+    func handOver() {
+        while !state.content.isEmpty, let events, holds.isEmpty || state.meter == nil {
+            let piece = state.content.removePiece()
+            state.meter?.countMemory(gathered: state.content.count)
+            if let more = events.transfer(self, didReceive: piece) {
+                holds.formUnion(more)
+            } else {
+                fail(.loss(CURLE_WRITE_ERROR))
+                state.content.removeAll()
+            }
+        }
+    }
+}
+
+// MARK: Pauses
+
+/// The directions in which libcurl pauses a transfer. The raw values are libcurl's.
+struct TransferPauses: OptionSet {
+    let rawValue: CInt
+
+    static let receiving = TransferPauses(rawValue: CInt(CURLPAUSE_RECV))
+    static let sending = TransferPauses(rawValue: CInt(CURLPAUSE_SEND))
+}
+
+extension Transfer {
+    /// Removes reasons to hold the transfer. An empty set reports that there is more content to send.
+    func release(_ hold: TransferHold) {
+        holds.subtract(hold)
+        if holds.isEmpty { handOver() }
+        if mayReportEnd { return reportEnd() }
+        if holds.isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
+        var rest = state.pauses
+        if holds.isEmpty { rest.remove(.receiving) }
+        if !holds.contains(.suspended) { rest.remove(.sending) }
+        guard rest != state.pauses else { return }
+        state.pauses = rest
+        applyPauses()
+    }
+
+    /// Pauses receiving of encoded content that the task does not take now.
+    func pauseIfHeld() {
+        guard state.meter != nil, !holds.isEmpty, !state.pauses.contains(.receiving), end == nil, let handle else {
+            return
+        }
+        state.pauses.insert(.receiving)
+        // This fails if libcurl already has the whole response. Nothing is lost then: all content was taken.
+        curl_easy_pause(handle, state.pauses.rawValue)
+    }
+
+    /// Inside this call libcurl passes the content that it held back to ``receive(_:_:)``. It drops what is not taken.
+    private func applyPauses() {
+        guard let handle else { return }
+        let code = curl_easy_pause(handle, state.pauses.rawValue)
+        if code != CURLE_OK { fail(.loss(code)) }
+    }
+}
+
+// MARK: HTTP/2
+
+extension Transfer {
+    /// The seconds after which a silent stream is checked for the first time.
+    static let shortestSilence = 0.05
+
+    /// Notes that libcurl could not read what came over the connection.
+    ///
+    /// libcurl then ends only the transfer that it was reading for. For the next one it hands the same bytes to nghttp2
+    /// again, in the middle of a frame. So a value in an overlong head could become a frame of another response.
+    /// libcurl calls this function before the next transfer, and the connection's other transfers end in
+    /// ``readLine(_:_:)``, ``receive(_:_:)`` and ``end(_:)``.
+    func checkFrames() {
+        guard errorText.pointee != 0, state.isStream, String(cString: errorText).contains("nghttp2") else { return }
+        state.connection?.judge?.isBroken = true
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Makes libcurl look at an HTTP/2 stream on which nothing has happened for a while.
+    ///
+    /// libcurl 7.88 can wait for a socket that stays silent in three cases. It has read data of several streams and
+    /// delivered it to only some of them: then the next turn of the loop delivers the rest. A stream ends while libcurl is
+    /// sending, or the server's window for more content opens: then libcurl has to be told.
+    ///
+    /// - Returns: the uptime of the next check.
+    func checkStream(at now: Double) -> Double {
+        guard state.isStream, end == nil, holds.isEmpty, !state.pauses.contains(.sending), let handle else {
+            return .infinity
+        }
+        // Exponential back-off.
+        let interval = min(max(state.lastCheck - lastActivity, Self.shortestSilence), 2)
+        let next = max(state.lastCheck, lastActivity) + interval
+        guard now >= next else { return next }
+        state.lastCheck = now
+        if request.hasContent, hasHead {
+            // libcurl checks a stream when it is resumed after a pause.
+            curl_easy_pause(handle, state.pauses.union(.sending).rawValue)
+            applyPauses()
+        }
+        return now + min(max(now - lastActivity, Self.shortestSilence), 2)
+    }
+}

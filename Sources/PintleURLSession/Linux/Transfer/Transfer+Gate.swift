@@ -1,0 +1,83 @@
+internal import CCurl
+internal import Foundation
+internal import Pintle
+internal import PintleOpenSSL
+
+/// What has to be checked before libcurl makes a connection and before it sends the request.
+extension Transfer {
+    /// Checks the host before libcurl makes a connection.
+    ///
+    /// If the policy rejects hosts that no rule covers, such a host gets no connection, and the client does not
+    /// send its name in SNI. Requests without TLS were refused before.
+    func refuseForbiddenHost() throws(TransferFailure) {
+        let (policy, endpoint) = (generation.policy, request.url.endpoint)
+        guard policy.unpinnedHosts == .reject, policy.rule(for: endpoint) == nil else { return }
+        let evaluation = TrustEvaluation(notAllowed: endpoint)
+        generation.report(evaluation, at: Date())
+        throw .rejected(.hostNotAllowed(endpoint))
+    }
+
+    /// Installs a judge on the `SSL_CTX` of a connection that libcurl makes for this transfer.
+    ///
+    /// - Returns: `false` if the connection must not be made.
+    func install(on context: OpaquePointer) -> Bool {
+        guard request.url.scheme == .https else { return false }
+        let judge = HandshakeJudge(
+            of: request.url.endpoint, in: generation, receipts: options.receipts,
+            reading: ReadBudget(options.readLimits, countedBy: counter))
+        state.judge = judge
+        return judge.install(on: context)
+    }
+
+    /// Returns `true` if the request may go over the connection, new or kept. libcurl calls this before each attempt to
+    /// send it.
+    func passesGate() -> Bool {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        let isKept = !state.isConnecting
+        guard beginsAttempt() else { return false }
+        state.phase = .seeking
+        do throws(GateFault) {
+            guard generation.isCurrent else { throw .superseded }
+            let connection = try judgedConnection()
+            try refuseUnfit(connection, isKept: isKept)
+            use(connection)
+            return true
+        } catch {
+            fail(.gate(error))
+            // Otherwise another request would meet the same connection. An unfinished one belongs to another transfer.
+            if error != .unfinished, error != .superseded { set(CURLOPT_FORBID_REUSE, 1) }
+            return false
+        }
+    }
+
+    /// Returns the connection that libcurl has found or made, if its verdict allows the request.
+    private func judgedConnection() throws(GateFault) -> Connection {
+        let found = pintle_curl_get_ssl(handle).map { OpaquePointer($0) }
+        guard request.url.scheme == .https else {
+            guard found == nil else { throw .noReceipt }
+            return Connection(judge: nil, receipt: nil, isStream: false)
+        }
+        guard let ssl = found, HandshakeJudge.hasEndedHandshake(ssl) else { throw .unfinished }
+        guard let receipt = ConnectionReceipt.attached(to: ssl) else { throw .noReceipt }
+        if state.acceptsOtherNames {
+            guard case .userApproved = receipt.trust.basis else { throw .noReceipt }
+        }
+        let judge = HandshakeJudge.installed(on: ssl)
+        guard judge?.isBroken != true, receipt.allows(request.url.endpoint, in: generation, at: options.now()) else {
+            throw .receiptOver
+        }
+        var trust = receipt.trust
+        // The receipt is older than the group: in TLS 1.2 the certificates come first.
+        trust.keyExchangeGroup = KeyExchangeGroup(negotiatedOn: ssl)
+        return Connection(judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl))
+    }
+
+    private func use(_ connection: Connection) {
+        state.phase = .sent(connection)
+        connection.judge?.addTransfer()
+        chooseEndOfContent()
+        guard connection.isStream else { return }
+        gathering?.addStream(self)
+        watchProgress()
+    }
+}

@@ -1,0 +1,127 @@
+import CCurl
+import Pintle
+import Testing
+
+@testable import PintleURLSession
+
+/// Every way in which a transfer can end, without a server.
+@Suite("Pinned sessions: the ends of a transfer")
+struct TransferEndTests {
+    private static func end(
+        _ result: CURLcode, _ stage: TransferEnd.Stage, text: String? = nil, fault: TransferFault? = nil,
+        handshake: HandshakeJudge.Fault? = nil, method: String = "GET"
+    ) throws -> TransferEnd {
+        TransferEnd(
+            result: result, text: text, stage: stage, fault: fault, handshake: handshake,
+            endpoint: ServerEndpoint(host: try ServerName("api.example.com"), port: 443), method: method,
+            isIdempotent: method != "POST", hasContent: method != "GET", handshakeLimit: 64 << 10)
+    }
+
+    /// A failure in one line: libcurl's code and the text, or the name of the failure.
+    private static func summary(_ failure: TransferFailure?) -> String {
+        switch failure {
+        case nil: "complete"
+        case .rejected(let rejection): "rejected \(rejection.reason)"
+        case .refused(let refusal): "refused \(refusal.code.rawValue)"
+        case .timedOut: "timed out"
+        case .superseded: "superseded"
+        case .library(let code, let text): "\(code) \(text)"
+        case .cancelled, .noBodyStream, .notCached: "unexpected"
+        }
+    }
+
+    @Test(
+        "libcurl's result and the stage of the transfer determine the failure",
+        arguments: [
+            (CURLE_OK, TransferEnd.Stage.answered(.whole), "GET", "complete"),
+            (CURLE_OK, .answered(.ended), "GET", "complete"),
+            (CURLE_OK, .answered(.partial), "GET", "18 Transferred a partial file"),
+            (CURLE_OK, .answered(.cut), "GET", "18 Transferred a partial file"),
+            (CURLE_OK, .sent, "GET", "52 Server returned nothing (no headers, no data)"),
+            (CURLE_OK, .unsent, "GET", "52 Server returned nothing (no headers, no data)"),
+            (CURLE_OK, .sent, "POST", lost), (CURLE_OK, .answered(.whole), "POST", "complete"),
+            (CURLE_SEND_ERROR, .answered(.whole), "POST", "complete"),
+            (CURLE_HTTP2_STREAM, .answered(.whole), "POST", "complete"),
+            (CURLE_SEND_ERROR, .answered(.whole), "GET", "55 Failed sending data to the peer"),
+            (CURLE_SEND_ERROR, .answered(.partial), "POST", "55 Failed sending data to the peer"),
+            (CURLE_SEND_ERROR, .answered(.ended), "POST", "55 Failed sending data to the peer"),
+            (CURLE_RECV_ERROR, .sent, "POST", lost), (CURLE_HTTP2, .sent, "POST", lost),
+            (CURLE_COULDNT_RESOLVE_HOST, .sent, "POST", lost),
+            (CURLE_COULDNT_RESOLVE_HOST, .unsent, "POST", "6 Couldn't resolve host name"),
+            (CURLE_RECV_ERROR, .sent, "GET", "56 Failure when receiving data from the peer"),
+            (CURLE_OPERATION_TIMEDOUT, .sent, "POST", "timed out"),
+            (CURLE_OPERATION_TIMEDOUT, .unsent, "GET", "timed out"),
+            (CURLE_BAD_FUNCTION_ARGUMENT, .sent, "GET", "8 a line in the head of the response is no field"),
+            (CURLE_OUT_OF_MEMORY, .sent, "GET", "8 a line in the head of the response has no end"),
+            (CURLE_OUT_OF_MEMORY, .answered(.partial), "GET", "27 Out of memory"),
+        ])
+    func result(result: CURLcode, stage: TransferEnd.Stage, method: String, expected: String) throws {
+        #expect(Self.summary(try Self.end(result, stage, method: method).failure) == expected)
+    }
+
+    private static let lost =
+        "56 the connection to api.example.com:443 ended before the response, so the server may have performed the POST;"
+        + " find out before you send it again"
+
+    @Test(
+        "A fault decides, whatever libcurl's result is",
+        arguments: [
+            (TransferFault.gate(.superseded), "superseded"), (.gate(.noReceipt), "refused not-judged"),
+            (.gate(.receiptOver), "refused not-judged"), (.gate(.unfit), "refused not-judged"),
+            (.gate(.unfinished), "refused not-judged"), (.gate(.repeated), lost), (.tunnel("no"), "56 no"),
+            (.head("no"), "8 no"), (.coding("no"), "61 no"), (.loss(CURLE_WRITE_ERROR), "23 text"),
+        ], [CURLE_OK, CURLE_WRITE_ERROR, CURLE_RECV_ERROR])
+    func fault(row: (fault: TransferFault, expected: String), result: CURLcode) throws {
+        let end = try Self.end(
+            result, .sent, text: "text", fault: row.fault, handshake: .outOfMemory, method: "POST")
+        #expect(Self.summary(end.failure) == row.expected)
+    }
+
+    @Test("Broken frames fail a whole response too, and before the response the server may have performed a POST")
+    func frames() throws {
+        let broken =
+            "8 the server broke the rules of HTTP/2, or sent a response whose head is longer than 128 kB"
+        for (stage, method) in [(TransferEnd.Stage.answered(.whole), "POST"), (.sent, "GET"), (.unsent, "POST")] {
+            let end = try Self.end(CURLE_OK, stage, fault: .frames, method: method)
+            #expect(Self.summary(end.failure) == broken)
+        }
+        let end = try Self.end(CURLE_OK, .sent, fault: .frames, method: "POST")
+        #expect(Self.summary(end.failure).hasPrefix(broken + ", so the server may have performed the POST"))
+    }
+
+    @Test(
+        "A handshake's fault decides before the head of a response",
+        arguments: [
+            (HandshakeJudge.Fault.superseded, "superseded"), (.notJudged, "refused not-judged"),
+            (.rejected(.invalidPath(PathFailure(.expired, text: "expired"))), "rejected invalid-path"),
+            (
+                .outOfMemory,
+                "35 out of memory: OpenSSL could not set up what judges the server and limits what it reads"
+            ),
+            (.tooLong, "35 the server sent more than 64 KiB without ending the TLS handshake"),
+            (.foreignProtocol("SSH"), "35 api.example.com:443 answered in SSH instead of TLS"),
+            (.unreadableCertificates, "rejected invalid-path"),
+        ])
+    func handshake(fault: HandshakeJudge.Fault, expected: String) throws {
+        #expect(Self.summary(try Self.end(CURLE_SSL_CONNECT_ERROR, .unsent, handshake: fault).failure) == expected)
+        let none = try Self.end(CURLE_SSL_CONNECT_ERROR, .unsent, text: "a TLS alert")
+        #expect(Self.summary(none.failure) == "35 a TLS alert")
+    }
+
+    @Test("A time-out while a server in another protocol is silent, or its certificates are unreadable, is a time-out")
+    func slowHandshake() throws {
+        for fault in [HandshakeJudge.Fault.foreignProtocol("SSH"), .unreadableCertificates] {
+            let end = try Self.end(CURLE_OPERATION_TIMEDOUT, .unsent, handshake: fault)
+            #expect(Self.summary(end.failure) == "timed out")
+        }
+    }
+
+    @Test(
+        "A wrong transfer coding that libcurl finds is a bad response, and bad content is not",
+        arguments: [true, false])
+    func coding(isHead: Bool) throws {
+        let end = try Self.end(
+            CURLE_BAD_CONTENT_ENCODING, isHead ? .sent : .answered(.ended), text: "unsupported Transfer-Encoding")
+        #expect(Self.summary(end.failure) == (isHead ? "8" : "61") + " unsupported Transfer-Encoding")
+    }
+}

@@ -141,9 +141,10 @@ func toolTargets() -> [Target] {
 /// Returns the targets of Linux: the tool, the session and the tests.
 func linuxTargets() -> [Target] {
     toolTargets() + [
+        system("CZlib", "zlib", apt: "zlib1g-dev"),
         module(
             "PintleURLSession", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleStorage", "PintleSystem",
-            "PintleUpdates", "COpenSSL", "CCurl", exclude: ["Apple"]),
+            "PintleUpdates", "COpenSSL", "CCurl", "CZlib", exclude: ["Apple"]),
         // Each program kills itself halfway: in a change, in an adoption, while it stores or sends reports.
         victim("StorageVictim", on: "Pintle", "PintleStorage"),
         victim("UpdateVictim", on: "Pintle", "PintleStorage", "PintleUpdates"),

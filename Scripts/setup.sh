@@ -15,6 +15,7 @@ for purpose in "$@"; do
         command pkg-config pkg-config
         library "libssl >= 3 libpsl expat" "libssl-dev libpsl-dev libexpat1-dev"
         library "libcurl >= 7.80" libcurl4-openssl-dev
+        library zlib zlib1g-dev
         command openssl openssl
         ;;
     test)

@@ -60,6 +60,12 @@ static inline CURLcode pintle_curl_set_quick_exit(CURL *curl) {
 static inline CURLcode pintle_curl_get_long(CURL *curl, CURLINFO info, long *value) {
     return curl_easy_getinfo(curl, info, value);
 }
+/// The bytes of content that came, before libcurl decoded them; -1 if that is not known.
+static inline curl_off_t pintle_curl_get_received_length(CURL *curl) {
+    curl_off_t count = -1;
+    curl_easy_getinfo(curl, CURLINFO_SIZE_DOWNLOAD_T, &count);
+    return count;
+}
 /// The `SSL *` of the transfer's connection; null where there is none, or where it is not OpenSSL's.
 static inline void *pintle_curl_get_ssl(CURL *curl) {
     struct curl_tlssessioninfo *session = NULL;

@@ -153,6 +153,88 @@ extension HostilePeers {
             #expect(try await session.data(from: try server.address()).0.isEmpty)
         }
 
+        @Test("A POST that an overlong head answers reaches the server once", arguments: [131_071, 131_072])
+        func post(size: Int) async throws {
+            let count = Atomic(0)
+            let fields = Self.fields(filling: size)
+            let server = try server(answering: 1) { streams, _ in
+                count.add(streams.count, ordering: .relaxed)
+                return streams.flatMap { Frame.head(200, fields, isLast: true, stream: $0) }
+            }
+            let session = URLSession.pinned(to: try fixture.policy())
+            var request = URLRequest(url: try server.address())
+            _ = try await session.data(for: request)
+            request.httpMethod = "POST"
+            request.httpBody = Data("pay 100".utf8)
+            let post = request
+            if size < 131_072 {
+                _ = try await session.data(for: post)
+            } else {
+                let error = await #expect(throws: URLError.self) { try await session.data(for: post) }
+                #expect(error?.localizedDescription.contains("longer than 128 kB") == true)
+                #expect(error?.localizedDescription.contains("may have performed the POST") == true)
+            }
+            #expect(count.load(ordering: .relaxed) == 1)
+        }
+
+        @Test("An overlong head ends the other requests of its connection at once", arguments: [131_071, 131_072])
+        func others(size: Int) async throws {
+            let fields = Self.fields(filling: size)
+            let server = try server(answering: 6) { streams, connection in
+                guard connection == 1 else { return streams.map { Frame.empty(stream: $0) } }
+                // With a head that is not too long, the other responses follow.
+                return Frame.head(200, fields, isLast: true, stream: streams[0])
+                    + (size < 131_072 ? streams.dropFirst().map { Frame.empty(stream: $0) } : [])
+            }
+            let session = URLSession.pinned(to: try fixture.policy())
+            let start = ProcessInfo.processInfo.systemUptime
+            let results = try await load(6, from: server, in: session)
+            // The time-out is 10 s.
+            #expect(ProcessInfo.processInfo.systemUptime - start < 8)
+            for result in results where size >= 131_072 {
+                let error = #expect(throws: URLError.self) { try result.get() }
+                #expect(error?.code == .badServerResponse)
+            }
+            for result in results where size < 131_072 { _ = try result.get() }
+        }
+
+        /// Returns a server that sends PINGs over its idle connection, more than nghttp2 takes.
+        private func floodingServer(_ count: Int) throws -> LoopbackTLSServer {
+            try LoopbackTLSServer(fixture.identity) { configuration in
+                configuration.applicationProtocols = ["h2"]
+                configuration.application = .stream { stream in
+                    guard Frame.readRequest(stream) else { return }
+                    var number: UInt8? = 1
+                    while let answered = number {
+                        try? stream.write(Frame.empty(stream: answered))
+                        try? stream.write(Array(repeatElement(Frame.ping, count: count).joined()))
+                        number = Frame.readNextRequest(stream)
+                    }
+                }
+            }
+        }
+
+        @Test(
+            "What a server sends over an idle connection does not end requests to another server",
+            arguments: [1, 4_000])
+        func otherServer(pings: Int) async throws {
+            let (hostile, good) = (
+                try floodingServer(pings),
+                try server(answering: 6) { streams, _ in
+                    // Late, so that all of them are open when the client examines its idle connections.
+                    usleep(200_000)
+                    return streams.map { Frame.empty(stream: $0) }
+                }
+            )
+            let session = URLSession.pinned(to: try fixture.policy(["localhost", "127.0.0.1"]))
+            for _ in 0..<3 {
+                _ = try await session.data(from: try hostile.address(host: "127.0.0.1"))
+                // libcurl examines its idle connections at most once a second.
+                try await Task.sleep(for: .milliseconds(1_200))
+                for result in try await load(6, from: good, in: session) { _ = try result.get() }
+            }
+        }
+
         /// The end of a head that exceeds libcurl's limit. libcurl 7.88 hands these bytes to nghttp2 twice: the second
         /// time the frame's header is read as a part of the head, and its last nine bytes as another frame's header.
         private static func overlap(_ last: [UInt8], stream: UInt8) -> [UInt8] {

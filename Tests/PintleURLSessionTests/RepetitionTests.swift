@@ -185,6 +185,39 @@ extension HostilePeers {
             #expect((401 - lost...401).contains(count))
         }
 
+        @Test("Requests that a server refuses with GOAWAY go over no more connections than a session opens")
+        func connections() async throws {
+            let fixture = try SessionFixture()
+            let connections = Atomic(0)
+            let server = try LoopbackTLSServer(fixture.identity) { configuration in
+                configuration.applicationProtocols = ["h2"]
+                configuration.application = .stream { stream in
+                    let isFirst = connections.add(1, ordering: .relaxed).oldValue == 0
+                    guard Frame.readRequest(stream) else { return }
+                    try? stream.write(Frame.empty(stream: 1))
+                    if isFirst {
+                        for _ in 0..<60 { _ = Frame.readNextRequest(stream) }
+                        try? stream.write(Frame.goAway(last: 1))
+                    } else {
+                        while let number = Frame.readNextRequest(stream) {
+                            try? stream.write(Frame.empty(stream: number))
+                        }
+                    }
+                }
+            }
+            let session = URLSession.pinned(to: try fixture.policy())
+            let address = try server.address()
+            _ = try await session.data(from: address)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<60 {
+                    group.addTask {
+                        await #expect(throws: Never.self) { try await session.data(from: address) }
+                    }
+                }
+            }
+            #expect(connections.load(ordering: .relaxed) <= 7)
+        }
+
         /// Sends some requests at once over one connection, which ends when the server has read all of them.
         private func check(_ end: StreamEnd, _ method: String, _ streamCount: Int) async throws {
             let fixture = try SessionFixture()

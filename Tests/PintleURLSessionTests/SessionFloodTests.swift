@@ -71,8 +71,9 @@ struct SessionFloodTests {
         // The good response with its handshake is less than 64 KiB.
         #expect(share.bytes <= (share.turns + 2) * perTurn + 64 << 10)
         #expect(share.turns < 20_000)
-        // libcurl reads up to a hundred times in a turn from a connection without TLS.
-        #expect(content <= Int64((share.turns + 2) * 100 * Transfer.clearPieceSize))
+        // libcurl reads up to a hundred times in a turn from a connection without TLS. On a busy machine the task's count
+        // is some turns late.
+        #expect(content <= Int64((share.turns + 8) * 100 * Transfer.clearPieceSize))
         #expect(task.state == .running || mayEndEarly(flood))
 
         task.cancel()

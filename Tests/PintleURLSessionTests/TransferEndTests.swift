@@ -68,7 +68,9 @@ struct TransferEndTests {
         arguments: [
             (TransferFault.gate(.superseded), "superseded"), (.gate(.noReceipt), "refused not-judged"),
             (.gate(.receiptOver), "refused not-judged"), (.gate(.unfit), "refused not-judged"),
-            (.gate(.unfinished), "refused not-judged"), (.gate(.repeated), lost), (.tunnel("no"), "56 no"),
+            (.gate(.unfinished), "refused not-judged"),
+            (.gate(.refused), "56 api.example.com:443 has refused the request twice"), (.gate(.repeated), lost),
+            (.tunnel("no"), "56 no"),
             (.head("no"), "8 no"), (.coding("no"), "61 no"), (.loss(CURLE_WRITE_ERROR), "23 text"),
         ], [CURLE_OK, CURLE_WRITE_ERROR, CURLE_RECV_ERROR])
     func fault(row: (fault: TransferFault, expected: String), result: CURLcode) throws {

@@ -61,6 +61,7 @@ struct SessionFields: Sendable {
         var fields = RequestFields()
         fields.put("User-Agent", Self.userAgent)
         fields.put("Accept", "*/*")
+        fields.put("Accept-Encoding", ContentDecoder.offered)
         for (name, value) in additional ?? [:] {
             if let name = name.base as? String { fields.put(name, "\(value)") }
         }

@@ -78,30 +78,26 @@ extension ResponseHead {
 
     /// A Boolean value that indicates whether libcurl can tell complete content from truncated content.
     ///
-    /// It cannot do so over HTTP/2 without `Content-Length`: libcurl 7.88 treats RST_STREAM with the code NO_ERROR like
-    /// END_STREAM, as the end of the content.
+    /// It cannot do so over HTTP/2 without `Content-Length`: libcurl 7.88 treats RST_STREAM with the code NO_ERROR, and an
+    /// error of the connection that the client finds, like END_STREAM, as the end of the content.
     var hasReliableEnd: Bool {
         !version.hasPrefix("HTTP/2") || status == 204 || has("content-length")
     }
 
-    /// A Boolean value that indicates whether libcurl decodes the content.
-    var isCoded: Bool {
-        values(of: "content-encoding").contains { Self.elements(of: $0).contains { $0.lowercased() != "identity" } }
+    enum ContentCoding {
+        case gzip, deflate
+        /// A coding that a session does not offer.
+        case other
     }
 
-    /// A Boolean value that indicates whether libcurl decodes the content with a decoder for br.
-    var usesBrotli: Bool {
-        values(of: "content-encoding").contains { Self.elements(of: $0).contains { $0.lowercased() == "br" } }
-    }
-
-    /// The content codings that a session decodes, by every name that libcurl accepts.
-    private static let decodable: Set = ["br", "deflate", "gzip", "identity", "none", "x-gzip"]
-
-    /// A Boolean value that indicates whether the content has a coding that the session does not offer. libcurl decodes
-    /// every coding that it knows, also one that was not offered.
-    var hasUnofferedCoding: Bool {
-        values(of: "content-encoding").contains {
-            Self.elements(of: $0).contains { !Self.decodable.contains($0.lowercased()) }
+    /// The coding of the content (RFC 9110 section 8.4.1); `nil` if it is not encoded.
+    var contentCoding: ContentCoding? {
+        let codings = values(of: "content-encoding").flatMap(Self.elements).map { $0.lowercased() }
+        return switch codings.first {
+        case nil, "identity", "none": nil
+        case "gzip", "x-gzip": .gzip
+        case "deflate": .deflate
+        default: .other
         }
     }
 

@@ -37,17 +37,6 @@ enum CurlLibrary {
     /// the connection, whichever transfer it reads for. Versions before 8.1 do.
     static let copiesStreams = pintle_curl_version().map { $0.pointee.version_num < 0x08_01_00 } ?? true
 
-    /// The content codings that a session offers to servers, in the form of `Accept-Encoding`: those that this libcurl
-    /// decodes, without zstd. A zstd decoder may keep a window of 128 MiB for each response, and libcurl has no option
-    /// that limits it.
-    static let contentCodings: String = {
-        let features = pintle_curl_version()?.pointee.features ?? 0
-        let known =
-            (features & CURL_VERSION_LIBZ != 0 ? ["deflate", "gzip"] : [])
-            + (features & CURL_VERSION_BROTLI != 0 ? ["br"] : [])
-        return known.isEmpty ? "identity" : known.joined(separator: ", ")
-    }()
-
     static let version = pintle_curl_version().map { String(cString: $0.pointee.version) } ?? "unknown"
 }
 

@@ -33,7 +33,7 @@ final class CurlLoop: @unchecked Sendable {
     /// It does not share the inbox's lock, because the thread locks the inbox as soon as it wakes up.
     private let isAlive = Mutex(true)
     private let multi: UnsafeMutableRawPointer
-    private let gathering = Gathering()
+    private let work = LoopWork()
     private let completions: CompletionBatch
     let counter = TurnCounter()
     private var queues: HostQueues
@@ -95,7 +95,7 @@ final class CurlLoop: @unchecked Sendable {
             completions.beginTurn()
             runCommands()
             curl_multi_perform(multi, &running)
-            for transfer in gathering.removeStreams() {
+            for transfer in work.removeStreams() {
                 scheduleCheck(of: transfer)
                 startNext(for: transfer)
             }
@@ -103,12 +103,13 @@ final class CurlLoop: @unchecked Sendable {
             runCommands()
             handOver()
             collect()
+            endBroken()
             endOverdue()
             checkStreams()
             completions.endTurn()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             let mayWait = inbox.withLock { inbox in
-                inbox.isWaiting = inbox.commands.isEmpty
+                inbox.isWaiting = inbox.commands.isEmpty && !work.hasGathered
                 return inbox.isWaiting
             }
             if mayWait { wait() }
@@ -172,6 +173,7 @@ final class CurlLoop: @unchecked Sendable {
             case .hold(let transfer, let hold): transfer.holds.formUnion(hold)
             case .release(let transfer, let hold):
                 transfer.release(hold)
+                endIfFaulty(transfer)
                 scheduleCheck(of: transfer)
                 if transfer.isOver { waiting[ObjectIdentifier(transfer)] = nil }
                 // The queue may have skipped the transfer while it was suspended.
@@ -207,7 +209,7 @@ final class CurlLoop: @unchecked Sendable {
                 throw TransferFailure.library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "")
             }
             try transfer.configure(handle)
-            transfer.gathering = gathering
+            transfer.work = work
             transfers[handle] = transfer
             transfer.lastActivity = ProcessInfo.processInfo.systemUptime
             nextDeadline = min(nextDeadline, deadline(of: transfer))
@@ -242,20 +244,25 @@ final class CurlLoop: @unchecked Sendable {
         // Not used again: if libcurl 7.88 puts two transfers on one connection, a handle keeps its buffer, which may be
         // smaller than the next transfer needs (heap overflow), and curl_easy_reset keeps it too.
         curl_easy_cleanup(handle)
-        transfer.state.meter?.endDecoder(gathered: transfer.state.content.count)
     }
 
     private func handOver() {
-        for transfer in gathering.removeAll() {
+        for transfer in work.removeGathered() {
             transfer.handOver()
-            transfer.pauseIfHeld()
-            // The content could not be stored, so stop receiving it.
-            if transfer.handle != nil, transfer.state.fault != nil {
-                remove(transfer)
-                transfer.end(CURLE_WRITE_ERROR)
-                if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
-            }
+            transfer.proceed()
+            endIfFaulty(transfer)
+            if transfer.isOver { waiting[ObjectIdentifier(transfer)] = nil }
         }
+    }
+
+    /// Ends a transfer that must receive no more, for example because its content could not be stored.
+    private func endIfFaulty(_ transfer: Transfer) {
+        guard transfer.state.fault != nil, transfer.handle != nil || transfer.end != nil, !transfer.isOver else {
+            return
+        }
+        if transfer.handle != nil { remove(transfer) }
+        transfer.end(CURLE_WRITE_ERROR)
+        waiting[ObjectIdentifier(transfer)] = transfer.isOver ? nil : transfer
     }
 
     // MARK: Ends
@@ -268,10 +275,10 @@ final class CurlLoop: @unchecked Sendable {
             else { continue }
             // Removing the handle would free the message.
             let result = pintle_curl_message_result(message)
-            if transfer.mayBeRepeated(after: result) {
+            if transfer.beginsRepetition(after: result) {
                 detach(transfer)
-                transfer.wantsFreshConnection = true
-                start(transfer)
+                queues.leave(transfer)
+                queues.add(transfer, isFirst: true)
                 startNext(for: transfer)
             } else {
                 // Reported first, because closing a connection takes longer. An async call goes on after the turn.
@@ -279,6 +286,19 @@ final class CurlLoop: @unchecked Sendable {
                 remove(transfer)
                 if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
             }
+        }
+    }
+
+    /// Ends the transfers over connections that libcurl cannot read any more.
+    private func endBroken() {
+        let broken = work.removeBroken()
+        guard !broken.isEmpty else { return }
+        for transfer in transfers.values {
+            guard let judge = transfer.state.connection?.judge, broken.contains(where: { $0 === judge }) else {
+                continue
+            }
+            transfer.fail(.frames)
+            endIfFaulty(transfer)
         }
     }
 

@@ -10,11 +10,9 @@ struct GatheredContent {
     private static let likelyFullRecord = 8 << 10
 
     private var bytes = Data()
-    /// The bytes of decoded content, handed over or gathered.
-    private(set) var received: Int64 = 0
 
     var isEmpty: Bool { bytes.isEmpty }
-    var count: Int { bytes.count }
+    var isFull: Bool { bytes.count >= Self.limit }
 
     mutating func append(_ piece: UnsafeRawBufferPointer) {
         if bytes.isEmpty {
@@ -24,19 +22,11 @@ struct GatheredContent {
             bytes.reserveCapacity(Self.limit + Self.firstCapacity)
         }
         bytes.append(contentsOf: piece)
-        received += Int64(piece.count)
     }
 
-    /// Removes and returns the next piece for the task: everything, unless it is long.
-    mutating func removePiece() -> Data {
-        guard bytes.count > 2 * Self.limit else {
-            defer { bytes = Data() }
-            return bytes
-        }
-        defer { bytes = bytes.dropFirst(Self.limit) }
-        // A copy, so that the piece does not keep the rest in memory.
-        return Data(bytes.prefix(Self.limit))
+    @discardableResult
+    mutating func removeAll() -> Data {
+        defer { bytes = Data() }
+        return bytes
     }
-
-    mutating func removeAll() { bytes = Data() }
 }

@@ -45,10 +45,12 @@ struct HostQueues {
     var isEmpty: Bool { hosts.isEmpty }
 
     /// Adds a transfer to the queue of its server, behind those of the same priority and before those of a lower one.
-    mutating func add(_ transfer: Transfer) {
+    ///
+    /// - Parameter isFirst: `true` to add it before all others.
+    mutating func add(_ transfer: Transfer, isFirst: Bool = false) {
         let priority = transfer.request.priority
         func insert(into waiting: inout ArraySlice<Transfer>) {
-            let last = waiting.lastIndex { $0.request.priority >= priority }
+            let last = isFirst ? nil : waiting.lastIndex { $0.request.priority >= priority }
             waiting.insert(transfer, at: last.map { $0 + 1 } ?? waiting.startIndex)
         }
         insert(into: &hosts[transfer.request.url.endpoint, default: Host()].waiting)

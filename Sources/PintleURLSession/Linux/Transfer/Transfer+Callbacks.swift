@@ -24,15 +24,12 @@ extension Transfer {
 
     /// Hands the head of the final response over. Returns `false` if the transfer has to fail.
     private func accept(_ head: ResponseHead, over connection: Connection) -> Bool {
-        if head.isCoded {
-            guard !head.hasUnofferedCoding || isWithoutContent else {
+        if let coding = head.contentCoding, !isWithoutContent {
+            guard coding != .other else {
                 fail(.coding("the content of the response has a coding that was not offered"))
                 return false
             }
-            // Without TLS a connection carries one transfer at a time, so it needs no shared budget.
-            let budget = connection.judge?.decoding ?? DecodingBudget(countedBy: counter)
-            state.meter = DecodingMeter(of: head, within: budget, countedBy: counter)
-            watchProgress()
+            state.decoder = ContentDecoder(isGzip: coding == .gzip)
         }
         var head = head
         head.receipt = connection.receipt
@@ -42,9 +39,7 @@ extension Transfer {
 
     func receive(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         lastActivity = ProcessInfo.processInfo.systemUptime
-        // libcurl keeps the rest of a piece while it is paused. It would decode that rest without a limit of the session,
-        // so encoded content is taken, and libcurl is paused after the piece.
-        guard holds.isEmpty || state.meter != nil else {
+        guard holds.isEmpty else {
             state.pauses.insert(.receiving)
             return pintle_CURL_WRITEFUNC_PAUSE
         }
@@ -52,10 +47,9 @@ extension Transfer {
         guard hasHead else { return fail(.head("there is content before the head of the response is over")) }
         guard state.connection?.isBroken != true else { return fail(.frames) }
         guard state.fault == nil, let bytes, count > 0, !isOver else { return 0 }
-        if let fault = state.meter?.count(count, gathered: state.content.count) { return fail(.coding(fault)) }
-        if state.content.isEmpty { gathering?.add(self) }
+        if state.content.isEmpty { work?.addGathered(self) }
         state.content.append(UnsafeRawBufferPointer(start: bytes, count: count))
-        if state.content.count >= GatheredContent.limit { handOver() }
+        if state.content.isFull { handOver() }
         return state.fault == nil ? count : 0
     }
 
@@ -88,33 +82,76 @@ extension Transfer {
             ? CInt(CURL_SEEKFUNC_OK) : CInt(CURL_SEEKFUNC_FAIL)
     }
 
-    /// Makes libcurl report its progress to ``checkFrames()`` and the meter.
-    func watchProgress() {
-        guard let handle else { return }
+    /// Makes libcurl report its progress to ``checkFrames()``. Its last report comes immediately before it ends the
+    /// transfer.
+    func watchFrames() {
         pintle_curl_set_progress(
             handle,
-            { at, _, received, _, _ in
+            { at, _, _, _, _ in
                 guard let transfer = Transfer.at(at) else { return 1 }
                 transfer.checkFrames()
-                guard let fault = transfer.state.meter?.check(encoded: Int64(received)) else { return 0 }
-                transfer.fail(.coding(fault))
-                return 1
+                if transfer.state.connection?.isBroken == true { transfer.fail(.frames) }
+                return transfer.state.fault == nil ? 0 : 1
             }, Unmanaged.passUnretained(self).toOpaque())
     }
+}
 
-    /// Hands gathered content to the task, in pieces if it is long. The task may hold the transfer, or fail to store the
-    /// content, which counts as a loss.
+// MARK: Received content
+
+extension Transfer {
+    /// Hands gathered content to the task: all of it, or the next decoded piece. The task may hold the transfer, or fail
+    /// to store the content, which counts as a loss.
     func handOver() {
-        while !state.content.isEmpty, let events, holds.isEmpty || state.meter == nil {
-            let piece = state.content.removePiece()
-            state.meter?.countMemory(gathered: state.content.count)
-            if let more = events.transfer(self, didReceive: piece) {
-                holds.formUnion(more)
-            } else {
-                fail(.loss(CURLE_WRITE_ERROR))
-                state.content.removeAll()
-            }
+        if let decoder = state.decoder { return handOverPiece(from: decoder) }
+        if !state.content.isEmpty { handOver(state.content.removeAll()) }
+    }
+
+    private func handOver(_ piece: Data) {
+        guard let events else { return }
+        if let more = events.transfer(self, didReceive: piece) {
+            holds.formUnion(more)
+        } else {
+            fail(.loss(CURLE_WRITE_ERROR))
         }
+    }
+
+    /// Decodes a piece, unless the task takes none now. The loop decodes the next one in its next turn, so that no
+    /// response occupies its thread, and nothing more is received until everything is decoded.
+    private func handOverPiece(from decoder: ContentDecoder) {
+        guard holds.subtracting(.decoding).isEmpty, !isOver, state.fault == nil else { return }
+        var piece = Data()
+        do throws(ContentDecoder.Fault) {
+            while piece.isEmpty, !decoder.needsInput || !state.content.isEmpty {
+                if decoder.needsInput { decoder.feed(state.content.removeAll()) }
+                piece = try decoder.decode()
+                if decoder.needsInput, state.content.isEmpty { break }
+            }
+        } catch {
+            fail(.coding(error.text))
+        }
+        if !piece.isEmpty { handOver(piece) }
+        guard !decoder.needsInput || !state.content.isEmpty else {
+            holds.remove(.decoding)
+            return
+        }
+        holds.insert(.decoding)
+        if holds == .decoding { work?.addGathered(self) }
+    }
+
+    /// Continues after content was handed over or a hold was removed.
+    func proceed() {
+        if mayReportEnd { return reportEnd() }
+        if holds.isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
+        var rest = state.pauses
+        if holds.isEmpty { rest.remove(.receiving) }
+        if !holds.contains(.suspended) { rest.remove(.sending) }
+        applyPauses(rest)
+    }
+
+    /// Releases content that the task will not get.
+    func dropContent() {
+        state.content.removeAll()
+        state.decoder = nil
     }
 }
 
@@ -132,31 +169,15 @@ extension Transfer {
     /// Removes reasons to hold the transfer. An empty set reports that there is more content to send.
     func release(_ hold: TransferHold) {
         holds.subtract(hold)
-        if holds.isEmpty { handOver() }
-        if mayReportEnd { return reportEnd() }
-        if holds.isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
-        var rest = state.pauses
-        if holds.isEmpty { rest.remove(.receiving) }
-        if !holds.contains(.suspended) { rest.remove(.sending) }
-        guard rest != state.pauses else { return }
-        state.pauses = rest
-        applyPauses()
-    }
-
-    /// Pauses receiving of encoded content that the task does not take now.
-    func pauseIfHeld() {
-        guard state.meter != nil, !holds.isEmpty, !state.pauses.contains(.receiving), end == nil, let handle else {
-            return
-        }
-        state.pauses.insert(.receiving)
-        // This fails if libcurl already has the whole response. Nothing is lost then: all content was taken.
-        curl_easy_pause(handle, state.pauses.rawValue)
+        if holds.subtracting(.decoding).isEmpty { handOver() }
+        proceed()
     }
 
     /// Inside this call libcurl passes the content that it held back to ``receive(_:_:)``. It drops what is not taken.
-    private func applyPauses() {
-        guard let handle else { return }
-        let code = curl_easy_pause(handle, state.pauses.rawValue)
+    private func applyPauses(_ pauses: TransferPauses) {
+        guard let handle, pauses != state.pauses else { return }
+        state.pauses = pauses
+        let code = curl_easy_pause(handle, pauses.rawValue)
         if code != CURLE_OK { fail(.loss(code)) }
     }
 }
@@ -171,13 +192,18 @@ extension Transfer {
     ///
     /// libcurl then ends only the transfer that it was reading for. For the next one it hands the same bytes to nghttp2
     /// again, in the middle of a frame. So a value in an overlong head could become a frame of another response.
-    /// libcurl calls this function before the next transfer, and the connection's other transfers end in
-    /// ``readLine(_:_:)``, ``receive(_:_:)`` and ``end(_:)``.
-    func checkFrames() {
-        guard errorText.pointee != 0, state.isStream, String(cString: errorText).contains("nghttp2") else { return }
-        state.connection?.judge?.isBroken = true
+    /// libcurl calls this function before the next transfer. What that one and later ones read then is refused, and the
+    /// loop ends all of them.
+    private func checkFrames() {
+        guard let judge = state.connection?.judge, !judge.isBroken, state.isStream, hasFrameError else { return }
+        judge.isBroken = true
+        work?.addBroken(judge)
         set(CURLOPT_FORBID_REUSE, 1)
     }
+
+    /// A Boolean value that indicates whether libcurl has reported an error of its library for HTTP/2. Newer versions report
+    /// harmless faults too.
+    var hasFrameError: Bool { libraryError.contains("nghttp2") }
 
     /// Makes libcurl look at an HTTP/2 stream on which nothing has happened for a while.
     ///
@@ -187,7 +213,7 @@ extension Transfer {
     ///
     /// - Returns: the uptime of the next check.
     func checkStream(at now: Double) -> Double {
-        guard state.isStream, end == nil, holds.isEmpty, !state.pauses.contains(.sending), let handle else {
+        guard state.isStream, end == nil, holds.isEmpty, handle != nil, !state.pauses.contains(.sending) else {
             return .infinity
         }
         // Exponential back-off.
@@ -197,8 +223,9 @@ extension Transfer {
         state.lastCheck = now
         if request.hasContent, hasHead {
             // libcurl checks a stream when it is resumed after a pause.
-            curl_easy_pause(handle, state.pauses.union(.sending).rawValue)
-            applyPauses()
+            let pauses = state.pauses
+            applyPauses(pauses.union(.sending))
+            applyPauses(pauses)
         }
         return now + min(max(now - lastActivity, Self.shortestSilence), 2)
     }

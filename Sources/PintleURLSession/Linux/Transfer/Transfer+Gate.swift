@@ -3,7 +3,7 @@ internal import Foundation
 internal import Pintle
 internal import PintleOpenSSL
 
-/// What has to be checked before libcurl makes a connection and before it sends the request.
+/// The checks before libcurl makes a connection, and before it sends the request.
 extension Transfer {
     /// Checks the host before libcurl makes a connection.
     ///
@@ -45,7 +45,7 @@ extension Transfer {
         } catch {
             fail(.gate(error))
             // Otherwise another request would meet the same connection. An unfinished one belongs to another transfer.
-            if error != .unfinished, error != .superseded { set(CURLOPT_FORBID_REUSE, 1) }
+            if ![.unfinished, .superseded, .earlierError].contains(error) { set(CURLOPT_FORBID_REUSE, 1) }
             return false
         }
     }
@@ -59,6 +59,8 @@ extension Transfer {
         }
         guard let ssl = found, HandshakeJudge.hasEndedHandshake(ssl) else { throw .unfinished }
         guard let receipt = ConnectionReceipt.attached(to: ssl) else { throw .noReceipt }
+        // In the second attempt, an error that is not about HTTP/2 may stay: libcurl met it while it connected.
+        guard libraryError.isEmpty || isRepetition && !hasFrameError else { throw .earlierError }
         if state.acceptsOtherNames {
             guard case .userApproved = receipt.trust.basis else { throw .noReceipt }
         }
@@ -77,7 +79,7 @@ extension Transfer {
         connection.judge?.addTransfer()
         chooseEndOfContent()
         guard connection.isStream else { return }
-        gathering?.addStream(self)
-        watchProgress()
+        work?.addStream(self)
+        watchFrames()
     }
 }

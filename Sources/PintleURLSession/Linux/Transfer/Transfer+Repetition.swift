@@ -16,15 +16,32 @@ extension Transfer {
     /// A Boolean value that indicates whether libcurl has sent the request, or a part of it.
     var wasSent: Bool { state.connection.map { $0.judge?.hasWithheldRequest != true } ?? false }
 
+    /// Returns `false` if libcurl must not make a connection for the request. If it wants to send the request again,
+    /// ``CurlLoop`` puts the transfer into the queue instead: a server that refuses a hundred streams would get a hundred
+    /// connections. But if the server asks for HTTP/1.1 (RFC 9113 section 7), only libcurl's handle knows that.
+    func mayConnect() -> Bool {
+        guard state.connection != nil else { return true }
+        guard beginsAttempt() else { return false }
+        // libcurl has an error of its own then. It drops it, and clears no text.
+        guard !libraryError.isEmpty else {
+            fail(.gate(.refused))
+            return false
+        }
+        errorText.pointee = 0
+        return true
+    }
+
     /// Returns `false` if libcurl must not begin an attempt to send the request. The first attempt may always begin.
     ///
     /// Over HTTP/2, a server can say that it has not processed a request (REFUSED_STREAM and GOAWAY, RFC 9113 section
-    /// 8.7). libcurl does not pass that on. But as long as a connection is intact, libcurl repeats a request for no other
-    /// reason. Its versions 8.0 to 8.6 do so also after close_notify.
+    /// 8.7). libcurl does not pass that on. But as long as a connection is intact and the server keeps to HTTP/2, libcurl
+    /// repeats a request for no other reason. Its versions 8.0 to 8.6 do so also after close_notify.
     func beginsAttempt() -> Bool {
         guard let connection = state.connection else { return true }
         let judge = connection.isStream ? connection.judge : nil
-        let wasRefused = judge?.isIntact == true && !(judge?.sawEnd == true && CurlLibrary.repeatsAfterCloseNotify)
+        let wasRefused =
+            judge?.isIntact == true && !connection.isBroken
+            && !(judge?.sawEnd == true && CurlLibrary.repeatsAfterCloseNotify)
         guard !wasSent || wasRefused else {
             fail(.gate(.repeated))
             return false
@@ -51,19 +68,27 @@ extension Transfer {
     /// Counts the transfer as one that has left its connection.
     func leaveConnection() { state.connection?.judge?.removeTransfer() }
 
-    /// Returns `true` if the transfer may be repeated once, on a new connection: either nothing was sent, or the request
-    /// is idempotent and its connection ended before the response. libcurl 7.88 reports CURLE_HTTP2 or success if the server
-    /// has refused the request with GOAWAY (RFC 9113 section 6.8), but also for other ends of a connection.
-    func mayBeRepeated(after result: CURLcode) -> Bool {
-        guard !wantsFreshConnection, request.content.isAvailable else { return false }
-        return switch state.fault {
-        case .gate(.receiptOver), .gate(.unfinished), .gate(.unfit): true
-        case .gate(.repeated): request.isIdempotent
-        case nil:
-            state.connection?.judge?.hasWithheldRequest == true
-                || (result == CURLE_HTTP2 || result == CURLE_OK) && request.isIdempotent && state.isStream
-                    && !state.head.hasBegun
-        default: false
+    /// Begins the second attempt if there may be one: either nothing was sent, or the request is idempotent and its
+    /// connection ended before the response. libcurl 7.88 reports CURLE_HTTP2 or success if the server has refused the
+    /// request with GOAWAY (RFC 9113 section 6.8), but also for other ends of a connection.
+    ///
+    /// - Returns: `false` if there is no second attempt.
+    func beginsRepetition(after result: CURLcode) -> Bool {
+        guard !isRepetition, request.content.isAvailable else { return false }
+        switch state.fault {
+        case .gate(.receiptOver), .gate(.unfinished), .gate(.unfit): wantsFreshConnection = true
+        case .gate(.earlierError), .gate(.refused): break
+        case .gate(.repeated):
+            guard request.isIdempotent else { return false }
+            wantsFreshConnection = !state.isStream
+        case nil where state.connection?.judge?.hasWithheldRequest == true: wantsFreshConnection = true
+        // The others of this connection are repeated too. libcurl no longer uses the connection, so they need no fresh
+        // one each.
+        case nil where (result == CURLE_HTTP2 || result == CURLE_OK) && state.isStream:
+            guard request.isIdempotent, !state.head.hasBegun else { return false }
+        default: return false
         }
+        isRepetition = true
+        return true
     }
 }

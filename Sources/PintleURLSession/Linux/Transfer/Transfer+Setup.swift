@@ -28,13 +28,14 @@ extension Transfer {
         pintle_curl_set_socket_options(
             handle,
             { at, _, _ in
-                guard let transfer = Transfer.at(at), transfer.beginsAttempt() else { return CInt(CURL_SOCKOPT_ERROR) }
+                guard let transfer = Transfer.at(at), transfer.mayConnect() else { return CInt(CURL_SOCKOPT_ERROR) }
                 transfer.state.phase = .connecting(TunnelReader())
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
         // Without TLS, never HTTP/2: a status line that names it would make libcurl put two requests on one connection.
         set(CURLOPT_HTTP_VERSION, request.url.scheme == .https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-        pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, CurlLibrary.contentCodings)
+        // Without CURLOPT_ACCEPT_ENCODING libcurl decodes nothing. A decoder of its own would need memory without a limit:
+        // it decodes a whole piece at once, and keeps what a paused transfer does not take.
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.bufferSize : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
         // Without TLS, a kept connection cannot be examined before a request; see `isFit`. libcurl examines it not at all

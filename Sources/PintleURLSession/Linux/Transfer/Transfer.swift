@@ -18,13 +18,13 @@ final class Transfer: @unchecked Sendable {
     let addresses: StringList
     /// The receiver of events; `nil` after the last event.
     private(set) var events: (any TransferEvents)?
-    /// The list in which the loop finds transfers that have gathered content, or found out that they share a
-    /// connection.
-    var gathering: Gathering?
+    /// The loop's list of work. `nil` until the transfer runs.
+    var work: LoopWork?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
-    /// A Boolean value that indicates whether this is the second attempt, which needs a new connection. There is no
-    /// third.
+    /// A Boolean value that indicates whether this is the second attempt. There is no third.
+    var isRepetition = false
+    /// A Boolean value that indicates whether libcurl must make a new connection.
     var wantsFreshConnection = false
     /// The bytes of content that were reported as sent. A repetition reports only those behind them.
     var reportedBytes: Int64 = 0
@@ -46,9 +46,9 @@ final class Transfer: @unchecked Sendable {
         var phase = Phase.seeking
         var head = HeadReader()
         var content = GatheredContent()
-        /// `nil` unless libcurl decodes the content.
-        var meter: DecodingMeter?
-        /// What libcurl was asked to pause.
+        /// `nil` for content that is not encoded.
+        var decoder: ContentDecoder?
+        /// The directions in which libcurl was asked to pause.
         var pauses: TransferPauses = []
         /// The uptime of the last check by ``Transfer/checkStream(at:)``.
         var lastCheck = 0.0
@@ -136,7 +136,6 @@ extension Transfer {
     /// Records libcurl's result. It is reported at once, or once no hold delays it.
     func end(_ result: CURLcode) {
         handOver()
-        if state.connection?.isBroken == true { fail(.frames) }
         let facts = facts(result)
         let failure = facts.failure
         if case .unreadableCertificates = facts.handshake, case .rejected(.invalidPath(let path)) = failure {
@@ -164,6 +163,8 @@ extension Transfer {
     func reportEnd() {
         guard let end, let events else { return }
         self.events = nil
+        // An app may keep what refers to a transfer for ever, for example the completion handler of a question.
+        dropContent()
         switch end {
         case .failure(let failure): events.transfer(self, didComplete: failure)
         // The last content may be handed over after libcurl's result, and be lost.
@@ -171,9 +172,12 @@ extension Transfer {
         }
     }
 
+    /// libcurl's text about the first error that the handle has met, with any connection; empty if there is none.
+    var libraryError: String { errorText.pointee == 0 ? "" : String(cString: errorText) }
+
     private func facts(_ result: CURLcode) -> TransferEnd {
         TransferEnd(
-            result: result, text: errorText.pointee == 0 ? nil : String(cString: errorText), stage: stage,
+            result: result, text: libraryError.isEmpty ? nil : libraryError, stage: stage,
             fault: state.fault, handshake: hasHead ? nil : state.judge?.fault, endpoint: request.url.endpoint,
             method: request.method, isIdempotent: request.isIdempotent, hasContent: request.hasContent,
             handshakeLimit: options.readLimits.handshake)
@@ -182,21 +186,23 @@ extension Transfer {
     private var stage: TransferEnd.Stage {
         guard hasHead else { return wasSent ? .sent : .unsent }
         let head = state.head.head
-        if isWithoutContent || announcedLength == state.content.received { return .answered(.whole) }
-        // libcurl writes the status line of a stream itself.
-        if head.version.hasPrefix("HTTP/2") { return .answered(announcedLength == nil ? .ended : .partial) }
+        if isWithoutContent { return .answered(.whole) }
+        if let announcedLength, let handle {
+            // As it is encoded, like the announced length.
+            if pintle_curl_get_received_length(handle) == announcedLength { return .answered(.whole) }
+            // libcurl writes the status line of a stream itself.
+            if head.version.hasPrefix("HTTP/2") { return .answered(.partial) }
+        }
         // Only the end of the connection ends such content (RFC 9112 section 6.3).
-        let isCut = request.url.scheme == .https && !head.hasFraming && state.connection?.judge?.sawEnd != true
+        let isCut =
+            request.url.scheme == .https && head.version.hasPrefix("HTTP/1") && !head.hasFraming
+            && state.connection?.judge?.sawEnd != true
         return .answered(isCut ? .cut : .ended)
     }
 
     /// A Boolean value that indicates whether the response has no content, whatever its fields say.
     var isWithoutContent: Bool { request.method == "HEAD" || [204, 304].contains(state.head.head.status) }
 
-    /// The announced length of the content; `nil` for encoded content, whose decoded length is not announced.
-    private var announcedLength: Int64? {
-        let head = state.head.head
-        guard !head.has("content-encoding") else { return nil }
-        return head.values(of: "content-length").first.flatMap { Int64($0) }
-    }
+    /// The announced length of the content in bytes, as it is encoded.
+    private var announcedLength: Int64? { state.head.head.values(of: "content-length").first.flatMap { Int64($0) } }
 }

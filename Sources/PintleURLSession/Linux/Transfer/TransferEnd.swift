@@ -26,9 +26,14 @@ enum GateFault: Error {
     case unfit
     /// libcurl wanted to send the request again, although the server may have received it.
     case repeated
+    /// The server has not processed the request, and libcurl wanted to make a connection to send it again.
+    case refused
+    /// libcurl has met an error with another connection. Its text would hide one that ``Transfer/checkFrames()`` looks
+    /// for. Nothing was sent.
+    case earlierError
 }
 
-/// What is known when libcurl has ended a transfer. It determines whether the response is complete.
+/// The facts about a transfer that libcurl has ended. They determine whether the response is complete.
 struct TransferEnd {
     enum Stage: Equatable {
         /// No part of the request was sent over the last connection.
@@ -68,6 +73,7 @@ struct TransferEnd {
         switch fault {
         case .gate(.superseded): .superseded
         case .gate(.repeated): lostResponse
+        case .gate(.refused): .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request twice")
         case .gate: notJudged
         case .tunnel(let text): .library(CURLE_RECV_ERROR, text)
         case .head(let text): .library(CURLE_WEIRD_SERVER_REPLY, text)

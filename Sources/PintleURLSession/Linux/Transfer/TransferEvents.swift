@@ -27,6 +27,9 @@ struct TransferHold: OptionSet, Sendable {
     /// The session stores the cookies of the response. Always set together with `answer`.
     static let cookies = TransferHold(rawValue: 16)
 
+    /// Content waits until it is decoded.
+    static let decoding = TransferHold(rawValue: 32)
+
     /// A Boolean value that indicates whether the idle time-out pauses, because the app has to act next. The deadline
     /// of the task never pauses.
     var stopsClock: Bool { !isDisjoint(with: [.suspended, .backlog]) || contains(.answer) && !contains(.cookies) }

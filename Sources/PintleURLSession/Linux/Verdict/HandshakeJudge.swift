@@ -49,8 +49,6 @@ final class HandshakeJudge: HandshakeObserver {
     /// A Boolean value that indicates whether libcurl could not read what came over the connection (HTTP/2). Responses
     /// that come later are not to be believed.
     var isBroken = false
-    /// The limit on decoded content for the connection.
-    var decoding: DecodingBudget { budget.decoding }
     private var hasFatalAlert = false
     /// The value of ``isIntact`` when libcurl ended the connection; `nil` before.
     private var wasIntact: Bool?

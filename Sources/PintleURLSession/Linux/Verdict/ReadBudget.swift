@@ -16,8 +16,6 @@ internal import Synchronization
 final class ReadBudget {
     private let limits: ReadLimits
     private let counter: TurnCounter
-    /// The limit on decoded content for the same connection.
-    let decoding: DecodingBudget
     private var turn = -1
     private var usedInTurn = 0
     private var usedInHandshake = 0
@@ -38,7 +36,6 @@ final class ReadBudget {
     init(_ limits: ReadLimits, countedBy counter: TurnCounter) {
         self.limits = limits
         self.counter = counter
-        decoding = DecodingBudget(countedBy: counter)
     }
 
     /// - Parameter isMultiplexed: A Boolean value that indicates whether client and server have agreed on HTTP/2.
@@ -79,7 +76,7 @@ final class ReadBudget {
             }
             left = min(left, rest)
         }
-        return left > 0 && !decoding.isUsedUp ? .bytes(left) : .later
+        return left > 0 ? .bytes(left) : .later
     }
 
     /// Charges a message that came after the handshake against this turn's limit.

@@ -20,7 +20,7 @@ export PINTLE_TOOL ?= $(TOOL)
 # Package.swift and Fuzz/Package.swift read it.
 export PINTLE_WARNINGS_AS_ERRORS ?= 1
 
-.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple darwin modern engines peers peers-smoke rehearse-clients ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model nio reference install deb package-test reproduce clean
+.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit corpus corpus-accept apple-build test-apple darwin modern engines peers peers-smoke rehearse-clients ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model nio reference install deb package-test reproduce clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -73,7 +73,7 @@ demo: build ## Start servers on this machine and show what pinning does with eac
 	@$(TOOL) demo
 	@echo "The tool is .build/release/pintle; make install PREFIX=\$$HOME/.local installs it in a folder of your own."
 
-test: build unit linkage debug-only test-apple ## Run all the tests
+test: build unit corpus linkage debug-only test-apple ## Run all the tests
 	@echo "make test: everything passed; skipped tests are listed above"
 
 unit:
@@ -81,6 +81,12 @@ unit:
 	swift build --build-tests --disable-build-manifest-caching $(DEBUG_BUILD_OPTIONS)
 	swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width $(TEST_WIDTH)
 	swift test --skip-build --disable-swift-testing
+
+corpus: build ## Compare what the tool prints, writes and returns with Tests/Corpus/expected
+	@if command -v python3 >/dev/null; then Scripts/corpus.py compare Tests/Corpus/expected; else echo "corpus: skipped, because there is no python3"; fi
+
+corpus-accept: build ## Write Tests/Corpus/expected again after an intended change
+	@Scripts/corpus.py record Tests/Corpus/expected
 
 apple-build:
 	for product in pintlePackageTests ApplePlatforms FirstRequest PinnedSession ChangingPolicy Migrating AppViews; do \

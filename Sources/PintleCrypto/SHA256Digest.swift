@@ -4,8 +4,7 @@ internal import CryptoKit
 internal import COpenSSL
 #endif
 
-/// A SHA-256 hash: 32 bytes stored inline as four words. Comparing two takes four instructions, and passing one
-/// allocates nothing.
+/// A SHA-256 hash: 32 bytes stored inline as four words.
 package struct SHA256Digest: Sendable, Hashable {
     @usableFromInline
     let words: (UInt64, UInt64, UInt64, UInt64)
@@ -13,11 +12,6 @@ package struct SHA256Digest: Sendable, Hashable {
     @inlinable
     init(words: (UInt64, UInt64, UInt64, UInt64)) {
         self.words = words
-    }
-
-    /// Creates a digest from four words, each with its first byte in the highest bits.
-    package init(bigEndian first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
-        words = (first.byteSwapped, second.byteSwapped, third.byteSwapped, fourth.byteSwapped)
     }
 
     /// Creates a digest from bytes, or `nil` unless there are exactly 32.

@@ -41,7 +41,7 @@ struct PinningPolicyTests {
     @Test("Rules with equal terms share them, and each rule keeps its own", arguments: [1, 31, 32, 33, 500])
     func sharedTerms(_ distinct: Int) throws {
         func pin(_ number: Int) -> Pin {
-            Pin(.publicKey(PublicKeyPin(digest: SHA256Digest(bigEndian: 1, 2, 3, UInt64(number)))))
+            Pin(.publicKey(PublicKeyPin(digest: SHA256Digest(hashing: [UInt8](String(number).utf8)))))
         }
         let hosts = try (0..<1_000).map { number in
             let terms = number % distinct

@@ -152,8 +152,7 @@ func linuxTargets() -> [Target] {
         module("PintleTestPeers", on: "COpenSSL", "PintleTestKit", in: "Tests"),
         // The program that attacks both adapters.
         module("AttackDemo", on: "PintleURLSession", "PintleTestKit", in: "Tests"),
-        // PintleTools has the table that must list the id of every problem with a policy.
-        tests("PintleTests", on: "Pintle", "PintleCrypto", "PintleTools"),
+        tests("PintleTests", on: "Pintle", "PintleCrypto"),
         tests("PintleStorageTests", on: "Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"),
         tests(
             "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleStorage", "PintleOpenSSL", "PintleTestKit",

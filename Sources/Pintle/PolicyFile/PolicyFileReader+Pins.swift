@@ -48,7 +48,7 @@ extension PolicyFileReader {
     }
 
     private mutating func readPinObject(_ value: JSONValue, at path: PolicyPath) -> Pin {
-        let members = members(of: value, as: PolicyFileKeys.Pin.self, at: path) ?? PolicyMembers()
+        let members = members(of: value, as: PolicyFileKeys.Pin.self, at: path) ?? [:]
         if let note = members[.note] { readNote(note, about: path) }
         let position: PinPosition = members[.at].flatMap { choice($0, at: path["at"]) } ?? .any
         switch (members[.spki], members[.certificate]) {

@@ -38,8 +38,7 @@ extension NearestMiss {
     /// Returns the first reason that applies. The search runs inside the handshake and takes time linear in the size of
     /// the policy: less than a millisecond for 20,000 rules.
     static func find(
-        _ terms: HostTerms, path: ValidatedPath, presented: PresentedChain?, rule: MatchedRule,
-        in policy: PinningPolicy
+        _ terms: HostTerms, path: ValidatedPath, presented: PresentedChain?, in policy: PinningPolicy
     ) -> NearestMiss {
         let configured = terms.pins + terms.backupPins
         let onPath = Set(path.certificates)
@@ -56,7 +55,7 @@ extension NearestMiss {
             return .onlyOneOfTwo(PinMatch(pin: pin, depth: depth, isBackup: terms.backupPins.contains(pin)))
         }
         let served = path.publicKeyPins
-        if let other = policy.otherRule(pinning: served, than: rule) { return other }
+        if let other = policy.rule(pinning: served) { return other }
         for case .publicKey(let pin) in configured.map(\.subject) {
             if let twin = served.first(where: { $0.looksLike(pin) }) {
                 return .misspelt(configured: pin, served: twin)
@@ -94,32 +93,19 @@ extension PublicKeyPin {
 }
 
 extension PinningPolicy {
-    fileprivate func otherRule(pinning served: [PublicKeyPin], than rule: MatchedRule) -> NearestMiss? {
-        guard let (terms, pin) = storage.firstTerms(pinning: served, besides: storage.rules[rule.index].terms),
-            let position = storage.rules.firstIndex(where: { $0.terms == terms })
-        else { return nil }
-        let host = hosts[position]
-        return .otherRule(pin, rule: MatchedRule(index: position, host: host.host, port: host.port, isExact: false))
-    }
-}
-
-extension PinningPolicy.Storage {
-    /// Returns the index of the first terms with a pin of one of these keys, and that pin. It copies and hashes nothing,
-    /// because it may have to compare the pins of every rule.
-    fileprivate func firstTerms(pinning keys: [PublicKeyPin], besides own: UInt32) -> (terms: UInt32, PublicKeyPin)? {
-        for index in terms.indices where index != own {
-            if let key = Self.firstKey(of: terms[index].pinSet.entries, among: keys) {
-                return (UInt32(truncatingIfNeeded: index), keys[key])
+    /// Returns the first rule that pins one of these keys. It is another rule than the one that decided, because none of
+    /// that rule's pins is on the path.
+    fileprivate func rule(pinning served: [PublicKeyPin]) -> NearestMiss? {
+        func firstKey(of pins: [Pin]) -> PublicKeyPin? {
+            for pin in pins {
+                if case .publicKey(let key) = pin.subject, served.contains(key) { return key }
             }
+            return nil
         }
-        return nil
-    }
-
-    @inline(__always)
-    private static func firstKey(of pins: [PinSet.Entry], among keys: [PublicKeyPin]) -> Int? {
-        let (pins, keys) = (pins.elementSpan, keys.elementSpan)
-        for place in pins.indices where !pins[place].isCertificate {
-            for key in keys.indices where keys[key].digest == pins[place].digest { return key }
+        for index in hosts.indices {
+            guard let pin = firstKey(of: hosts[index].pins) ?? firstKey(of: hosts[index].backupPins) else { continue }
+            let (host, port) = (hosts[index].host, hosts[index].port)
+            return .otherRule(pin, rule: MatchedRule(index: index, host: host, port: port, isExact: false))
         }
         return nil
     }

@@ -40,8 +40,7 @@ let manifest: (resources: [Resource], exclude: [String]) =
 // The modules that Linux and Apple's systems share.
 var products = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports"]
 var targets: [Target] = [
-    // The accessor that replaces `Array.span` needs Lifetimes.
-    module("Pintle", on: "PintleCrypto", settings: [.enableExperimentalFeature("Lifetimes")]),
+    module("Pintle", on: "PintleCrypto"),
     module("PintleStorage", on: "Pintle", exclude: manifest.exclude, resources: manifest.resources),
     module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
     module(

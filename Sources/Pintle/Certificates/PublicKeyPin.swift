@@ -48,7 +48,7 @@ public struct PublicKeyPin: Sendable, Hashable {
     /// - Parameter der: the whole structure, as `openssl pkey -pubout -outform DER` writes it. Raw key bytes are
     ///   refused.
     public init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
-        try SubjectPublicKeyInfo.check(der.elementSpan)
+        try SubjectPublicKeyInfo.check(der)
         digest = SHA256Digest(hashing: der)
     }
 

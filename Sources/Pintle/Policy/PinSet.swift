@@ -56,9 +56,8 @@ struct PinSet: Sendable {
 extension PublicKeyPin {
     /// Hashes the SubjectPublicKeyInfo of a certificate; `nil` if it cannot be read.
     init?(sliceOf certificate: [UInt8]) {
-        let bytes = certificate.elementSpan
-        guard let range = try? SubjectPublicKeyInfo.range(inCertificate: bytes) else { return nil }
-        self.init(digest: SHA256Digest(hashing: bytes.bytes.extracting(range)))
+        guard let range = try? SubjectPublicKeyInfo.range(inCertificate: certificate) else { return nil }
+        self.init(digest: SHA256Digest(hashing: certificate[range]))
     }
 }
 

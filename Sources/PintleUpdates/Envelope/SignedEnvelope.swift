@@ -37,7 +37,7 @@ package struct SignedEnvelope: Sendable {
 
     /// The SHA-256 of the payload.
     var payloadDigest: SHA256Digest {
-        SHA256Digest(hashing: signedBytes.elementSpan.bytes.extracting(payloadStart..<signedBytes.count))
+        SHA256Digest(hashing: signedBytes[payloadStart...])
     }
 
     package init(payloadType: String = policyType, payload: [UInt8], signatures: [Signature] = []) {

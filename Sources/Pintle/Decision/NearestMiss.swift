@@ -36,20 +36,21 @@ extension NearestMiss: CustomStringConvertible {
 
 extension NearestMiss {
     /// Returns the first reason that applies. The search runs inside the handshake and takes time linear in the size of
-    /// the policy: less than a millisecond for 20,000 rules.
+    /// the policy: about a millisecond for 20,000 rules.
     static func find(
         _ terms: HostTerms, path: ValidatedPath, presented: PresentedChain?, in policy: PinningPolicy
     ) -> NearestMiss {
         let configured = terms.pins + terms.backupPins
         let onPath = Set(path.certificates)
         for certificate in presented?.certificates ?? [] where !onPath.contains(certificate.der) {
-            let hashes = CertificateHashes(certificate.der)
+            let hashes = CertificateHashes(key: certificate.publicKeyPin, certificate: certificate.fingerprint)
             if let pin = configured.first(where: hashes.matches) {
                 return .pinnedCertificateNotOnPath(pin)
             }
         }
-        for (depth, der) in path.certificates.enumerated() {
-            let pins = configured.filter(CertificateHashes(der).matches)
+        for depth in 0..<path.count {
+            let hashes = CertificateHashes(key: path.publicKeyPin(at: depth), certificate: path.fingerprint(at: depth))
+            let pins = configured.filter(hashes.matches)
             guard let pin = pins.first(where: { $0.position.covers(depth: depth) }) ?? pins.first else { continue }
             guard pin.position.covers(depth: depth) else { return .otherPosition(pin, depth: depth) }
             return .onlyOneOfTwo(PinMatch(pin: pin, depth: depth, isBackup: terms.backupPins.contains(pin)))
@@ -62,25 +63,6 @@ extension NearestMiss {
             }
         }
         return .nothingInCommon
-    }
-}
-
-/// The hashes by which a certificate can be pinned, computed once. Otherwise a server with a large chain could make
-/// each pin cost another pass over the whole chain.
-private struct CertificateHashes {
-    let key: PublicKeyPin?
-    let certificate: CertificatePin
-
-    init(_ der: [UInt8]) {
-        key = PublicKeyPin(sliceOf: der)
-        certificate = CertificatePin(certificate: der)
-    }
-
-    func matches(_ pin: Pin) -> Bool {
-        switch pin.subject {
-        case .publicKey(let pin): pin == key
-        case .certificate(let pin): pin == certificate
-        }
     }
 }
 

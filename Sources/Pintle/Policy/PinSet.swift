@@ -29,13 +29,15 @@ struct PinSet: Sendable {
     private func firstMatch(in path: ValidatedPath, from start: Int) -> PinMatch? {
         let hasKeys = contains { if case .publicKey = $0.subject { true } else { false } }
         let hasCertificates = contains { if case .certificate = $0.subject { true } else { false } }
-        for (depth, der) in path.certificates.enumerated().dropFirst(start) {
+        for depth in (0..<path.count).dropFirst(start) {
             // A certificate whose key cannot be read matches no public-key pin, and does not prevent other certificates
             // from matching.
-            if hasKeys, let key = PublicKeyPin(sliceOf: der), let match = match(of: .publicKey(key), at: depth) {
+            if hasKeys, let key = path.publicKeyPin(at: depth), let match = match(of: .publicKey(key), at: depth) {
                 return match
             }
-            if hasCertificates, let match = match(of: .certificate(CertificatePin(certificate: der)), at: depth) {
+            if hasCertificates, let certificate = path.fingerprint(at: depth),
+                let match = match(of: .certificate(certificate), at: depth)
+            {
                 return match
             }
         }

@@ -40,8 +40,7 @@ let manifest: (resources: [Resource], exclude: [String]) =
 // The modules that Linux and Apple's systems share.
 var products = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports"]
 var targets: [Target] = [
-    // The accessor that replaces `Array.span` needs Lifetimes.
-    module("Pintle", on: "PintleCrypto", settings: [.enableExperimentalFeature("Lifetimes")]),
+    module("Pintle", on: "PintleCrypto"),
     module("PintleStorage", on: "Pintle", exclude: manifest.exclude, resources: manifest.resources),
     module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
     module(
@@ -153,8 +152,7 @@ func linuxTargets() -> [Target] {
         module("PintleTestPeers", on: "COpenSSL", "PintleTestKit", in: "Tests"),
         // The program that attacks both adapters.
         module("AttackDemo", on: "PintleURLSession", "PintleTestKit", in: "Tests"),
-        // PintleTools has the table that must list the id of every problem with a policy.
-        tests("PintleTests", on: "Pintle", "PintleCrypto", "PintleTools"),
+        tests("PintleTests", on: "Pintle", "PintleCrypto"),
         tests("PintleStorageTests", on: "Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"),
         tests(
             "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleStorage", "PintleOpenSSL", "PintleTestKit",

@@ -9,13 +9,13 @@ command -v valgrind >/dev/null || { echo "bench: valgrind is needed: apt-get ins
 strip -g -o "$material/Bench" "$bench"
 
 # The difference of two runs excludes start-up. The processor's capabilities are fixed, so that libcrypto
-# uses the same code on every x86-64 machine.
+# uses the same code on every x86-64 machine, and so is the seed of Swift's dictionaries.
 instructions() {
     local counts=() calls few=200
-    # The difference of two pin decisions is a few hundred instructions: more calls make it steady.
+    # A pin decision is short: more calls make its count steady.
     [[ $1 != pin-* && $1 != walk-* ]] || few=2000
     for calls in $few $((2 * few)); do
-        counts+=("$(OPENSSL_ia32cap=0x0:0x0 valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+        counts+=("$(OPENSSL_ia32cap=0x0:0x0 SWIFT_DETERMINISTIC_HASHING=1 valgrind --tool=callgrind --callgrind-out-file=/dev/null \
             "$material/Bench" "$material" count "$1" $calls 2>&1 | sed -n 's/.*Collected : //p')")
     done
     echo $(((counts[1] - counts[0]) / few))

@@ -11,8 +11,7 @@ material=$(mktemp -d)
 export TMPDIR=$material
 trap 'rm -rf "$material"' EXIT
 
-# -enable-testing exports symbols, so that Bench can measure the host table by itself, and validation with
-# the certificates of a handshake. It changes no code inside a module.
+# -enable-testing exports symbols, so that Bench can measure validation with the certificates of a handshake. It changes no code inside a module.
 swift build -c release -Xswiftc -enable-testing --product Bench >&2
 swift build -c release --product CPinProcess >&2
 products=$(swift build -c release --show-bin-path)
@@ -37,7 +36,6 @@ section() {
         go build -o "${go[0]}" "Go/$1.go"
     fi
     case $1 in
-    hosts) "$products/Bench" "$material" hosts "${go[@]}" ;;
     sessions | load)
         # Built without -enable-testing, in the folder of the linkage test, which has the same libraries.
         swift build -c release --scratch-path ../Tests/LinkageTest/.build --disable-build-manifest-caching \

@@ -2,8 +2,8 @@
 # Proves that the documentation matches the code, as far as a script can tell, and prints each difference.
 # Swift in the README and in the articles follows a line <!-- snippet: FILE.SLICE --> and equals the lines between
 # "// snippet.SLICE" and "// snippet.end" of Snippets/FILE.swift, which every build compiles with the imports that the page prints. Every id of a problem
-# or a path failure has its own heading, so that a message can link to it. Every loss of an export has a row. Every
-# key of a policy file is in its schema. Every fuzz target is in the README.
+# that the core reports is in the tool's table. Every id of a problem or a path failure has its own heading, so that a message can
+# link to it. Every loss of an export has a row. Every key of a policy file is in its schema. Every fuzz target is in the README.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 catalogue=Sources/Pintle/Pintle.docc
@@ -49,11 +49,15 @@ done
 exec 3>&1
 listed() { grep . || echo "Scripts/documented.sh: its pattern finds no $1 in the code" >&3; }
 heading() { grep -qx "#* $2" "$catalogue/$1" || echo "$catalogue/$1: no heading for $2"; }
-sed -nE 's/.*(error|warning)\("([a-z0-9-]+)".*/\2/p' Sources/PintleTools/Policy/PolicyProblemTable.swift | listed problems |
+table=Sources/PintleTools/Policy/PolicyProblemTable.swift
+find Sources/Pintle -name '*.swift' -exec cat {} + | tr -s '\n ' ' ' |
+    grep -oE '(id: |id = [^"]*"[a-z-]+" : |report\( ?)"[a-z-]+"( : "[a-z-]+")?' | grep -oE '"[a-z-]+"' | sort -u | listed "reported problems" |
+    while read -r id; do grep -qF "error($id" $table || echo "$table: no entry for $id"; done
+sed -nE 's/.*(error|warning)\("([a-z0-9-]+)".*/\2/p' $table | listed problems |
     while read -r id; do heading PolicyProblems.md "$id"; done
 sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/Pintle/Path/PathFailure.swift | listed "path failures" |
     while read -r name id; do heading Decisions.md "${id:-$name}"; done
-sed -n '/= Self.spelled(/,/)$/p' Sources/Pintle/PolicyFile/PolicyMembers.swift | grep -oE '"[$A-Za-z]+"' | tr -d '"' | listed keys |
+sed -nE '/PolicyFileKey \{/,/^    \}/s/^ *case //p' Sources/Pintle/PolicyFile/PolicyFileKeys.swift | sed 's/schema = //' | tr -d ' "' | tr , '\n' | listed keys |
     while read -r key; do
         grep -qF -e "\`$key\`" -e "\"$key\"" -e "### $key" "$catalogue/PolicyFile.md" || echo "$catalogue/PolicyFile.md: does not name $key"
         jq -e --arg key "$key" '[.. | (strings, (objects | keys[]))] | index($key)' $schema >/dev/null || echo "$schema: lacks $key"

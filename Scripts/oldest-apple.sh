@@ -34,7 +34,7 @@ fi
 compile() { # module, source...
     swiftc "${target[@]}" -Xfrontend -disable-objc-interop -swift-version 6 -parse-as-library -wmo \
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
-        -enable-upcoming-feature MemberImportVisibility -enable-experimental-feature Lifetimes \
+        -enable-upcoming-feature MemberImportVisibility \
         -warnings-as-errors -D PINTLE_APPLE -package-name pintle -module-name "$1" \
         -emit-module -emit-module-path "$folder/$1.swiftmodule" -c -o "$folder/$1.o" "${@:2}"
 }

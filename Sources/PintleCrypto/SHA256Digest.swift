@@ -4,25 +4,16 @@ internal import CryptoKit
 internal import COpenSSL
 #endif
 
-/// A SHA-256 hash: 32 bytes stored inline as four words. Comparing two takes four instructions, and passing one
-/// allocates nothing.
+/// A SHA-256 hash: 32 bytes stored inline as four words.
 package struct SHA256Digest: Sendable, Hashable {
-    @usableFromInline
-    let words: (UInt64, UInt64, UInt64, UInt64)
+    private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    @inlinable
-    init(words: (UInt64, UInt64, UInt64, UInt64)) {
+    private init(words: (UInt64, UInt64, UInt64, UInt64)) {
         self.words = words
     }
 
-    /// Creates a digest from four words, each with its first byte in the highest bits.
-    package init(bigEndian first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
-        words = (first.byteSwapped, second.byteSwapped, third.byteSwapped, fourth.byteSwapped)
-    }
-
     /// Creates a digest from bytes, or `nil` unless there are exactly 32.
-    @inlinable
-    package init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         var words = [UInt64](repeating: 0, count: 4)
         for (offset, byte) in bytes.enumerated() {
@@ -43,12 +34,10 @@ package struct SHA256Digest: Sendable, Hashable {
         return bytes
     }
 
-    @inlinable
     package static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
         left.words == right.words
     }
 
-    @inlinable
     package func hash(into hasher: inout Hasher) {
         // Hash all words: an attacker may choose the pins in a file, and could make hashes of fewer bits collide.
         hasher.combine(words.0)
@@ -88,7 +77,7 @@ extension SHA256Digest {
     }
 
     /// Hashes bytes.
-    package init(hashing bytes: RawSpan) {
+    package init(hashing bytes: ArraySlice<UInt8>) {
         self = bytes.withUnsafeBytes { SHA256Digest(hashing: $0) }
     }
 

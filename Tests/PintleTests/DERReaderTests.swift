@@ -6,7 +6,7 @@ import Testing
 struct DERReaderTests {
     private static func element(_ bytes: [UInt8]) throws(DERError) -> DERElement {
         var reader = DERReader(0..<bytes.count)
-        let element = try reader.next(in: bytes.elementSpan, reading: "element")
+        let element = try reader.next(in: bytes, reading: "element")
         try reader.finish(reading: "element")
         return element
     }
@@ -57,11 +57,11 @@ struct DERReaderTests {
     func bounds() throws {
         let bytes: [UInt8] = [0x30, 0x03, 0x04, 0x02, 0xAA, 0xBB]
         var outer = DERReader(0..<5)
-        let inner = try outer.next(in: [0x30, 0x03, 0x04, 0x01, 0xAA, 0xBB].elementSpan, reading: "outer")
+        let inner = try outer.next(in: [0x30, 0x03, 0x04, 0x01, 0xAA, 0xBB], reading: "outer")
         #expect(inner.range == 0..<5)
         var tooLong = DERReader(2..<5)
         let error = DERError.thrown { () throws(DERError) in
-            _ = try tooLong.next(in: bytes.elementSpan, reading: "inner")
+            _ = try tooLong.next(in: bytes, reading: "inner")
         }
         #expect(error == DERError(.truncated, at: 2, reading: "inner"))
     }
@@ -71,22 +71,22 @@ struct DERReaderTests {
         let bytes = DERBytes.sequence(DERBytes.null)
         var reader = DERReader(0..<bytes.count)
         let error = DERError.thrown { () throws(DERError) in
-            _ = try reader.next(DERTag.set, in: bytes.elementSpan, reading: "list")
+            _ = try reader.next(DERTag.set, in: bytes, reading: "list")
         }
         #expect(error == DERError(.unexpectedTag, at: 0, reading: "list"))
         #expect(error?.description == "list at byte 0 has another type than the one that belongs here")
         var again = DERReader(0..<bytes.count)
-        #expect(try again.next(DERTag.sequence, in: bytes.elementSpan, reading: "list").count == 2)
+        #expect(try again.next(DERTag.sequence, in: bytes, reading: "list").count == 2)
     }
 
     @Test("A missing optional element does not move the reader")
     func optional() throws {
         let bytes = DERBytes.null
         var reader = DERReader(0..<bytes.count)
-        #expect(try reader.nextIfPresent(DERTag.boolean, in: bytes.elementSpan, reading: "flag") == nil)
+        #expect(try reader.nextIfPresent(DERTag.boolean, in: bytes, reading: "flag") == nil)
         #expect(reader.position == 0)
-        #expect(try reader.nextIfPresent(0x05, in: bytes.elementSpan, reading: "nothing") != nil)
-        #expect(try reader.nextIfPresent(0x05, in: bytes.elementSpan, reading: "nothing") == nil)
+        #expect(try reader.nextIfPresent(0x05, in: bytes, reading: "nothing") != nil)
+        #expect(try reader.nextIfPresent(0x05, in: bytes, reading: "nothing") == nil)
         #expect(reader.isAtEnd)
     }
 }

@@ -10,7 +10,7 @@ struct DERValueTests {
     ) -> Result<Value, DERError> {
         do throws(DERError) {
             var reader = DERReader(0..<bytes.count)
-            return .success(try body(try reader.next(in: bytes.elementSpan, reading: "value"), bytes))
+            return .success(try body(try reader.next(in: bytes, reading: "value"), bytes))
         } catch {
             return .failure(error)
         }
@@ -22,7 +22,7 @@ struct DERValueTests {
     func booleans() {
         let read = { (bytes: [UInt8]) in
             Self.read(bytes) { element, bytes throws(DERError) in
-                try element.boolean(in: bytes.elementSpan, reading: "value")
+                try element.boolean(in: bytes, reading: "value")
             }
         }
         #expect(read([0x01, 0x01, 0x00]) == .success(false))
@@ -36,7 +36,7 @@ struct DERValueTests {
     func integers() {
         let isRead = { (content: [UInt8]) in
             let result = Self.read([0x02, UInt8(content.count)] + content) { element, bytes throws(DERError) in
-                try element.checkInteger(in: bytes.elementSpan, reading: "value")
+                try element.checkInteger(in: bytes, reading: "value")
             }
             if case .success = result { return true } else { return false }
         }
@@ -52,7 +52,7 @@ struct DERValueTests {
     func smallIntegers() {
         let read = { (content: [UInt8]) in
             Self.read([0x02, UInt8(content.count)] + content) { element, bytes throws(DERError) in
-                try element.smallInteger(in: bytes.elementSpan, reading: "value")
+                try element.smallInteger(in: bytes, reading: "value")
             }
         }
         #expect(read([0x00]) == .success(0))
@@ -67,7 +67,7 @@ struct DERValueTests {
     func bitStrings() {
         let read = { (content: [UInt8]) in
             Self.read([0x03, UInt8(content.count)] + content) { element, bytes throws(DERError) in
-                try element.bitString(in: bytes.elementSpan, reading: "value").count
+                try element.bitString(in: bytes, reading: "value").count
             }
         }
         #expect(read([0x00]) == .success(0))
@@ -78,7 +78,7 @@ struct DERValueTests {
             #expect(read(wrong) == .failure(Self.invalid), "\(wrong)")
         }
         let octets = Self.read([0x04, 0x01, 0x00]) { element, bytes throws(DERError) in
-            try element.bitString(in: bytes.elementSpan, reading: "value")
+            try element.bitString(in: bytes, reading: "value")
         }
         #expect(octets == .failure(Self.invalid))
     }
@@ -87,8 +87,8 @@ struct DERValueTests {
     func objectIdentifiers() {
         let read = { (content: [UInt8]) in
             Self.read([0x06, UInt8(content.count)] + content) { element, bytes throws(DERError) in
-                try element.checkObjectIdentifier(in: bytes.elementSpan, reading: "value")
-                return OID(element, in: bytes.elementSpan).description
+                try element.checkObjectIdentifier(in: bytes, reading: "value")
+                return OID(element, in: bytes).description
             }
         }
         #expect(read([0x55, 0x04, 0x03]) == .success("2.5.4.3"))

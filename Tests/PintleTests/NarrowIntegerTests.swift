@@ -5,20 +5,6 @@ import Testing
 /// Tests arithmetic for systems with a 32-bit `Int`, such as older watches, by using `Int32` here.
 @Suite("32-bit integers")
 struct NarrowIntegerTests {
-    @Test("A host fits after the records of a small policy, whatever the integer width")
-    func smallPolicy() {
-        #expect(HostTableBuilder.hasRoom(after: Int32(0), forHostOf: 11))
-        #expect(HostTableBuilder.hasRoom(after: Int64(0), forHostOf: 11))
-    }
-
-    @Test("The records of a policy may use all offsets of 32 bits, and no more")
-    func largePolicy() {
-        #expect(HostTableBuilder.hasRoom(after: Int32.max, forHostOf: 253))
-        let last = Int64(UInt32.max) - Int64(RecordHeader.size) - 253 - 1
-        #expect(HostTableBuilder.hasRoom(after: last, forHostOf: 253))
-        #expect(!HostTableBuilder.hasRoom(after: last + 1, forHostOf: 253))
-    }
-
     @Test(
         "A length above the number of remaining octets is refused, whatever the integer width",
         arguments: [6, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF] as [UInt32])

@@ -35,27 +35,6 @@ struct ServerNameTests {
         #expect(name.hashValue == (try ServerName(canonical).hashValue))
     }
 
-    @Test("A name that the fast path accepts is left unchanged by the full parser")
-    func plain() {
-        var texts: [[UInt8]] = [[]]
-        for _ in 0..<5 {
-            for text in texts { for letter in "a0-.xA".utf8 { texts.append(text + [letter]) } }
-            texts = Array(Set(texts))
-        }
-        texts += [Self.label63, Self.label63 + "a", Self.longest, Self.longest + "a", "a." + Self.longest].map {
-            Array($0.utf8)
-        }
-        var count = 0
-        for text in texts where ServerName.isPlain(text) {
-            count += 1
-            #expect(IPAddress(ascii: text) == nil)
-            #expect(
-                (try? ServerName.canonicalName(text, text: text)) == text, "\(String(decoding: text, as: UTF8.self))")
-        }
-        #expect(
-            count > 500 && ServerName.isPlain(Array("a-0.x".utf8)) && ServerName.isPlain(Array(Self.longest.utf8)))
-    }
-
     @Test(
         "An invalid host is refused with its reason and a remedy",
         arguments: [

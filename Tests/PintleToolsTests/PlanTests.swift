@@ -164,6 +164,17 @@ struct PlanTests {
         #expect(try scene.outcome().advice == ["add-rule"])
     }
 
+    @Test("A host without a rule is unknown if the policy asks the user, and the report says so")
+    func askedHosts() throws {
+        var scene = PlanFixture()
+        scene.host = "other.example.com"
+        scene.policyMembers = #""unpinnedHosts": "askUser", "#
+        #expect(
+            try scene.outcome().lockOuts.first
+                == "1.0 100 % from 2026-11-20T00:00:00Z until 2027-01-10T00:00:00Z unknown-host")
+        #expect(try scene.outcome().advice == ["add-rule"])
+    }
+
     @Test("The report names a wrong issuer key with advice about it; the right one locks out no user")
     func issuerKey() throws {
         var scene = PlanFixture()
@@ -188,8 +199,8 @@ struct PlanTests {
         #expect(try scene.outcome().lockOuts == [])
     }
 
-    @Test("Random policies give the same decisions for stand-ins as for the real certificates")
-    func standIns() throws {
+    @Test("Random policies give the same decisions for the hashes of a plan as for the real certificates")
+    func realCertificates() throws {
         var numbers = SeededNumbers(state: 20_261_121)
         let now = Date(wholeSeconds: 1_795_000_000)
         let identities = try (0..<6).map { _ in try CertificateAuthority.root() }
@@ -218,11 +229,9 @@ struct PlanTests {
                     backupPins: backups.filter { !picked.contains($0) }, backup: .noneAccepted, expiry: expiry,
                     enforcement: Int.random(in: 0..<4, using: &numbers) == 0 ? .reportOnly : .enforce)
             }
-            let standIns = try StandIns(plan)
             let path = ValidatedPath(uncheckedLeafToAnchor: order.map { identities[$0].certificate.der })
             let real = policy.decide(endpoint, path: path, at: now)
-            let planned = standIns.decision(
-                try standIns.policy(policy), about: endpoint, serving: 0, at: now)
+            let planned = plan.decision(policy, about: endpoint, serving: 0, at: now)
             #expect(real.reason == planned.reason && real.isTrusted == planned.isTrusted)
             if case .trusted(.pinMatched(let one)) = real, case .trusted(.pinMatched(let two)) = planned {
                 #expect(one.depth == two.depth && one.isBackup == two.isBackup)

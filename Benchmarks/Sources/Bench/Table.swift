@@ -24,6 +24,11 @@ func printTable(_ title: String, _ header: [String], _ rows: [[String]], notes: 
     fflush(nil)
 }
 
+/// Returns "0.48 us, target <= 1: met".
+func limit(_ value: Double, atMost limit: Double, unit: String) -> String {
+    "\(text(value, decimals: 2)) \(unit), target <= \(text(limit)): \(value <= limit ? "met" : "MISSED")"
+}
+
 /// Returns "0.97 of at most 1.25", with a remark if the limit is exceeded.
 func ratio(_ ours: Double, to peer: Double, atMost limit: Double) -> String {
     let ratio = ours / peer

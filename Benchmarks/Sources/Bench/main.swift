@@ -7,7 +7,7 @@ do {
     case "paths": try PathSection.run(material)
     case "processes": try ProcessSection.run(material, arguments.dropFirst(2))
     case "updates": try UpdateSection.run()
-    case "hosts": try HostSection.run(go: arguments.count > 2 ? arguments[2] : nil)
+    case "hosts": try HostSection.run()
     case "allocations":
         for (name, peer) in try countedCases(material).sorted(by: { $0.key < $1.key }) {
             print(name, text(allocations(of: try peer()), decimals: 2))

@@ -1,7 +1,6 @@
 #define OPENSSL_SUPPRESS_DEPRECATED 1
 #include "baselines.h"
 
-#include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 #include <string.h>
@@ -54,24 +53,10 @@ static int hash_public_key(baseline_pin_method method, const baseline_certificat
         return 1;
     }
     if (!find_public_key(der, &key)) return 0;
-    if (method == BASELINE_WALK_LOW_LEVEL) {
-        SHA256_CTX context;
-        SHA256_Init(&context);
-        SHA256_Update(&context, key.bytes, key.count);
-        SHA256_Final(digest, &context);
-    } else if (method == BASELINE_WALK_EVP) {
-        static EVP_MD *function;
-        static EVP_MD_CTX *context;
-        if (function == NULL) {
-            function = EVP_MD_fetch(NULL, "SHA256", NULL);
-            context = EVP_MD_CTX_new();
-        }
-        EVP_DigestInit_ex2(context, function, NULL);
-        EVP_DigestUpdate(context, key.bytes, key.count);
-        EVP_DigestFinal_ex(context, digest, NULL);
-    } else {
-        SHA256(key.bytes, key.count, digest);
-    }
+    SHA256_CTX context;
+    SHA256_Init(&context);
+    SHA256_Update(&context, key.bytes, key.count);
+    SHA256_Final(digest, &context);
     return 1;
 }
 

@@ -12,7 +12,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
     var reader = DERReader(0..<input.count)
     var chain: [[UInt8]] = []
-    while let element = try? reader.next(in: input.span, reading: "certificate") {
+    while let element = try? reader.next(in: input, reading: "certificate") {
         chain.append(Array(input[element.range]))
     }
     guard let last = chain.popLast(), let anchor = try? Certificate(der: last),

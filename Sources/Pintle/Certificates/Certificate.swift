@@ -39,11 +39,10 @@ public struct Certificate: Sendable {
     /// is an error (RFC 5280 section 4.2).
     public init(der: [UInt8]) throws(DERError) {
         guard der.count <= Self.maximumSize else { throw DERError(.tooLarge, at: 0, reading: "certificate") }
-        let bytes = der.elementSpan
-        let layout = try CertificateLayout(bytes)
-        try DistinguishedName.check(layout.issuer, in: bytes)
-        try DistinguishedName.check(layout.subject, in: bytes)
-        let extensions = try Self.extensions(layout.extensions, in: bytes)
+        let layout = try CertificateLayout(der)
+        try DistinguishedName.check(layout.issuer, in: der)
+        try DistinguishedName.check(layout.subject, in: der)
+        let extensions = try Self.extensions(layout.extensions, in: der)
 
         var names: [GeneralName]?
         var basicConstraints: BasicConstraints?
@@ -53,19 +52,19 @@ public struct Certificate: Sendable {
         var room = GeneralName.Room()
         for field in extensions {
             switch field.identifier {
-            case .subjectAltName: names = try Self.alternativeNames(field, in: bytes, of: der, &room)
-            case .basicConstraints: basicConstraints = try BasicConstraints(field, in: bytes)
-            case .keyUsage: keyUsage = try KeyUsage(field, in: bytes)
-            case .extendedKeyUsage: extendedKeyUsage = try ExtendedKeyUsage(field, in: bytes)
-            case .nameConstraints: nameConstraints = try NameConstraints(field, in: bytes, of: der, &room)
+            case .subjectAltName: names = try Self.alternativeNames(field, in: der, &room)
+            case .basicConstraints: basicConstraints = try BasicConstraints(field, in: der)
+            case .keyUsage: keyUsage = try KeyUsage(field, in: der)
+            case .extendedKeyUsage: extendedKeyUsage = try ExtendedKeyUsage(field, in: der)
+            case .nameConstraints: nameConstraints = try NameConstraints(field, in: der, &room)
             default: break
             }
         }
         self.der = der
         version = layout.version
         serialNumber = der[layout.serialNumber]
-        validity = try Validity(layout.validity, in: bytes)
-        publicKey = try PublicKeyDescription(layout.subjectPublicKeyInfo, in: bytes)
+        validity = try Validity(layout.validity, in: der)
+        publicKey = try PublicKeyDescription(layout.subjectPublicKeyInfo, in: der)
         subjectAlternativeNames = names
         self.basicConstraints = basicConstraints
         self.keyUsage = keyUsage
@@ -80,10 +79,7 @@ public struct Certificate: Sendable {
 
     /// The SHA-256 of the SubjectPublicKeyInfo.
     public var publicKeyPin: PublicKeyPin {
-        PublicKeyPin(
-            digest: der.withUnsafeBytes { bytes in
-                SHA256Digest(hashing: UnsafeRawBufferPointer(rebasing: bytes[layout.subjectPublicKeyInfo.range]))
-            })
+        PublicKeyPin(digest: SHA256Digest(hashing: subjectPublicKeyInfo))
     }
 
     /// The SHA-256 of the certificate, commonly called its fingerprint.
@@ -112,7 +108,7 @@ public struct Certificate: Sendable {
     }
 
     private func name(_ element: DERElement) -> DistinguishedName {
-        DistinguishedName(element, in: der.elementSpan)
+        DistinguishedName(element, in: der)
     }
 
     /// The maximum number of extensions. Real certificates have far fewer; the limit bounds the quadratic search for
@@ -121,7 +117,7 @@ public struct Certificate: Sendable {
 
     /// Parses `Extensions ::= SEQUENCE SIZE (1..MAX) OF Extension`.
     private static func extensions(
-        _ list: DERElement?, in bytes: borrowing Span<UInt8>
+        _ list: DERElement?, in bytes: [UInt8]
     ) throws(DERError) -> [CertificateExtension] {
         guard let list else { return [] }
         guard !list.isEmpty else { throw DERError(.invalidValue, at: list.start, reading: "extensions") }
@@ -147,7 +143,7 @@ public struct Certificate: Sendable {
 
     /// Parses `SubjectAltName ::= SEQUENCE SIZE (1..MAX) OF GeneralName`.
     private static func alternativeNames(
-        _ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room
+        _ field: CertificateExtension, in bytes: [UInt8], _ room: inout GeneralName.Room
     ) throws(DERError) -> [GeneralName] {
         var outer = DERReader(field.value)
         let list = try outer.next(DERTag.sequence, in: bytes, reading: "subjectAltName")
@@ -157,7 +153,7 @@ public struct Certificate: Sendable {
         var reader = DERReader(contentsOf: list)
         while !reader.isAtEnd {
             try room.spendOne(at: list.start, reading: "subjectAltName")
-            names.append(try GeneralName(reader.next(in: bytes, reading: "subjectAltName"), in: bytes, of: der))
+            names.append(try GeneralName(reader.next(in: bytes, reading: "subjectAltName"), in: bytes))
         }
         return names
     }

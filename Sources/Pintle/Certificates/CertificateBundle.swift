@@ -93,9 +93,8 @@ public struct CertificateBundle: Sendable {
 extension Certificate {
     /// Returns whether the bytes begin with a certificate in DER, with more bytes behind it.
     package static func isFirstOfSeveral(in bytes: [UInt8]) -> Bool {
-        let span = bytes.elementSpan
-        var reader = DERReader(0..<span.count)
-        guard let first = try? reader.next(DERTag.sequence, in: span, reading: "certificate"), first.end < span.count
+        var reader = DERReader(0..<bytes.count)
+        guard let first = try? reader.next(DERTag.sequence, in: bytes, reading: "certificate"), first.end < bytes.count
         else { return false }
         return (try? Certificate(der: Array(bytes[first.range]))) != nil
     }

@@ -5,7 +5,7 @@ struct CertificateExtension {
     /// The range of the contents of the OCTET STRING.
     let value: Range<Int>
 
-    init(_ element: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
+    init(_ element: DERElement, in bytes: [UInt8]) throws(DERError) {
         var reader = DERReader(contentsOf: element)
         let name = try reader.next(in: bytes, reading: "extnID")
         try name.checkObjectIdentifier(in: bytes, reading: "extnID")
@@ -31,7 +31,7 @@ package struct BasicConstraints: Sendable, Hashable {
     package let isCritical: Bool
 
     /// Parses `BasicConstraints ::= SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER OPTIONAL }`.
-    init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
+    init(_ field: CertificateExtension, in bytes: [UInt8]) throws(DERError) {
         var outer = DERReader(field.value)
         var reader = DERReader(
             contentsOf: try outer.next(DERTag.sequence, in: bytes, reading: "basicConstraints"))
@@ -63,7 +63,7 @@ package struct KeyUsage: OptionSet, Sendable, Hashable {
     package static let keyCertSign = KeyUsage(rawValue: 0x0400)
     package static let cRLSign = KeyUsage(rawValue: 0x0200)
 
-    init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
+    init(_ field: CertificateExtension, in bytes: [UInt8]) throws(DERError) {
         var reader = DERReader(field.value)
         let bits = try reader.next(in: bytes, reading: "keyUsage").bitString(in: bytes, reading: "keyUsage")
         try reader.finish(reading: "keyUsage")
@@ -86,7 +86,7 @@ package struct ExtendedKeyUsage: Sendable, Hashable {
     private static let maximumPurposes = 128
 
     /// Parses `ExtKeyUsageSyntax ::= SEQUENCE SIZE (1..MAX) OF KeyPurposeId`.
-    init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
+    init(_ field: CertificateExtension, in bytes: [UInt8]) throws(DERError) {
         var outer = DERReader(field.value)
         let list = try outer.next(DERTag.sequence, in: bytes, reading: "extKeyUsage")
         try outer.finish(reading: "extKeyUsage")
@@ -117,7 +117,7 @@ package struct NameConstraints: Sendable, Hashable {
     /// Parses `NameConstraints ::= SEQUENCE { permittedSubtrees [0] GeneralSubtrees OPTIONAL, excludedSubtrees [1]
     /// GeneralSubtrees OPTIONAL }`. Each list holds at least one subtree.
     init(
-        _ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room
+        _ field: CertificateExtension, in bytes: [UInt8], _ room: inout GeneralName.Room
     ) throws(DERError) {
         var outer = DERReader(field.value)
         let constraints = try outer.next(DERTag.sequence, in: bytes, reading: "nameConstraints")
@@ -127,10 +127,10 @@ package struct NameConstraints: Sendable, Hashable {
         }
         var reader = DERReader(contentsOf: constraints)
         permitted = try Self.subtrees(
-            reader.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "permittedSubtrees"), in: bytes, of: der,
+            reader.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "permittedSubtrees"), in: bytes,
             &room)
         excluded = try Self.subtrees(
-            reader.nextIfPresent(DERTag.constructed(1), in: bytes, reading: "excludedSubtrees"), in: bytes, of: der,
+            reader.nextIfPresent(DERTag.constructed(1), in: bytes, reading: "excludedSubtrees"), in: bytes,
             &room)
         try reader.finish(reading: "nameConstraints")
     }
@@ -138,7 +138,7 @@ package struct NameConstraints: Sendable, Hashable {
     /// Parses `GeneralSubtree ::= SEQUENCE { base GeneralName, minimum [0] DEFAULT 0, maximum [1] OPTIONAL }`. RFC 5280
     /// allows neither minimum nor maximum.
     private static func subtrees(
-        _ list: DERElement?, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room
+        _ list: DERElement?, in bytes: [UInt8], _ room: inout GeneralName.Room
     ) throws(DERError) -> [GeneralName] {
         guard let list else { return [] }
         guard !list.isEmpty else { throw DERError(.invalidValue, at: list.start, reading: "generalSubtrees") }
@@ -150,7 +150,7 @@ package struct NameConstraints: Sendable, Hashable {
             var fields = DERReader(contentsOf: subtree)
             let base = try fields.next(in: bytes, reading: "base")
             try fields.finish(reading: "generalSubtree")
-            names.append(try GeneralName(base, in: bytes, of: der))
+            names.append(try GeneralName(base, in: bytes))
         }
         return names
     }

@@ -26,7 +26,7 @@ struct CertificateLayout {
     var extensions: DERElement?
     var tbsCertificate: Range<Int>
 
-    init(_ bytes: borrowing Span<UInt8>) throws(DERError) {
+    init(_ bytes: [UInt8]) throws(DERError) {
         var input = DERReader(0..<bytes.count)
         var certificate = DERReader(
             contentsOf: try input.next(DERTag.sequence, in: bytes, reading: "certificate"))
@@ -65,7 +65,7 @@ struct CertificateLayout {
     }
 
     /// Parses `Version ::= INTEGER { v1(0), v2(1), v3(2) }`. DER never writes v1, because it is the default.
-    private static func version(in tagged: DERElement, _ bytes: borrowing Span<UInt8>) throws(DERError) -> Int {
+    private static func version(in tagged: DERElement, _ bytes: [UInt8]) throws(DERError) -> Int {
         var reader = DERReader(contentsOf: tagged)
         let number = try reader.next(DERTag.integer, in: bytes, reading: "version")
         try reader.finish(reading: "version")

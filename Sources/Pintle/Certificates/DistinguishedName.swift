@@ -27,7 +27,7 @@ public struct DistinguishedName: Sendable, Hashable {
     public var isEmpty: Bool { attributes.isEmpty }
 
     /// Parses an element that has passed `check`.
-    package init(_ name: DERElement, in bytes: borrowing Span<UInt8>) {
+    package init(_ name: DERElement, in bytes: [UInt8]) {
         var attributes: [Attribute] = []
         var sets = DERReader(contentsOf: name)
         while let set = try? sets.next(DERTag.set, in: bytes, reading: "relativeDistinguishedName") {
@@ -49,7 +49,7 @@ public struct DistinguishedName: Sendable, Hashable {
     }
 
     /// Checks `Name ::= SEQUENCE OF SET SIZE (1..MAX) OF SEQUENCE { type OBJECT IDENTIFIER, value ANY }`.
-    package static func check(_ name: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
+    package static func check(_ name: DERElement, in bytes: [UInt8]) throws(DERError) {
         var sets = DERReader(contentsOf: name)
         while !sets.isAtEnd {
             let set = try sets.next(DERTag.set, in: bytes, reading: "relativeDistinguishedName")
@@ -59,7 +59,7 @@ public struct DistinguishedName: Sendable, Hashable {
     }
 
     /// Counts the emailAddress attributes (RFC 2985 section 5.2.1) of an element that has passed `check`.
-    static func emailAddressCount(_ name: DERElement, in bytes: borrowing Span<UInt8>) -> Int {
+    static func emailAddressCount(_ name: DERElement, in bytes: [UInt8]) -> Int {
         var count = 0
         var sets = DERReader(contentsOf: name)
         while let set = try? sets.next(DERTag.set, in: bytes, reading: "relativeDistinguishedName") {
@@ -72,7 +72,7 @@ public struct DistinguishedName: Sendable, Hashable {
     }
 
     private static func pair(
-        _ pairs: inout DERReader, in bytes: borrowing Span<UInt8>
+        _ pairs: inout DERReader, in bytes: [UInt8]
     ) throws(DERError) -> (type: DERElement, value: DERElement) {
         let pair = try pairs.next(DERTag.sequence, in: bytes, reading: "attributeTypeAndValue")
         var reader = DERReader(contentsOf: pair)

@@ -15,10 +15,8 @@ package enum GeneralName: Sendable, Hashable {
     case other(tag: UInt8, ArraySlice<UInt8>)
 
     /// Parses a name.
-    ///
-    /// - Parameter der: the array that `bytes` is a view of.
-    init(_ element: DERElement, in bytes: borrowing Span<UInt8>, of der: [UInt8]) throws(DERError) {
-        let octets = der[element.contents]
+    init(_ element: DERElement, in bytes: [UInt8]) throws(DERError) {
+        let octets = bytes[element.contents]
         switch element.tag {
         case DERTag.primitive(1): self = .email(try Self.ia5(octets, element, reading: "rfc822Name"))
         case DERTag.primitive(2): self = .dns(try Self.ia5(octets, element, reading: "dNSName"))
@@ -28,7 +26,7 @@ package enum GeneralName: Sendable, Hashable {
             var inner = DERReader(contentsOf: element)
             let name = try inner.next(DERTag.sequence, in: bytes, reading: "directoryName")
             try inner.finish(reading: "directoryName")
-            self = .directoryName(der[name.range])
+            self = .directoryName(bytes[name.range])
         case DERTag.constructed(0), DERTag.constructed(3), DERTag.constructed(5), DERTag.primitive(8):
             self = .other(tag: element.tag & 0x1F, octets)
         default:

@@ -19,13 +19,13 @@ package enum KeyAlgorithm {
     /// certificate.
     package init(ofCertificate der: [UInt8]) {
         do {
-            self = try Self.read(der.elementSpan)
+            self = try Self.read(der)
         } catch {
             self = .unreadable
         }
     }
 
-    private static func read(_ bytes: borrowing Span<UInt8>) throws(DERError) -> KeyAlgorithm {
+    private static func read(_ bytes: [UInt8]) throws(DERError) -> KeyAlgorithm {
         var info = DERReader(try SubjectPublicKeyInfo.range(inCertificate: bytes))
         var fields = DERReader(
             contentsOf: try info.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo"))

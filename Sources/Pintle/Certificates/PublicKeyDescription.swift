@@ -61,14 +61,13 @@ package struct PublicKeyDescription: Sendable, Hashable {
 
     /// Parses a SubjectPublicKeyInfo in DER, which must be the whole input.
     package init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
-        let bytes = der.elementSpan
-        var input = DERReader(0..<bytes.count)
-        let info = try input.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo")
+        var input = DERReader(0..<der.count)
+        let info = try input.next(DERTag.sequence, in: der, reading: "subjectPublicKeyInfo")
         try input.finish(reading: "subjectPublicKeyInfo")
-        try self.init(info, in: bytes)
+        try self.init(info, in: der)
     }
 
-    package init(_ info: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
+    package init(_ info: DERElement, in bytes: [UInt8]) throws(DERError) {
         var reader = DERReader(contentsOf: info)
         var algorithm = DERReader(
             contentsOf: try reader.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo.algorithm"))
@@ -112,7 +111,7 @@ package struct PublicKeyDescription: Sendable, Hashable {
 
     /// Parses `RSAPublicKey ::= SEQUENCE { modulus INTEGER, publicExponent INTEGER }` (RFC 8017 appendix A.1.1).
     private static func rsaNumbers(
-        _ key: Range<Int>, in bytes: borrowing Span<UInt8>
+        _ key: Range<Int>, in bytes: [UInt8]
     ) throws(DERError) -> (modulus: DERElement, exponent: DERElement) {
         var reader = DERReader(key)
         let outer = try reader.next(DERTag.sequence, in: bytes, reading: "RSAPublicKey")
@@ -128,7 +127,7 @@ package struct PublicKeyDescription: Sendable, Hashable {
 
     /// Returns the size of `p` in `Dss-Parms ::= SEQUENCE { p INTEGER, q INTEGER, g INTEGER }` (RFC 3279 section
     /// 2.3.2), or `nil` if the key inherits the parameters from its issuer.
-    private static func primeBits(_ parameters: DERElement?, in bytes: borrowing Span<UInt8>) throws(DERError) -> Int? {
+    private static func primeBits(_ parameters: DERElement?, in bytes: [UInt8]) throws(DERError) -> Int? {
         guard let parameters, parameters.tag == DERTag.sequence else { return nil }
         var numbers = DERReader(contentsOf: parameters)
         let prime = try numbers.next(DERTag.integer, in: bytes, reading: "p")
@@ -136,14 +135,14 @@ package struct PublicKeyDescription: Sendable, Hashable {
         return bitWidth(of: prime, in: bytes)
     }
 
-    private static func bitWidth(of integer: DERElement, in bytes: borrowing Span<UInt8>) -> Int {
+    private static func bitWidth(of integer: DERElement, in bytes: [UInt8]) -> Int {
         var first = integer.contentStart
         while first < integer.end, bytes[first] == 0 { first += 1 }
         guard first < integer.end else { return 0 }
         return (integer.end - first) * 8 - bytes[first].leadingZeroBitCount
     }
 
-    private static func curve(_ parameters: DERElement?, in bytes: borrowing Span<UInt8>) throws(DERError) -> Curve {
+    private static func curve(_ parameters: DERElement?, in bytes: [UInt8]) throws(DERError) -> Curve {
         guard let parameters else { return .explicit }
         guard parameters.tag == DERTag.objectIdentifier else { return .explicit }
         try parameters.checkObjectIdentifier(in: bytes, reading: "namedCurve")

@@ -43,22 +43,12 @@ public struct PublicKeyPin: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Parses the notation that `description` prints, which most pins use. Returns `nil` for any other notation and for
-    /// pins that ``init(_:)`` refuses.
-    init?(printed text: RawSpan) {
-        let prefix: UInt64 = 0x2F_3635_3261_6873  // "sha256/", the first letter in the lowest byte
-        guard text.byteCount == 51, text.word(at: 0) & 0x00FF_FFFF_FFFF_FFFF == prefix,
-            let digest = SHA256Digest(base64: text, at: 7), digest != .ofNothing
-        else { return nil }
-        self.digest = digest
-    }
-
     /// Hashes a SubjectPublicKeyInfo.
     ///
     /// - Parameter der: the whole structure, as `openssl pkey -pubout -outform DER` writes it. Raw key bytes are
     ///   refused.
     public init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
-        try SubjectPublicKeyInfo.check(der.elementSpan)
+        try SubjectPublicKeyInfo.check(der)
         digest = SHA256Digest(hashing: der)
     }
 
@@ -75,8 +65,7 @@ public struct PublicKeyPin: Sendable, Hashable {
         return zip(bytes, 0...).allSatisfy { $0 == period[$1 % 3] }
     }
 
-    /// Returns the text without its prefix. It works on bytes, because `String` compares prefixes by `Character`, which
-    /// is slow.
+    /// Returns the bytes of the text without its prefix.
     private static func withoutPrefix(_ text: some StringProtocol) throws(PinError) -> ArraySlice<UInt8> {
         guard text.utf8.count <= 1024 else { throw PinError(.notEncoded, in: text) }
         var rest = Array(text.utf8)[...]

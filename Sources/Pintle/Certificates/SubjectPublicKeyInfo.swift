@@ -10,8 +10,7 @@ enum SubjectPublicKeyInfo {
     /// Returns the range of the structure in a certificate. It reads only the elements before it.
     ///
     /// Use it for certificates that have passed validation: it checks only the elements that it reads.
-    @inline(__always)
-    static func range(inCertificate bytes: borrowing Span<UInt8>) throws(DERError) -> Range<Int> {
+    static func range(inCertificate bytes: [UInt8]) throws(DERError) -> Range<Int> {
         var input = DERReader(0..<bytes.count)
         var certificate = DERReader(
             contentsOf: try input.next(DERTag.sequence, in: bytes, reading: "certificate"))
@@ -27,7 +26,7 @@ enum SubjectPublicKeyInfo {
     }
 
     /// Throws unless the whole input is one SubjectPublicKeyInfo.
-    static func check(_ bytes: borrowing Span<UInt8>) throws(DERError) {
+    static func check(_ bytes: [UInt8]) throws(DERError) {
         var input = DERReader(0..<bytes.count)
         let outer = try input.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo")
         try input.finish(reading: "subjectPublicKeyInfo")

@@ -20,12 +20,11 @@ public struct Validity: Sendable, Hashable {
 
     /// Reads only the validity of a certificate in DER that has been read before.
     package init(ofCertificate der: [UInt8]) throws(DERError) {
-        let bytes = der.elementSpan
-        try self.init(CertificateLayout(bytes).validity, in: bytes)
+        try self.init(CertificateLayout(der).validity, in: der)
     }
 
     /// Parses `Validity ::= SEQUENCE { notBefore Time, notAfter Time }`.
-    init(_ validity: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
+    init(_ validity: DERElement, in bytes: [UInt8]) throws(DERError) {
         var reader = DERReader(contentsOf: validity)
         notBefore = try Self.time(try reader.next(in: bytes, reading: "notBefore"), in: bytes, reading: "notBefore")
         notAfter = try Self.time(try reader.next(in: bytes, reading: "notAfter"), in: bytes, reading: "notAfter")
@@ -35,7 +34,7 @@ public struct Validity: Sendable, Hashable {
     /// Parses UTCTime `YYMMDDHHMMSSZ` (1950 to 2049) or GeneralizedTime `YYYYMMDDHHMMSSZ`. The time must end in Z, have
     /// seconds but no fractions, and be a date that exists.
     private static func time(
-        _ element: DERElement, in bytes: borrowing Span<UInt8>, reading field: StaticString
+        _ element: DERElement, in bytes: [UInt8], reading field: StaticString
     ) throws(DERError) -> Date {
         let yearDigits: Int
         switch (element.tag, element.count) {

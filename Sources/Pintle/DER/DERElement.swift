@@ -19,7 +19,7 @@ package struct DERElement {
 
 extension DERElement {
     /// Parses a BOOLEAN: one octet, 0x00 or 0xFF (X.690 section 11.1).
-    func boolean(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Bool {
+    func boolean(in bytes: [UInt8], reading field: StaticString) throws(DERError) -> Bool {
         guard tag == DERTag.boolean, count == 1 else { throw DERError(.invalidValue, at: start, reading: field) }
         switch bytes[contentStart] {
         case 0x00: return false
@@ -29,7 +29,7 @@ extension DERElement {
     }
 
     /// Checks an INTEGER: at least one octet, two's complement in the shortest form (X.690 section 8.3.2).
-    func checkInteger(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) {
+    func checkInteger(in bytes: [UInt8], reading field: StaticString) throws(DERError) {
         guard tag == DERTag.integer, count >= 1 else { throw DERError(.invalidValue, at: start, reading: field) }
         if count >= 2 {
             let first = bytes[contentStart]
@@ -40,7 +40,7 @@ extension DERElement {
     }
 
     /// Parses an INTEGER that is not negative and fits an `Int32`.
-    func smallInteger(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Int {
+    func smallInteger(in bytes: [UInt8], reading field: StaticString) throws(DERError) -> Int {
         try checkInteger(in: bytes, reading: field)
         guard count <= 4, bytes[contentStart] < 0x80 else { throw DERError(.invalidValue, at: start, reading: field) }
         var value = 0
@@ -49,7 +49,7 @@ extension DERElement {
     }
 
     /// Parses a BIT STRING and returns the range of its octets, after the count of unused bits. Unused bits must be 0.
-    func bitString(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Range<Int> {
+    func bitString(in bytes: [UInt8], reading field: StaticString) throws(DERError) -> Range<Int> {
         guard tag == DERTag.bitString, count >= 1 else { throw DERError(.invalidValue, at: start, reading: field) }
         let unused = bytes[contentStart]
         guard unused < 8, unused == 0 || count >= 2 else { throw DERError(.invalidValue, at: start, reading: field) }
@@ -62,7 +62,7 @@ extension DERElement {
 
     /// Checks an OBJECT IDENTIFIER: at least one octet, each sub-identifier in the shortest form, and the last one
     /// complete (X.690 section 8.19).
-    func checkObjectIdentifier(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) {
+    func checkObjectIdentifier(in bytes: [UInt8], reading field: StaticString) throws(DERError) {
         guard tag == DERTag.objectIdentifier, count >= 1, bytes[end &- 1] < 0x80 else {
             throw DERError(.invalidValue, at: start, reading: field)
         }

@@ -18,8 +18,7 @@ package enum DERTag {
 
 /// A cursor over adjacent DER elements.
 ///
-/// The reader returns offsets and borrows the bytes for each step, so it copies nothing and keeps no reference to its
-/// input. It does not recurse: to read the contents of an element, the caller opens another reader on them, which
+/// The reader returns offsets, and takes the bytes for each step. It does not recurse: to read the contents of an element, the caller opens another reader on them, which
 /// always cover fewer bytes. The reader accepts only DER: definite lengths in their shortest form, at most four length
 /// octets, tag numbers up to 30.
 package struct DERReader {
@@ -40,51 +39,29 @@ package struct DERReader {
     var isAtEnd: Bool { position >= end }
 
     /// Returns the tag of the next element, or `nil` at the end.
-    func peekTag(in bytes: borrowing Span<UInt8>) -> UInt8? {
+    func peekTag(in bytes: [UInt8]) -> UInt8? {
         position < end ? bytes[position] : nil
     }
 
     /// Reads the next element, whatever its tag.
-    @inline(__always)
-    mutating func next(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> DERElement {
+    mutating func next(in bytes: [UInt8], reading field: StaticString) throws(DERError) -> DERElement {
         let element = try read(in: bytes, reading: field)
         position = element.end
         return element
     }
 
     /// Reads the next element, which must have this tag.
-    ///
-    /// The fast path handles the two forms of length that nearly all elements have and throws no error, so the compiler
-    /// keeps its state in registers. `read` handles all other cases, and all errors, out of line.
-    @inline(__always)
     package mutating func next(
-        _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
+        _ tag: UInt8, in bytes: [UInt8], reading field: StaticString
     ) throws(DERError) -> DERElement {
-        let start = position
-        let available = end &- start
-        if available >= 2, bytes[start] == tag {
-            let length = Int(bytes[start &+ 1])
-            if length < 0x80, available &- 2 >= length {
-                position = start &+ 2 &+ length
-                return DERElement(tag: tag, start: start, contentStart: start &+ 2, end: position)
-            }
-            if length == 0x82, available >= 4, bytes[start &+ 2] != 0 {
-                let length = Int(bytes[start &+ 2]) &<< 8 | Int(bytes[start &+ 3])
-                if available &- 4 >= length {
-                    position = start &+ 4 &+ length
-                    return DERElement(tag: tag, start: start, contentStart: start &+ 4, end: position)
-                }
-            }
-        }
         let element = try read(in: bytes, reading: field)
-        guard element.tag == tag else { throw DERError(.unexpectedTag, at: start, reading: field) }
+        guard element.tag == tag else { throw DERError(.unexpectedTag, at: element.start, reading: field) }
         position = element.end
         return element
     }
 
     /// Parses the element at the current position.
-    @inline(never)
-    private func read(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> DERElement {
+    private func read(in bytes: [UInt8], reading field: StaticString) throws(DERError) -> DERElement {
         let start = position
         guard end - start >= 2 else { throw DERError(.truncated, at: start, reading: field) }
         let tag = bytes[start]
@@ -122,9 +99,8 @@ package struct DERReader {
     }
 
     /// Reads the next element if it has this tag. Otherwise returns `nil` and reads nothing.
-    @inline(__always)
     package mutating func nextIfPresent(
-        _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
+        _ tag: UInt8, in bytes: [UInt8], reading field: StaticString
     ) throws(DERError) -> DERElement? {
         guard peekTag(in: bytes) == tag else { return nil }
         return try next(tag, in: bytes, reading: field)

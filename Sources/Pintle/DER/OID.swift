@@ -7,11 +7,8 @@ package struct OID: Sendable, Hashable {
     }
 
     /// Copies the contents of an element that the caller has checked with `checkObjectIdentifier`.
-    init(_ element: DERElement, in bytes: borrowing Span<UInt8>) {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(element.count)
-        for index in element.contents { octets.append(bytes[index]) }
-        self.octets = octets
+    init(_ element: DERElement, in bytes: [UInt8]) {
+        octets = Array(bytes[element.contents])
     }
 }
 
@@ -40,13 +37,9 @@ extension OID: CustomStringConvertible {
 }
 
 extension DERElement {
-    /// Returns whether this element is the given object identifier. It copies nothing.
-    func holds(_ identifier: OID, in bytes: borrowing Span<UInt8>) -> Bool {
-        guard tag == DERTag.objectIdentifier, count == identifier.octets.count else { return false }
-        for (offset, octet) in identifier.octets.enumerated() where bytes[contentStart + offset] != octet {
-            return false
-        }
-        return true
+    /// Returns whether this element is the given object identifier.
+    func holds(_ identifier: OID, in bytes: [UInt8]) -> Bool {
+        tag == DERTag.objectIdentifier && bytes[contents] == identifier.octets[...]
     }
 }
 

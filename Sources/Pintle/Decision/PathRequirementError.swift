@@ -40,11 +40,11 @@ extension PathTerms {
     ///
     /// A path that consists only of the leaf has no issuer, so it meets no term about the issuer.
     func unmet(by path: ValidatedPath) -> PathRequirementError? {
-        if let minimumLength, path.certificates.count < minimumLength {
-            return .pathTooShort(path.certificates.count, minimum: minimumLength)
+        if let minimumLength, path.count < minimumLength {
+            return .pathTooShort(path.count, minimum: minimumLength)
         }
         guard let issuerKey else { return nil }
-        let served = path.certificates.dropFirst().first.flatMap { PublicKeyPin(sliceOf: $0) }
+        let served = path.count > 1 ? path.publicKeyPin(at: 1) : nil
         return served == issuerKey ? nil : .otherIssuer(served, required: issuerKey)
     }
 }

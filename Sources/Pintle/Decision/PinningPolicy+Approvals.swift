@@ -10,7 +10,6 @@ extension PinningPolicy {
     ///
     /// The path is validated against the system's anchors first. The question to the user has to say whether the system
     /// trusts the server, and an approval accepts only the failures that the user saw then.
-    @inline(never)
     func decideByApproval(
         _ endpoint: ServerEndpoint, _ chain: PresentedChain, _ approvals: TrustApprovals, at instant: Date,
         validate: (PathRequest) -> PathOutcome
@@ -36,7 +35,6 @@ extension PinningPolicy {
     }
 
     /// Decides about a path that the caller's own validation has accepted.
-    @inline(never)
     func decideByApproval(
         _ endpoint: ServerEndpoint, _ path: ValidatedPath, _ approvals: TrustApprovals, at instant: Date
     ) -> TrustDecision {

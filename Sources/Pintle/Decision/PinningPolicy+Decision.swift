@@ -58,12 +58,12 @@ extension PinningPolicy {
             let (decision, path) = decideByApproval(endpoint, chain, approvals, at: instant, validate: validate)
             return conclude(decision, path)
         }
-        let terms = rule.map { storage.terms(of: $0.index) }
-        let isExpired = terms?.areExpired(at: instant) ?? false
+        let terms = rule.map { hosts[$0.index].terms }
+        let isExpired = terms?.expiry.isOver(at: instant) ?? false
         let outcome = validate(
             PathRequest(
-                chain: chain, host: endpoint.host, anchors: anchors(ofRule: rule?.index), instant: instant,
-                pins: isExpired ? nil : terms?.pinSet, terms: terms?.terms.path ?? .none))
+                chain: chain, host: endpoint.host, anchors: anchors(of: rule), instant: instant,
+                pins: isExpired ? nil : terms?.pinSet, terms: terms?.path ?? .none))
         switch outcome {
         case .invalid(let failure):
             return conclude(.rejected(.invalidPath(failure)))
@@ -80,16 +80,14 @@ extension PinningPolicy {
     /// Use it for TLS stacks whose validation cannot be asked for another path. Under `askUser`, a host without a rule
     /// gives `unknown-host` here; ``decide(_:path:approvals:at:)`` takes approvals into account.
     public func decide(_ endpoint: ServerEndpoint, path: ValidatedPath, at instant: Date) -> TrustDecision {
-        guard let match = storage.table.match(endpoint) else {
+        guard let rule = rule(for: endpoint) else {
             switch unpinnedHosts {
             case .systemTrust: return .trusted(.hostNotPinned)
             case .reject: return .rejected(.hostNotAllowed(endpoint))
             case .askUser: return decideByApproval(endpoint, path, .none, at: instant)
             }
         }
-        if let decision = storage.settled(rule: match.rule, path, at: instant) { return decision }
-        return decide(
-            endpoint, path: path, rule: storage.choice(match), presented: nil, at: instant, newestKnownTime: nil)
+        return decide(endpoint, path: path, rule: rule, presented: nil, at: instant, newestKnownTime: nil)
     }
 
     /// Decides about a path that the caller's own validation has just built, with the users' approvals of servers that
@@ -99,7 +97,7 @@ extension PinningPolicy {
     public func decide(
         _ endpoint: ServerEndpoint, path: ValidatedPath, approvals: TrustApprovals, at instant: Date
     ) -> TrustDecision {
-        guard unpinnedHosts == .askUser, storage.table.match(endpoint) == nil else {
+        guard unpinnedHosts == .askUser, rule(for: endpoint) == nil else {
             return decide(endpoint, path: path, at: instant)
         }
         return decideByApproval(endpoint, path, approvals, at: instant)
@@ -107,49 +105,41 @@ extension PinningPolicy {
 
     /// Returns the rule that decides about a server; `nil` if no rule covers it.
     public func rule(for endpoint: ServerEndpoint) -> MatchedRule? {
-        storage.table.match(endpoint).map(storage.choice)
+        guard let match = table.match(endpoint) else { return nil }
+        let host = hosts[match.rule]
+        return MatchedRule(index: match.rule, host: host.host, port: host.port, isExact: match.isExact)
     }
 }
 
 // MARK: Steps
 
 extension PinningPolicy {
-    // Keep the rare cases out of line, so that the common good connection does not pay for their large values on the
-    // stack.
-
     /// Runs steps 5 to 7, after checking the rule's terms about the path.
-    @inline(never)
     private func decide(
         _ endpoint: ServerEndpoint, path: ValidatedPath, rule: MatchedRule?, presented: PresentedChain?,
         at instant: Date, newestKnownTime: Date?
     ) -> TrustDecision {
         guard let rule else { return .trusted(.hostNotPinned) }
-        if let decision = storage.settled(rule: rule.index, path, at: instant) { return decision }
         #if DEBUG
         if let debugAnchors, debugAnchors.areEnd(of: path) { return .trusted(.hostNotPinned) }
         #endif
-        let compiled = storage.terms(of: rule.index)
-        let terms = compiled.terms
-        if !terms.path.isEmpty {
-            if let unmet = terms.path.unmet(by: path) {
-                return .rejected(.invalidPath(PathFailure(.other, text: unmet.description)))
-            }
-            if compiled.pinSet.isEmpty { return .trusted(.hostNotPinned) }
-            if !compiled.areExpired(at: instant), let match = compiled.pinSet.match(path) {
-                return .trusted(.pinMatched(match))
-            }
+        let terms = hosts[rule.index].terms
+        if let unmet = terms.path.unmet(by: path) {
+            return .rejected(.invalidPath(PathFailure(.other, text: unmet.description)))
         }
-        if compiled.areExpired(at: instant) {
+        if terms.pinSet.isEmpty { return .trusted(.hostNotPinned) }
+        if terms.expiry.isOver(at: instant) {
             let expiration = PinExpiration(
                 endpoint: endpoint, rule: rule,
                 isClockSuspicious: Self.isSuspicious(instant, newestKnownTime: newestKnownTime))
             if case .rejecting = terms.expiry { return .rejected(.pinsExpired(expiration)) }
             return .trusted(.pinsExpired(expiration))
         }
+        if let match = terms.pinSet.match(path) { return .trusted(.pinMatched(match)) }
         let mismatch = PinMismatch(
             endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.pins,
             backupPins: terms.backupPins,
-            slip: .find(terms, path: path, presented: presented, rule: rule, in: self))
+            slip: .find(terms, path: path, presented: presented, in: self))
         switch terms.enforcement {
         case .enforce: return .rejected(.pinMismatch(mismatch))
         case .reportOnly: return .trusted(.mismatchReportedOnly(mismatch))
@@ -157,12 +147,12 @@ extension PinningPolicy {
     }
 
     /// Returns the roots that paths may end at.
-    private func anchors(ofRule index: Int?) -> TrustAnchors {
-        let place = index.map { Int(storage.rules[$0].terms) }
+    private func anchors(of rule: MatchedRule?) -> TrustAnchors {
+        let anchors = rule.map { hosts[$0.index].anchors } ?? .system
         #if DEBUG
-        if let debugAnchors { return debugAnchors.anchors(ofTerms: place) }
+        if let debugAnchors { return debugAnchors.anchors(beside: anchors) }
         #endif
-        return place.map { storage.terms[$0].terms.anchors } ?? .system
+        return anchors
     }
 
     /// The lead over the newest known time from which a clock counts as suspicious.
@@ -170,39 +160,6 @@ extension PinningPolicy {
 
     private static func isSuspicious(_ instant: Date, newestKnownTime: Date?) -> Bool {
         newestKnownTime.map { instant.timeIntervalSince($0) > suspiciousLead } ?? false
-    }
-}
-
-extension PinningPolicy.Storage {
-    @inline(__always)
-    func terms(of rule: Int) -> CompiledTerms { terms[Int(rules[rule].terms)] }
-
-    /// Returns the verdict if step 5 or 7 trusts the server. This runs on every good connection, so it neither
-    /// allocates nor counts references.
-    @inline(__always)
-    func settled(rule: Int, _ path: ValidatedPath, at instant: Date) -> TrustDecision? {
-        Self.settled(terms, Int(rules[rule].terms), path, at: instant)
-    }
-
-    @inline(__always)
-    private static func settled(
-        _ terms: [CompiledTerms], _ place: Int, _ path: ValidatedPath, at instant: Date
-    ) -> TrustDecision? {
-        // A span accesses the terms in place. Copying one would retain and release five references.
-        let terms = terms.elementSpan
-        let pins = terms[place].pinSet.entries.elementSpan
-        if pins.isEmpty { return terms[place].terms.path.isEmpty ? .trusted(.hostNotPinned) : nil }
-        guard !terms[place].terms.expiry.isOver(at: instant), let match = pins.match(path, terms[place].settling)
-        else {
-            return nil
-        }
-        return .trusted(.pinMatched(match))
-    }
-
-    func choice(_ match: HostTable.Match) -> MatchedRule {
-        let record = table.record(at: rules[match.rule].record)
-        return MatchedRule(
-            index: match.rule, host: ServerName(canonical: record.host), port: record.port, isExact: match.isExact)
     }
 }
 

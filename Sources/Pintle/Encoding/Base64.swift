@@ -72,38 +72,16 @@ package enum Base64 {
         try decode(text[...], alphabet: alphabet, padding: padding, skippingBlanks: skippingBlanks)
     }
 
-    /// Decodes ASCII.
-    ///
-    /// - Parameters:
-    ///   - text: the characters. The offset in an error counts from the first one.
-    ///   - alphabet: the alphabet.
-    ///   - padding: whether the text must be padded.
-    ///   - skippingBlanks: whether white space is skipped.
-    ///   - head: bytes to put before the decoded ones, also in an error.
+    /// Decodes ASCII. The offset in an error counts from the first character of the slice.
     package static func decode(
         _ text: ArraySlice<UInt8>, alphabet: Alphabet = .either, padding: Padding = .optional,
-        skippingBlanks: Bool = false, after head: [UInt8] = []
+        skippingBlanks: Bool = false
     ) throws(DecodingError) -> [UInt8] {
-        var (decoder, offset) = Base64Decoder.reading(text, alphabet: alphabet, after: head)
-        while offset < text.endIndex {
-            offset = decoder.feedGroups(of: text, from: offset)
-            // Decode the next four characters one by one: they include the one that stopped the group decoder, or the
-            // text ends.
-            let end = min(offset + 4, text.endIndex)
-            while offset < end {
-                if !(skippingBlanks && text[offset].isBlank) {
-                    try decoder.feed(text[offset], at: offset - text.startIndex)
-                }
-                offset += 1
-            }
+        var decoder = Base64Decoder(alphabet: alphabet, capacity: text.count * 6 / 8)
+        for index in text.indices where !(skippingBlanks && text[index].isBlank) {
+            try decoder.feed(text[index], at: index - text.startIndex)
         }
         return try decoder.finish(padding: padding, at: text.count)
-    }
-
-    /// Returns the number of bytes that a text without blanks decodes to, if it can be decoded.
-    package static func decodedCount(of text: ArraySlice<UInt8>) -> Int {
-        let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
-        return (text.count - padding) * 6 / 8
     }
 
     private static func character(_ value: UInt8, _ isURLSafe: Bool) -> UInt8 {

@@ -5,7 +5,7 @@ extension JSONParser {
         var hasEscapes = false
         position += 1
         scanning: while true {
-            position = endOfPlain
+            while position < bytes.count, isPlain(bytes[position]) { position += 1 }
             guard position < bytes.count else {
                 throw error(
                     .unexpectedEnd, at: start, "this string has no closing quote", hint: "add it where the string ends")
@@ -27,43 +27,8 @@ extension JSONParser {
             .init(kind: .string, start: start, end: position, next: nodes.count + 1, hasEscapes: hasEscapes))
     }
 
-    /// The offset of the next byte that needs a check. It scans eight bytes at a time, and 32 in a long string: an
-    /// update consists mostly of one.
-    private var endOfPlain: Int {
-        let text = bytes.elementSpan.bytes
-        var offset = position
-        while offset &+ 8 <= text.byteCount {
-            let found = Self.special(in: text.word(at: offset))
-            guard found == 0 else { return offset &+ found.trailingZeroBitCount / 8 }
-            offset &+= 8
-            guard offset &- position == 64 else { continue }
-            while offset &+ 32 <= text.byteCount, Self.arePlain(text, at: offset) { offset &+= 32 }
-        }
-        while offset < text.byteCount, Self.isPlain(bytes[offset]) { offset &+= 1 }
-        return offset
-    }
-
-    /// Returns whether the 32 bytes at this offset are plain.
-    @inline(__always)
-    private static func arePlain(_ text: RawSpan, at offset: Int) -> Bool {
-        special(in: text.word(at: offset)) | special(in: text.word(at: offset &+ 8))
-            | special(in: text.word(at: offset &+ 16)) | special(in: text.word(at: offset &+ 24)) == 0
-    }
-
-    /// Returns a word in which the high bit of each byte that is not plain is set. A carry can set a high bit wrongly
-    /// only above a byte that has set its own, so the lowest one is right.
-    @inline(__always)
-    private static func special(in word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs = ones << 7
-        let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
-        let slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-        // No byte with its high bit set is plain, so the subtractions need no mask against it.
-        return (word | (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones)) & highs
-    }
-
     /// Returns whether a byte needs no check: ASCII other than quotes, backslashes and control characters.
-    private static func isPlain(_ byte: UInt8) -> Bool {
+    private func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 

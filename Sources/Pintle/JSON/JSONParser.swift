@@ -44,34 +44,8 @@ struct JSONParser {
     /// The byte at `position`, or NUL at the end. No rule of the grammar accepts NUL.
     var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
-    @inline(__always)
     mutating func skipBlanks() {
-        // Most values and separators follow directly. Every blank is at most a space.
-        if current <= 0x20 { position = endOfBlanks }
-    }
-
-    /// The offset of the next byte that is not white space. Most white space is a line break followed by indentation,
-    /// which is skipped eight spaces at a time.
-    private var endOfBlanks: Int {
-        let text = bytes.elementSpan.bytes
-        var offset = position
-        while offset < text.byteCount {
-            switch bytes[offset] {
-            case 0x0A:
-                offset &+= 1
-                while offset &+ 8 <= text.byteCount {
-                    let other = text.word(at: offset) ^ 0x2020_2020_2020_2020
-                    guard other == 0 else {
-                        offset &+= other.trailingZeroBitCount / 8
-                        break
-                    }
-                    offset &+= 8
-                }
-            case 0x20, 0x09, 0x0D: offset &+= 1
-            default: return offset
-            }
-        }
-        return offset
+        while position < bytes.count, bytes[position].isBlank { position += 1 }
     }
 
     private mutating func parseValue(depth: Int) throws(JSONError) {

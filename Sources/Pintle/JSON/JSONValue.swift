@@ -52,13 +52,6 @@ package struct JSONValue: Sendable {
         return node.hasEscapes ? JSONEscapes.decode(content)[...] : content
     }
 
-    /// The range of the string between its quotes in the document's bytes, or `nil` unless this is a string without
-    /// escapes.
-    var plainRange: Range<Int>? {
-        let node = node
-        return node.kind == .string && !node.hasEscapes ? tape.rawRange(of: node) : nil
-    }
-
     /// Returns whether this is a string of exactly these scalars, without Unicode normalization. It allocates memory
     /// only if the string has escapes.
     package func equals(_ text: StaticString) -> Bool {

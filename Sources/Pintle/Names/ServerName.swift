@@ -24,10 +24,6 @@ public struct ServerName: Sendable, Hashable {
 
     /// Parses the UTF-8 of a host.
     init(utf8 text: [UInt8]) throws(ServerNameError) {
-        if Self.isPlain(text) {
-            self.init(canonical: text, ipAddress: nil)
-            return
-        }
         guard text.count <= 256 else {
             throw ServerNameError(.tooLong, in: String(String(decoding: text, as: UTF8.self).prefix(64)) + "…")
         }
@@ -65,31 +61,7 @@ public struct ServerName: Sendable, Hashable {
         ipAddress == nil ? description.split(separator: ".") : []
     }
 
-    /// Returns whether this is a DNS name in canonical form, which ``canonicalName(_:text:)`` would return unchanged.
-    /// This is a fast path in one pass. It returns `false` if the last label does not begin with a letter, because that
-    /// may be an address.
-    static func isPlain(_ name: [UInt8]) -> Bool {
-        guard 1...253 ~= name.count else { return false }
-        var labelStart = 0
-        for index in name.indices {
-            switch name[index] {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                continue
-            case UInt8(ascii: "-"):
-                guard index > labelStart, index + 1 < name.count, name[index + 1] != UInt8(ascii: ".") else {
-                    return false
-                }
-            case UInt8(ascii: "."):
-                guard 1...63 ~= index - labelStart else { return false }
-                labelStart = index + 1
-            default: return false
-            }
-        }
-        guard 1...63 ~= name.count - labelStart else { return false }
-        return UInt8(ascii: "a")...UInt8(ascii: "z") ~= name[labelStart]
-    }
-
-    static func canonicalName(_ input: [UInt8], text: [UInt8]) throws(ServerNameError) -> [UInt8] {
+    private static func canonicalName(_ input: [UInt8], text: [UInt8]) throws(ServerNameError) -> [UInt8] {
         func error(_ reason: ServerNameError.Reason) -> ServerNameError {
             ServerNameError(reason, in: String(decoding: text, as: UTF8.self))
         }

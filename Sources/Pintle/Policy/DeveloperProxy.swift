@@ -19,7 +19,7 @@ extension PinningPolicy {
     /// - Parameter certificates: the roots of the proxy. They replace those of an earlier call.
     public func trusting(debugAnchors certificates: [Certificate]) -> PinningPolicy {
         var policy = self
-        policy.debugAnchors = DebugAnchors(certificates, beside: storage.terms.map(\.terms.anchors))
+        policy.debugAnchors = DebugAnchors(certificates, beside: anchors)
         return policy
     }
 }
@@ -30,23 +30,19 @@ extension PinningPolicy {
 /// anchor set.
 struct DebugAnchors: Sendable {
     private let certificates: Set<[UInt8]>
-    /// The combined anchors, in the order of the policy's terms.
-    private let besideRules: [TrustAnchors]
-    private let besideSystem: TrustAnchors
+    /// The combined anchors, by the identity of the anchors in the policy.
+    private var combined: [ObjectIdentifier: TrustAnchors] = [:]
 
-    init(_ certificates: [Certificate], beside rules: [TrustAnchors]) {
-        func joined(_ anchors: TrustAnchors) -> TrustAnchors {
-            TrustAnchors(anchors.certificates + certificates, includesSystem: anchors.includesSystem)
-        }
+    init(_ certificates: [Certificate], beside anchors: some Sequence<TrustAnchors>) {
         self.certificates = Set(certificates.map(\.der))
-        besideRules = rules.map(joined)
-        besideSystem = joined(.system)
+        for own in anchors where combined[ObjectIdentifier(own.identity)] == nil {
+            combined[ObjectIdentifier(own.identity)] = TrustAnchors(
+                own.certificates + certificates, includesSystem: own.includesSystem)
+        }
     }
 
-    /// Returns the anchors for a rule or for hosts without a rule.
-    ///
-    /// - Parameter terms: the index of a rule's terms; `nil` for hosts without a rule.
-    func anchors(ofTerms terms: Int?) -> TrustAnchors { terms.map { besideRules[$0] } ?? besideSystem }
+    /// Returns the proxy's anchors combined with some of the policy's.
+    func anchors(beside own: TrustAnchors) -> TrustAnchors { combined[ObjectIdentifier(own.identity)] ?? own }
 
     func areEnd(of path: ValidatedPath) -> Bool { path.certificates.last.map(certificates.contains) ?? false }
 }

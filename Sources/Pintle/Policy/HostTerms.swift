@@ -18,28 +18,11 @@ package struct HostTerms: Sendable, Hashable {
     /// The requirements on the path, apart from the pins.
     package var path = PathTerms.none
 
-    /// Hashes every term. Terms that most rules leave at their default are packed into one integer.
-    package func hash(into hasher: inout Hasher) {
-        var shape = UInt64(pins.count) << 32 | UInt64(truncatingIfNeeded: backupPins.count) << 8
-        if backupRequirement == .noneAccepted { shape |= 1 }
-        if requires == .leafAndCA { shape |= 2 }
-        if enforcement == .reportOnly { shape |= 4 }
-        if anchors.includesSystem { shape |= 8 }
-        if case .rejecting = expiry { shape |= 16 }
-        hasher.combine(shape)
-        for pin in pins { pin.hashTerms(into: &hasher) }
-        for pin in backupPins { pin.hashTerms(into: &hasher) }
-        if let date = expiry.date { hasher.combine(date) }
-        if !anchors.certificates.isEmpty { hasher.combine(anchors.certificates) }
-        if !reportTo.isEmpty { hasher.combine(reportTo) }
-        if let withdrawalReason { hasher.combine(withdrawalReason) }
-        if !path.isEmpty { hasher.combine(path) }
-    }
+    var pinSet: PinSet { PinSet(pins: pins, backupPins: backupPins, requires: requires) }
 }
 
 extension HostTerms {
-    /// The terms of a rule that requires only a valid path. Code in this module sets further terms with the memberwise
-    /// initializer; a written initializer would copy the whole value once more.
+    /// The terms of a rule that requires only a valid path.
     package static let none = HostTerms()
 }
 
@@ -86,21 +69,7 @@ public enum BackupRequirement: Sendable, Hashable {
     case noneAccepted
 }
 
-extension Pin {
-    /// Hashes the pin. The common case, a key at any position, hashes only the digest.
-    fileprivate func hashTerms(into hasher: inout Hasher) {
-        switch subject {
-        case .publicKey(let pin): hasher.combine(pin.digest)
-        case .certificate(let pin):
-            hasher.combine(pin.digest)
-            hasher.combine(true)
-        }
-        if position != .any { hasher.combine(position) }
-    }
-}
-
 extension PinExpiry {
-    @inline(__always)
     func isOver(at instant: Date) -> Bool {
         date.map { instant >= $0 } ?? false
     }

@@ -2,7 +2,6 @@ extension PinnedHost {
     /// The problems of the rule, with places relative to the rule. The list may exceed `PolicyError.maximumProblems` a
     /// little, which tells the caller that there are too many.
     package var problems: [PolicyProblem] {
-        if isUsual { return [] }
         var problems: [PolicyProblem] = []
         if includesSubdomains, host.ipAddress != nil {
             problems.append(
@@ -29,14 +28,6 @@ extension PinnedHost {
         return problems
     }
 
-    /// A Boolean value that indicates whether this is a rule of the usual kind, which cannot have problems: for a name,
-    /// with system roots, different pins that match anywhere, and a backup among them. It is a fast path.
-    var isUsual: Bool {
-        !pins.isEmpty && !backupPins.isEmpty && !mayRepeatPins && requires == .anyPin && port != 0
-            && host.ipAddress == nil && anchors.includesSystem && anchors.certificates.isEmpty
-            && minimumPathLength == nil
-    }
-
     private var pinProblems: [PolicyProblem] {
         if pins.isEmpty, !backupPins.isEmpty {
             return [
@@ -55,7 +46,6 @@ extension PinnedHost {
                     message: "\(self) enforces \(count) and has no backup",
                     help: "make a key, keep it offline, add its pin: pintle pin backup.key\(move)"))
         }
-        if !mayRepeatPins { return problems + (requires == .leafAndCA ? leafAndCAProblems : []) }
         var seen: Set<Pin> = []
         for (key, list) in [("pins", pins), ("backupPins", backupPins)] {
             for (index, pin) in list.enumerated() where !seen.insert(pin).inserted {
@@ -68,17 +58,6 @@ extension PinnedHost {
         }
         if requires == .leafAndCA { problems += leafAndCAProblems }
         return problems
-    }
-
-    /// A Boolean value that indicates whether a pin may occur twice. With a few pins, as in most rules, comparing is
-    /// faster than hashing.
-    private var mayRepeatPins: Bool {
-        guard pins.count + backupPins.count <= 8 else { return true }
-        for (index, pin) in pins.enumerated() where pins[..<index].contains(pin) { return true }
-        for (index, pin) in backupPins.enumerated() where pins.contains(pin) || backupPins[..<index].contains(pin) {
-            return true
-        }
-        return false
     }
 
     private var leafAndCAProblems: [PolicyProblem] {

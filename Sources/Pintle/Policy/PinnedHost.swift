@@ -11,7 +11,7 @@ public struct PinnedHost: Sendable, Hashable {
     public let port: UInt16?
     /// A Boolean value that indicates whether the rule also covers the sub-domains of ``host`` at any depth.
     public let includesSubdomains: Bool
-    /// The rule's requirements. Rules of a policy with equal terms share them in memory.
+    /// The rule's requirements.
     package var terms: HostTerms
 
     /// The pins of the keys in use. If the list is empty, only path validation decides.

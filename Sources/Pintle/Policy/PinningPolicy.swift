@@ -31,7 +31,9 @@ public struct PinningPolicy: Sendable {
     /// The notes of the policy file.
     package var notes = PolicyNotes()
 
-    let storage: Storage
+    /// The rules, in the order given.
+    public let hosts: [PinnedHost]
+    let table: HostTable
 
     #if DEBUG
     var debugAnchors: DebugAnchors?
@@ -63,19 +65,16 @@ public struct PinningPolicy: Sendable {
     package init(
         hosts: [PinnedHost], unpinnedHosts: UnpinnedHosts, updateVersion: Int, allowsUpdatesForAnyHost: Bool
     ) throws(PolicyError) {
-        storage = try Storage(hosts)
+        table = try Self.table(of: hosts)
+        self.hosts = hosts
         self.unpinnedHosts = unpinnedHosts
         self.updateVersion = updateVersion
         self.allowsUpdatesForAnyHost = allowsUpdatesForAnyHost
     }
 
-    /// The rules, in the order given.
-    public var hosts: Hosts { Hosts(storage: storage) }
-
-    /// The roots that decisions may need. Rules with the same terms share theirs.
+    /// The roots that decisions may need.
     package var anchors: some Sequence<TrustAnchors> {
-        [unpinnedHosts == .reject ? nil : TrustAnchors.system].lazy.compactMap(\.self)
-            + storage.terms.lazy.map(\.terms.anchors)
+        [unpinnedHosts == .reject ? nil : TrustAnchors.system].lazy.compactMap(\.self) + hosts.lazy.map(\.anchors)
     }
 }
 
@@ -99,27 +98,6 @@ public enum PolicyBuilder {
 }
 
 extension PinningPolicy {
-    /// The rules of a policy. Each access creates a rule from the policy's compact form.
-    public struct Hosts: RandomAccessCollection, Sendable {
-        let storage: Storage
-
-        /// Always 0.
-        public var startIndex: Int { 0 }
-        /// The number of rules.
-        public var endIndex: Int { storage.rules.count }
-
-        /// Returns the rule at a position, in the order given.
-        public subscript(position: Int) -> PinnedHost {
-            let rule = storage.rules[position]
-            let record = storage.table.record(at: rule.record)
-            return PinnedHost(
-                unchecked: ServerName(canonical: record.host), port: record.port,
-                includesSubdomains: record.includesSubdomains, terms: storage.terms[Int(rule.terms)].terms)
-        }
-    }
-}
-
-extension PinningPolicy {
     /// Returns whether plain HTTP to a host is allowed: only if the policy has no rule for it. A rule for one port
     /// counts for every port, because otherwise an attacker who can alter a link could bypass the pins.
     ///
@@ -136,7 +114,8 @@ extension PinningPolicy {
 
 extension PinningPolicy {
     private init(_ policy: PinningPolicy, updateVersion: Int) {
-        storage = policy.storage
+        hosts = policy.hosts
+        table = policy.table
         notes = policy.notes
         unpinnedHosts = policy.unpinnedHosts
         allowsUpdatesForAnyHost = policy.allowsUpdatesForAnyHost

@@ -6,10 +6,6 @@ extension PolicyFileReader {
             reportType(of: value, "a list of pins: [...]", at: path())
             return [Self.unread(value, at: .any)]
         }
-        // The most frequent case: a literal is cheaper than an array that grows, and a policy may have a million rules.
-        if value.count == 1, !isFull {
-            return [readPin(JSONValue(tape: value.tape, index: value.index + 1), at: path(), 0)]
-        }
         var pins: [Pin] = []
         pins.reserveCapacity(value.count)
         for (index, element) in elements.enumerated() where !isFull {
@@ -39,10 +35,6 @@ extension PolicyFileReader {
     }
 
     private mutating func readPin(_ value: JSONValue, at list: @autoclosure () -> PolicyPath, _ index: Int) -> Pin {
-        let bytes = value.tape.bytes
-        if let text = value.plainRange, let pin = PublicKeyPin(printed: bytes.elementSpan.bytes.extracting(text)) {
-            return Pin(.publicKey(pin))
-        }
         let path = list()[index]
         switch value.kind {
         case .string:
@@ -56,7 +48,7 @@ extension PolicyFileReader {
     }
 
     private mutating func readPinObject(_ value: JSONValue, at path: PolicyPath) -> Pin {
-        let members = members(of: value, as: PolicyFileKeys.Pin.self, at: path) ?? PolicyMembers()
+        let members = members(of: value, as: PolicyFileKeys.Pin.self, at: path) ?? [:]
         if let note = members[.note] { readNote(note, about: path) }
         let position: PinPosition = members[.at].flatMap { choice($0, at: path["at"]) } ?? .any
         switch (members[.spki], members[.certificate]) {

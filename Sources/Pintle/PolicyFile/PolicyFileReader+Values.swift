@@ -22,24 +22,20 @@ extension PolicyFileReader {
     /// Returns the members of an object by key. It reports each unknown key at its position.
     mutating func members<Key: PolicyFileKey>(
         of value: JSONValue, as keys: Key.Type, at path: @autoclosure () -> PolicyPath
-    ) -> PolicyMembers<Key>? {
-        guard value.kind == .object else {
+    ) -> [Key: JSONValue]? {
+        guard let members = value.members else {
             reportType(of: value, "an object: {...}", at: path())
             return nil
         }
-        let tape = value.tape
-        var known = PolicyMembers<Key>(of: tape)
-        var index = value.index + 1
-        let end = Int(tape.nodes[value.index].next)
-        while index < end, !isFull {
-            let node = tape.nodes[index]
-            let member = Int(node.next)
-            if let key = Key(node, in: tape) {
-                known.set(key, at: member)
+        var known: [Key: JSONValue] = [:]
+        for member in members where !isFull {
+            // Compare bytes: a string with the Kelvin sign equals the same string with a K.
+            let name = member.key.stringSlice ?? []
+            if let key = Key.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name) }) {
+                known[key] = member.value
             } else {
-                reportUnknown(JSONValue(tape: tape, index: index), among: Key.allNames, at: path())
+                reportUnknown(member.key, among: Key.allCases.map(\.rawValue), at: path())
             }
-            index = Int(tape.nodes[member].next)
         }
         return known
     }
@@ -53,13 +49,13 @@ extension PolicyFileReader {
     }
 
     mutating func required<Key: PolicyFileKey>(
-        _ key: Key, of members: PolicyMembers<Key>, in object: JSONValue, at path: @autoclosure () -> PolicyPath,
+        _ key: Key, of members: [Key: JSONValue], in object: JSONValue, at path: @autoclosure () -> PolicyPath,
         help: String
     ) -> JSONValue? {
         if let value = members[key] { return value }
         let path = path()
         let owner = path.isRoot ? "the policy" : "\(path)"
-        report("missing-key", object, path[key.name], "\(owner) has no \"\(key.name)\"", help: help)
+        report("missing-key", object, path[key.rawValue], "\(owner) has no \"\(key.rawValue)\"", help: help)
         return nil
     }
 

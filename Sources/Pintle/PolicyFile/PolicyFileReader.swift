@@ -71,7 +71,7 @@ package struct PolicyFileReader {
     private mutating func readHost(_ value: JSONValue, number: Int, _ isPublicSuffix: (String) -> Bool) {
         // Built lazily: only messages about mistakes need the path.
         var path: PolicyPath { .rule(number) }
-        let members = members(of: value, as: PolicyFileKeys.Host.self, at: path) ?? PolicyMembers()
+        let members = members(of: value, as: PolicyFileKeys.Host.self, at: path) ?? [:]
         let name = value.kind == .object ? readName(members, of: value, path) : nil
         if let note = members[.note] { readNote(note, about: path) }
         let includesSubdomains =
@@ -108,7 +108,7 @@ package struct PolicyFileReader {
     }
 
     private mutating func readName(
-        _ members: PolicyMembers<PolicyFileKeys.Host>, of rule: JSONValue, _ path: @autoclosure () -> PolicyPath
+        _ members: [PolicyFileKeys.Host: JSONValue], of rule: JSONValue, _ path: @autoclosure () -> PolicyPath
     ) -> ServerName? {
         let help = "add \"host\": \"api.example.com\""
         guard let value = required(.host, of: members, in: rule, at: path(), help: help) else { return nil }

@@ -57,7 +57,7 @@ package enum NameComparisons {
 extension Certificate {
     /// The number of names that constraints apply to: the subject, its e-mail addresses and the alternative names.
     fileprivate var comparedNames: Int64 {
-        Int64(1 + DistinguishedName.emailAddressCount(layout.subject, in: der.elementSpan))
+        Int64(1 + DistinguishedName.emailAddressCount(layout.subject, in: der))
             + NameComparisons.weight(subjectAlternativeNames ?? [])
     }
 }

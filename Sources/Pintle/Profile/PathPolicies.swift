@@ -78,24 +78,23 @@ extension Certificate {
     /// policyQualifiers SEQUENCE SIZE (1..MAX) OF SEQUENCE { policyQualifierId OBJECT IDENTIFIER, qualifier ANY }
     /// OPTIONAL }`.
     private func hasKnownQualifiers(_ policies: CertificateExtension) -> Bool {
-        let bytes = der.elementSpan
         do {
             var outer = DERReader(policies.value)
             var list = DERReader(
-                contentsOf: try outer.next(DERTag.sequence, in: bytes, reading: "certificatePolicies"))
+                contentsOf: try outer.next(DERTag.sequence, in: der, reading: "certificatePolicies"))
             while !list.isAtEnd {
                 var policy = DERReader(
-                    contentsOf: try list.next(DERTag.sequence, in: bytes, reading: "policyInformation"))
-                _ = try policy.next(DERTag.objectIdentifier, in: bytes, reading: "policyIdentifier")
+                    contentsOf: try list.next(DERTag.sequence, in: der, reading: "policyInformation"))
+                _ = try policy.next(DERTag.objectIdentifier, in: der, reading: "policyIdentifier")
                 guard !policy.isAtEnd else { continue }
                 var qualifiers = DERReader(
-                    contentsOf: try policy.next(DERTag.sequence, in: bytes, reading: "policyQualifiers"))
+                    contentsOf: try policy.next(DERTag.sequence, in: der, reading: "policyQualifiers"))
                 while !qualifiers.isAtEnd {
                     var qualifier = DERReader(
-                        contentsOf: try qualifiers.next(DERTag.sequence, in: bytes, reading: "policyQualifierInfo"))
-                    let type = try qualifier.next(in: bytes, reading: "policyQualifierId")
+                        contentsOf: try qualifiers.next(DERTag.sequence, in: der, reading: "policyQualifierInfo"))
+                    let type = try qualifier.next(in: der, reading: "policyQualifierId")
                     guard
-                        type.holds(.certificationPracticeStatement, in: bytes) || type.holds(.userNotice, in: bytes)
+                        type.holds(.certificationPracticeStatement, in: der) || type.holds(.userNotice, in: der)
                     else { return false }
                 }
             }

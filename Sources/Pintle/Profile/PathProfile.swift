@@ -116,19 +116,18 @@ extension Certificate {
     /// accessLocation GeneralName }`.
     private var hasReadableAuthorityInfoAccess: Bool {
         guard let field = extensionField(.authorityInfoAccess) else { return true }
-        let bytes = der.elementSpan
         do {
             var outer = DERReader(field.value)
-            let list = try outer.next(DERTag.sequence, in: bytes, reading: "authorityInfoAccess")
+            let list = try outer.next(DERTag.sequence, in: der, reading: "authorityInfoAccess")
             try outer.finish(reading: "authorityInfoAccess")
             guard !list.isEmpty else { return false }
             var descriptions = DERReader(contentsOf: list)
             while !descriptions.isAtEnd {
                 var description = DERReader(
-                    contentsOf: try descriptions.next(DERTag.sequence, in: bytes, reading: "accessDescription"))
-                try description.next(in: bytes, reading: "accessMethod")
-                    .checkObjectIdentifier(in: bytes, reading: "accessMethod")
-                _ = try GeneralName(description.next(in: bytes, reading: "accessLocation"), in: bytes, of: der)
+                    contentsOf: try descriptions.next(DERTag.sequence, in: der, reading: "accessDescription"))
+                try description.next(in: der, reading: "accessMethod")
+                    .checkObjectIdentifier(in: der, reading: "accessMethod")
+                _ = try GeneralName(description.next(in: der, reading: "accessLocation"), in: der)
                 try description.finish(reading: "accessDescription")
             }
             return true

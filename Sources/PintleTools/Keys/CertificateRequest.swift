@@ -20,26 +20,25 @@ struct CertificateRequest: Sendable, Hashable {
     /// - Parameter der: the whole request.
     init(der: [UInt8]) throws(DERError) {
         guard der.count <= Certificate.maximumSize else { throw DERError(.tooLarge, at: 0, reading: "request") }
-        let bytes = der.elementSpan
-        var input = DERReader(0..<bytes.count)
-        let whole = try input.next(DERTag.sequence, in: bytes, reading: "request")
+        var input = DERReader(0..<der.count)
+        let whole = try input.next(DERTag.sequence, in: der, reading: "request")
         try input.finish(reading: "request")
         var outer = DERReader(contentsOf: whole)
         var info = DERReader(
-            contentsOf: try outer.next(DERTag.sequence, in: bytes, reading: "certificationRequestInfo"))
-        _ = try outer.next(DERTag.sequence, in: bytes, reading: "signatureAlgorithm")
-        _ = try outer.next(DERTag.bitString, in: bytes, reading: "signature")
+            contentsOf: try outer.next(DERTag.sequence, in: der, reading: "certificationRequestInfo"))
+        _ = try outer.next(DERTag.sequence, in: der, reading: "signatureAlgorithm")
+        _ = try outer.next(DERTag.bitString, in: der, reading: "signature")
         try outer.finish(reading: "request")
 
-        _ = try info.next(DERTag.integer, in: bytes, reading: "version")
-        let name = try info.next(DERTag.sequence, in: bytes, reading: "subject")
-        try DistinguishedName.check(name, in: bytes)
-        let key = try info.next(DERTag.sequence, in: bytes, reading: "subjectPKInfo")
+        _ = try info.next(DERTag.integer, in: der, reading: "version")
+        let name = try info.next(DERTag.sequence, in: der, reading: "subject")
+        try DistinguishedName.check(name, in: der)
+        let key = try info.next(DERTag.sequence, in: der, reading: "subjectPKInfo")
         // Some tools omit the empty set of attributes, against the standard.
-        _ = try info.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "attributes")
+        _ = try info.nextIfPresent(DERTag.constructed(0), in: der, reading: "attributes")
         try info.finish(reading: "certificationRequestInfo")
-        subject = DistinguishedName(name, in: bytes)
-        publicKey = try PublicKeyDescription(key, in: bytes)
+        subject = DistinguishedName(name, in: der)
+        publicKey = try PublicKeyDescription(key, in: der)
         subjectPublicKeyInfo = Array(der[key.range])
     }
 

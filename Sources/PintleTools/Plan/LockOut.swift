@@ -16,6 +16,8 @@ struct LockOut {
     let certificate: Int
     /// The rejection of the first victim. All victims have the same reason and failure code.
     let rejection: TrustRejection
+    /// A Boolean value that indicates whether the policy asks the user about the server, which no rule covers.
+    let asksUser: Bool
     /// The update that brought the refusing policy; `nil` if the app shipped with the policy.
     let update: Int?
     /// The rule's `issuerKey` if the server's certificate comes from another issuer; `nil` for every other cause.
@@ -28,7 +30,7 @@ struct LockOut {
     var peak = UserShare.none
     var peakAt: Date
 
-    var reason: String { rejection.reason }
+    var reason: String { asksUser ? "unknown-host" : rejection.reason }
     var pathFailure: PathFailure.Code? { rejection.pathFailure?.code }
 
     /// The instant at which all of them can connect again; `nil` if that is not before the plan's end.

@@ -53,14 +53,12 @@ extension PlanAdviser {
     private func helps(_ key: Int, _ lockOut: LockOut) -> Bool {
         var certificate = plan.certificates[lockOut.certificate]
         certificate.keys = [key] + certificate.keys.dropFirst()
-        guard let standIns = try? simulation.standIns.replacing(lockOut.certificate, by: certificate) else {
-            return false
-        }
+        let changed = plan.replacing(lockOut.certificate, by: certificate)
         func losses(_ server: Int) -> (planned: PlanLosses, tried: PlanLosses) {
             let switches = plan.servers[server].switches
             return (
                 simulation.losses(ofServer: server),
-                simulation.losses(ofServer: server, serving: switches, standIns)
+                simulation.losses(ofServer: server, serving: switches, in: changed)
             )
         }
         let own = losses(lockOut.server)
@@ -85,7 +83,7 @@ extension PlanAdviser {
         let next = server.switches.indices.contains(index + 1) ? server.switches[index + 1].from : plan.until
         let end = min(next, plan.until, certificate.notAfter)
         let always = [RotationPlan.Server.Switch(from: .distantPast, certificate: current.certificate)]
-        let lacking = simulation.losses(ofServer: lockOut.server, serving: always, simulation.standIns)
+        let lacking = simulation.losses(ofServer: lockOut.server, serving: always, in: plan)
         var left = UserShare.none
         var latest: Date?
         for (index, instant) in simulation.instants.enumerated() where instant >= lockOut.from && instant < end {
@@ -107,9 +105,10 @@ extension PlanAdviser {
         switches[index] = RotationPlan.Server.Switch(from: day, certificate: current.certificate)
         var renewed = previous
         renewed.notAfter = max(previous.notAfter, day)
-        guard let standIns = try? simulation.standIns.replacing(earlier, by: renewed) else { return nil }
-        let losers = simulation.losses(ofServer: lockOut.server, serving: switches, standIns)
-            .losers(against: simulation.losses(ofServer: lockOut.server), tolerance: tolerance)
+        let losers = simulation.losses(
+            ofServer: lockOut.server, serving: switches, in: plan.replacing(earlier, by: renewed)
+        )
+        .losers(against: simulation.losses(ofServer: lockOut.server), tolerance: tolerance)
         guard losers.isEmpty else {
             return none(
                 "until \(PlanTime.text(day)) \(versions(losers)) could not connect with \"\(previous.name)\"")
@@ -237,7 +236,7 @@ extension PlanAdviser {
     }
 
     func decision(_ lockOut: LockOut, under policy: PinningPolicy) -> TrustDecision? {
-        simulation.standIns.decision(
+        plan.decision(
             policy, about: plan.servers[lockOut.server].endpoint, serving: lockOut.certificate, at: lockOut.from)
     }
 

@@ -120,8 +120,8 @@ extension PlanAdviser {
                 return host.pinning(host.pins, backups: host.backupPins + pins(for: host, of: keys, lockOut))
             }
         }
-        let standIn = try simulation.standIns.policy(mended)
-        let helps = decision(lockOut, under: standIn)
+        let tried = try mended.withoutPathLengths()
+        let helps = decision(lockOut, under: tried)
         let shipped = plan.policies.map(\.updateVersion).max() ?? 0
         let version = max(plan.updates.last?.version ?? 0, shipped) + 1
         var taking: [Int] = []
@@ -144,7 +144,7 @@ extension PlanAdviser {
             return Offer(base: base, takers: [], refusals: refusals, losers: [])
         }
         return Offer(
-            base: base, takers: takers, refusals: refusals, losers: losers(standIn, from: day, among: exposed))
+            base: base, takers: takers, refusals: refusals, losers: losers(tried, from: day, among: exposed))
     }
 
     /// Returns the versions that connect to a server with their shipped policy, but not with the update.
@@ -152,7 +152,7 @@ extension PlanAdviser {
         var losers: Set<Int> = []
         for (number, server) in plan.servers.enumerated() {
             let mended = PlanSimulation.phases(
-                of: server.endpoint, server.switches, under: policy, plan, simulation.standIns, from: day)
+                of: server.endpoint, server.switches, under: policy, plan, from: day)
             for app in apps where !losers.contains(app) {
                 let shipped = simulation.phases[number][plan.apps[app].policy]
                 let start = max(day, plan.apps[app].released)

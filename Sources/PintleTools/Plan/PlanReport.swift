@@ -68,8 +68,9 @@ struct PlanReport {
                 "the server shows \(served), which is not valid before \(PlanTime.text(certificate.notBefore))"
             case (_, .untrustedRoot): "the server shows \(served), whose root is not one of their anchors"
             case (.pinsExpired, _): "their pins are past their date, and the policy then refuses"
-            case (.hostNotAllowed, _): "their policy has no rule for the server, and refuses such hosts"
-            case (.unknownHost, _): "their policy has no rule for the server, and asks the user about such hosts"
+            case (.hostNotAllowed, _), (.unknownHost, _):
+                "their policy has no rule for the server, and "
+                    + (lockOut.asksUser ? "asks the user about such hosts" : "refuses such hosts")
             case (.invalidPath, _):
                 "the server shows \(served)" + (lockOut.issuerKey.map { issuer(certificate, $0) } ?? "")
             }

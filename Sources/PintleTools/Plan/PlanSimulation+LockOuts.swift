@@ -35,6 +35,7 @@ extension PlanSimulation {
             let isShipped = plan.apps[app].policy == loss.policy
             let next = LockOut(
                 server: server, certificate: certificate, rejection: rejection,
+                asksUser: asksUser(rejection, policy: loss.policy),
                 update: isShipped ? nil : plan.updates.lastIndex { $0.policy == loss.policy },
                 issuerKey: requiredIssuer(rejection, server: server, policy: loss.policy), from: instant,
                 victims: [LockOut.Victim(app: app, until: nil, share: loss.share)], peakAt: instant)
@@ -53,12 +54,19 @@ extension PlanSimulation {
 
     /// Returns the rule's `issuerKey` if the issuer caused the rejection.
     ///
-    /// Stand-ins report three failures of a path with codes of their own. Any other failure comes from a term of the
-    /// rule. A rule has two such terms, and stand-ins drop one of them, the path length.
+    /// ``RotationPlan/decision(_:about:serving:at:)`` reports three failures of a path with codes of their own. Any
+    /// other failure comes from a term of the rule. A rule has two such terms, and the simulation drops one of them, the
+    /// path length.
     private func requiredIssuer(_ rejection: TrustRejection, server: Int, policy: Int) -> PublicKeyPin? {
         guard rejection.pathFailure?.code == .other else { return nil }
         let policy = plan.policies[policy]
         return policy.rule(for: plan.servers[server].endpoint).flatMap { policy.hosts[$0.index].issuerKey }
+    }
+
+    /// Returns `true` if the policy asks the user about the server instead of refusing it.
+    private func asksUser(_ rejection: TrustRejection, policy: Int) -> Bool {
+        guard case .hostNotAllowed = rejection else { return false }
+        return plan.policies[policy].unpinnedHosts == .askUser
     }
 
     /// Ends the lock-out of the version that was appended last.
@@ -104,7 +112,7 @@ extension PlanSimulation {
     private func exposure(of server: Int, key: Int, certificate: Int, from stolen: Date) -> Exposure? {
         let endpoint = plan.servers[server].endpoint
         let always = [RotationPlan.Server.Switch(from: .distantPast, certificate: certificate)]
-        let phases = policies.map { Self.phases(of: endpoint, always, under: $0, plan, standIns, from: now) }
+        let phases = policies.map { Self.phases(of: endpoint, always, under: $0, plan, from: now) }
         var first: (at: Date, share: UserShare)?
         var apps: Set<Int> = []
         var last = UserShare.none

@@ -22,8 +22,7 @@ struct PlanSimulation {
 
     let plan: RotationPlan
     let now: Date
-    let standIns: StandIns
-    /// The plan's policies with the pins of the stand-ins.
+    /// The plan's policies without requirements on the length of paths.
     let policies: [PinningPolicy]
     /// The phases by server and policy.
     let phases: [[[Phase]]]
@@ -57,12 +56,11 @@ struct PlanSimulation {
 
     init(_ plan: RotationPlan, now: Date) throws(ToolError) {
         let now = Date(wholeSeconds: now.wholeSeconds)
-        let standIns = try StandIns(plan)
         var policies: [PinningPolicy] = []
-        for policy in plan.policies { policies.append(try standIns.policy(policy)) }
+        for policy in plan.policies { policies.append(try policy.withoutPathLengths()) }
         let phases = plan.servers.map { server in
             policies.map { policy in
-                Self.phases(of: server.endpoint, server.switches, under: policy, plan, standIns, from: now)
+                Self.phases(of: server.endpoint, server.switches, under: policy, plan, from: now)
             }
         }
         let refusals = try Self.refusals(in: plan)
@@ -79,7 +77,7 @@ struct PlanSimulation {
                 }
             }
         }
-        (self.plan, self.now, self.standIns, self.policies) = (plan, now, standIns, policies)
+        (self.plan, self.now, self.policies) = (plan, now, policies)
         (self.phases, self.refusals, self.instants) = (phases, refusals, instants)
         (cohortTable, userTable) = (cohorts, users)
     }
@@ -111,7 +109,7 @@ struct PlanSimulation {
     /// Returns the decisions of `policy` about a server with these switches, one for each change.
     static func phases(
         of endpoint: ServerEndpoint, _ switches: [RotationPlan.Server.Switch], under policy: PinningPolicy,
-        _ plan: RotationPlan, _ standIns: StandIns, from now: Date
+        _ plan: RotationPlan, from now: Date
     ) -> [Phase] {
         var changes: Set<Date> = [now]
         for change in switches {
@@ -130,7 +128,7 @@ struct PlanSimulation {
             }
             return Phase(
                 from: instant, certificate: certificate,
-                decision: standIns.decision(policy, about: endpoint, serving: certificate, at: instant))
+                decision: plan.decision(policy, about: endpoint, serving: certificate, at: instant))
         }
     }
 
@@ -214,10 +212,10 @@ struct PlanSimulation {
 
     /// Returns the users that a server would lose with other certificates, or other switches.
     func losses(
-        ofServer server: Int, serving switches: [RotationPlan.Server.Switch], _ standIns: StandIns
+        ofServer server: Int, serving switches: [RotationPlan.Server.Switch], in other: RotationPlan
     ) -> PlanLosses {
         let endpoint = plan.servers[server].endpoint
-        let phases = policies.map { Self.phases(of: endpoint, switches, under: $0, standIns.plan, standIns, from: now) }
+        let phases = policies.map { Self.phases(of: endpoint, switches, under: $0, other, from: now) }
         return PlanLosses(
             shares: plan.apps.indices.map { app in
                 userTable[app].indices.map { sample in

@@ -75,7 +75,6 @@ enum PolicyProblemTable {
         error("anchors-too-broad", "private anchors for everything under a public suffix"),
         error("duplicate-rule", "two rules for one host and port"),
         error("report-host-covered", "reports that go to a host with a rule"),
-        error("too-many-rules", "hosts of more than 4 GiB together"),
         error("more-problems", "problems beyond the first 1,000"),
     ]
 

@@ -17,10 +17,8 @@ typedef struct {
 } baseline_digest;
 
 typedef enum {
-    BASELINE_WALK_LOW_LEVEL,  // DER walk, SHA256_Init/Update/Final
-    BASELINE_WALK_EVP,        // DER walk, EVP with a digest fetched once and a context kept
-    BASELINE_WALK_ONE_SHOT,   // DER walk, SHA256()
-    BASELINE_D2I,             // d2i_X509 and i2d_X509_PUBKEY
+    BASELINE_WALK,  // DER walk, SHA256_Init/Update/Final
+    BASELINE_D2I,   // d2i_X509 and i2d_X509_PUBKEY
 } baseline_pin_method;
 
 /// Returns the depth of the first certificate whose key has one of these SHA-256 pins, or -1.
@@ -42,15 +40,6 @@ struct x509_store_ctx_st *baseline_path_context(const baseline_path *path);
 
 /// Returns an unconnected TLS connection, because a presented chain needs one.
 struct ssl_st *baseline_connection(void);
-
-// D. Hosts.
-
-typedef struct baseline_hosts baseline_hosts;
-
-baseline_hosts *baseline_hosts_new(size_t capacity);
-void baseline_hosts_add(baseline_hosts *hosts, const char *name, size_t length, uint32_t rule);
-/// Returns the rule of the name or of its longest parent, or -1. It hashes each suffix separately, longest first.
-int64_t baseline_hosts_find(const baseline_hosts *hosts, const char *name, size_t length);
 
 // E. Processes.
 

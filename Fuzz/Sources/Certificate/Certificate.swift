@@ -10,7 +10,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     _ = (ours.subject.description, ours.issuer.description, ours.publicKey)
 
     // The range of the key that pins use must be the key of the parsed certificate.
-    guard let short = try? SubjectPublicKeyInfo.range(inCertificate: der.span), der[short] == ours.subjectPublicKeyInfo
+    guard let short = try? SubjectPublicKeyInfo.range(inCertificate: der), der[short] == ours.subjectPublicKeyInfo
     else { fatalError("two public keys") }
 
     var cursor = bytes

@@ -162,9 +162,9 @@ struct CheckCommand {
         if invocation.writesJSON {
             console.print(report.findings.document)
         } else if briefly {
-            console.print(report.headline)
+            invocation.print(Report(report.headline))
         } else {
-            report.print()
+            invocation.print(report.report)
         }
         return report.findings.decision.isTrusted ? .fine : .rejected
     }

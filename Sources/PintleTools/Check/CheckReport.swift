@@ -1,7 +1,7 @@
 internal import Pintle
 internal import PintleOpenSSL
 
-/// The text of `check`: the verdict first, the advice last.
+/// The report of `check`: the verdict first, the advice last.
 struct CheckReport {
     let findings: CheckFindings
     let policy: PinningPolicy
@@ -16,83 +16,79 @@ struct CheckReport {
         notes = findings.host.flatMap(policy.hosts.firstIndex(of:)).map { RuleNotes(policy, rule: $0) }
     }
 
-    var console: Console { invocation.console }
-    var palette: Palette { console.palette }
-
-    func print() {
-        console.print(headline)
-        console.print()
+    var report: Report {
+        var report = Report()
+        report.line(headline)
+        report.gap()
         switch findings.decision {
-        case .trusted(let basis): explain(basis)
-        case .rejected(let rejection): explain(rejection)
+        case .trusted(let basis): explain(basis, in: &report)
+        case .rejected(let rejection): explain(rejection, in: &report)
         }
-        if invocation.isVerbose { printConnection() }
-        let advice = CheckAdvice(findings: findings, invocation: invocation).lines
-        guard !advice.isEmpty else { return }
-        console.print()
-        for (index, line) in advice.enumerated() { console.print((index == 0 ? "next: " : "      ") + line) }
+        if invocation.isVerbose { addConnection(to: &report) }
+        report.next(CheckAdvice(findings: findings, invocation: invocation).lines.map { "\($0)" })
+        return report
     }
 
     /// `REJECTED   invalid-path   expired   example.com:443`
-    var headline: String {
-        var words: [String]
-        switch findings.decision {
-        case .trusted(.mismatchReportedOnly), .trusted(.pinsExpired): words = [palette.warning("trusted")]
-        case .trusted: words = [palette.good("trusted")]
-        case .rejected: words = [palette.bad("REJECTED")]
-        }
-        words.append(findings.decision.reason)
-        if case .rejected(.invalidPath(let failure)) = findings.decision { words.append(failure.code.rawValue) }
-        words.append("\(findings.endpoint)")
-        return words.joined(separator: "   ")
+    var headline: Line {
+        let word: Line =
+            switch findings.decision {
+            case .trusted(.mismatchReportedOnly), .trusted(.pinsExpired): "\("trusted", .warning)"
+            case .trusted: "\("trusted", .good)"
+            case .rejected: "\("REJECTED", .bad)"
+            }
+        var codes = findings.decision.reason
+        if case .rejected(.invalidPath(let failure)) = findings.decision { codes += "   \(failure.code.rawValue)" }
+        return "\(word)   \(codes)   \(findings.endpoint)"
     }
 
-    /// `tls     TLS 1.3  TLS_AES_256_GCM_SHA384  X25519MLKEM768 (hybrid)`
-    private func printConnection() {
+    /// Adds `tls     TLS 1.3  TLS_AES_256_GCM_SHA384  X25519MLKEM768 (hybrid)`.
+    private func addConnection(to report: inout Report) {
         let group = findings.keyExchangeGroup.map { $0.isHybrid ? "\($0) (hybrid)" : "\($0) (not hybrid)" }
         let facts = [findings.connection?.protocolVersion.description, findings.connection?.cipher, group]
         guard case let known = facts.compactMap(\.self), !known.isEmpty else { return }
-        field("tls", known.joined(separator: "  "))
+        report.fact("tls", "\(known.joined(separator: "  "))")
     }
 
     // MARK: Trusted
 
-    private func explain(_ basis: TrustBasis) {
+    private func explain(_ basis: TrustBasis, in report: inout Report) {
         switch basis {
         case .pinMatched(let match):
-            printRule()
-            printPath(matching: match)
-            printBackups(matching: match)
+            addRule(to: &report)
+            addPath(matching: match, to: &report)
+            addBackups(matching: match, to: &report)
         case .hostNotPinned:
-            printRule()
-            printPath()
+            addRule(to: &report)
+            addPath(to: &report)
         case .pinsExpired(let expiration):
-            prose("The path is valid. Its pins were not compared: \(expiration).")
-            printRule()
-            printPath()
-            printBackups()
+            report.prose("The path is valid. Its pins were not compared: \(expiration).")
+            report.gap()
+            addRule(to: &report)
+            addPath(to: &report)
+            addBackups(to: &report)
         case .userApproved(let approval):
-            field("rule", "none covers this host")
+            report.fact("rule", "none covers this host")
             let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
             let forgiven = accepted.isEmpty ? "" : "; accepted: \(accepted.joined(separator: ", "))"
-            field(
-                "store",
-                "its \(ApprovalText.kind(approval)) was approved \(ValidityText.day(approval.approvedAt))\(forgiven)")
-            printPath()
+            let kind = ApprovalText.kind(approval)
+            report.fact("store", "its \(kind) was approved \(ValidityText.day(approval.approvedAt))\(forgiven)")
+            addPath(to: &report)
         case .mismatchReportedOnly(let mismatch):
-            prose(
+            report.prose(
                 "The path is valid, but no key on it is pinned. The rule only reports: an enforcing one would refuse.")
-            printRule()
-            printMismatch(mismatch)
+            report.gap()
+            addRule(to: &report)
+            add(mismatch, to: &report)
         }
     }
 
-    private func printRule() {
+    private func addRule(to report: inout Report) {
         guard let rule = findings.rule, let host = findings.host else {
-            return field("rule", "none covers this host; " + Self.unpinned(policy.unpinnedHosts))
+            return report.fact("rule", "none covers this host; \(Self.unpinned(policy.unpinnedHosts))")
         }
-        field("rule", RuleText.match(rule) + "; " + RuleText.terms(of: host, now: findings.instant))
-        if let note = notes?.rule { field("note", SafeText.escape(note)) }
+        report.fact("rule", "\(RuleText.match(rule)); \(RuleText.terms(of: host, now: findings.instant))")
+        if let note = notes?.rule { report.fact("note", "\(note)") }
     }
 
     private static func unpinned(_ hosts: PinningPolicy.UnpinnedHosts) -> String {
@@ -103,21 +99,26 @@ struct CheckReport {
         }
     }
 
-    private func printPath(matching match: PinMatch? = nil) {
+    private func addPath(matching match: PinMatch? = nil, to report: inout Report) {
         for (depth, place) in findings.positions.onPath.enumerated() {
-            var mark = ""
-            if let match, match.depth == depth { mark = "  <- " + name(of: match) }
-            if !place.isSent { mark += "  not sent" }
-            let pin = place.certificate.map { "\($0.publicKeyPin)" } ?? "(no readable key)"
-            field(
+            let isMatch = match?.depth == depth
+            let mark = isMatch ? match.map { "  <- \(name(of: $0))" } ?? "" : ""
+            let pin = Line(Self.pin(at: place), isMatch ? .strong : nil)
+            report.fact(
                 depth == 0 ? "path" : "",
-                TextLayout.padded(place.position, to: 6) + (mark.hasPrefix("  <-") ? palette.strong(pin) : pin) + mark)
+                "\(Self.column(place.position))\(pin)\(mark)\(place.isSent ? "" : "  not sent")")
         }
         for place in findings.positions.places where place.position == "extra" {
             let name = place.certificate.map { "\($0.subject)" } ?? "(cannot be read)"
-            field("extra", shortened(name, beside: 26) + "  sent, not on the path")
+            report.fact("extra", .name(name, after: "  sent, not on the path", besides: 26))
         }
     }
+
+    private static func pin(at place: PathPositions.Place) -> String {
+        place.certificate.map { "\($0.publicKeyPin)" } ?? "(no readable key)"
+    }
+
+    private static func column(_ position: String) -> String { TextLayout.padded(position, to: 6) }
 
     /// `pin 1`, `backup pin 2`, by the order in the policy.
     private func name(of match: PinMatch) -> String {
@@ -128,22 +129,21 @@ struct CheckReport {
         return kind + (match.isBackup ? "backup pin" : "pin") + number + note
     }
 
-    /// Prints the backup pins, except the pin that matched, which is printed with the path.
-    private func printBackups(matching match: PinMatch? = nil) {
+    /// Adds the backup pins, except the pin that matched, which stands beside the path.
+    private func addBackups(matching match: PinMatch? = nil, to report: inout Report) {
         for pin in findings.host?.backupPins ?? [] where pin != match?.pin {
             let use = findings.use(of: pin)
-            let state = use.map { palette.warning($0.sentence) } ?? "not in use, as it should be"
-            field("backup", "\(RuleText.pin(pin, note: notes?[pin]))  \(state)")
+            let state = use.map { Line($0.sentence, .warning) } ?? "not in use, as it should be"
+            report.fact("backup", "\(RuleText.pin(pin, note: notes?[pin]))  \(state)")
         }
     }
 
     // MARK: Rejected
 
-    private func explain(_ rejection: TrustRejection) {
+    private func explain(_ rejection: TrustRejection, in report: inout Report) {
         switch rejection {
-        case .pinMismatch(let mismatch) where mismatch.approval != nil:
-            mismatch.approval.map(printChange)
         case .pinMismatch(let mismatch):
+            if let change = mismatch.approval { return add(change, to: &report) }
             // A fingerprint does not identify the key: a renewal with the same key changes it too.
             let (pinned, change) =
                 pinsCertificates(mismatch)
@@ -152,27 +152,30 @@ struct CheckReport {
                     "certificate was renewed or its key has changed"
                 )
                 : ("no key on it is pinned", "key has changed")
-            prose(
+            report.prose(
                 """
                 The certificate path is valid, but \(pinned). Either the server's \(change), or something in between holds \
                 a certificate that this machine trusts.
                 """)
-            printRule()
-            printMismatch(mismatch)
+            report.gap()
+            addRule(to: &report)
+            add(mismatch, to: &report)
         case .pinsExpired(let expiration):
-            prose("The path is valid, but \(expiration), and the rule refuses everything from then on.")
-            printRule()
-            printPath()
-            printBackups()
+            report.prose("The path is valid, but \(expiration), and the rule refuses everything from then on.")
+            report.gap()
+            addRule(to: &report)
+            addPath(to: &report)
+            addBackups(to: &report)
         case .hostNotAllowed:
-            prose(
+            report.prose(
                 "The policy allows only the hosts that it names, and this host is not among them. Nothing more was examined."
             )
-            printRule()
+            report.gap()
+            addRule(to: &report)
         case .unknownHost(let host):
-            printUnknown(host)
+            add(host, to: &report)
         case .invalidPath(let failure):
-            printInvalid(failure)
+            add(failure, to: &report)
         }
     }
 
@@ -182,42 +185,45 @@ struct CheckReport {
         }
     }
 
-    private func printMismatch(_ mismatch: PinMismatch) {
+    private func add(_ mismatch: PinMismatch, to report: inout Report) {
         for (index, place) in findings.positions.onPath.enumerated() {
-            let pin = place.certificate.map { "\($0.publicKeyPin)" } ?? "(no readable key)"
-            let name = place.certificate.map { "  \(shortened("\($0.subject)", beside: 70))" } ?? ""
-            field(index == 0 ? "served" : "", TextLayout.padded(place.position, to: 6) + pin + name)
+            let label: Line = index == 0 ? "served" : ""
+            let pin: Line = "\(Self.column(place.position))\(Self.pin(at: place))"
+            if let certificate = place.certificate {
+                report.fact(label, .name(before: "\(pin)  ", "\(certificate.subject)", besides: 70))
+            } else {
+                report.fact(label, pin)
+            }
             if pinsCertificates(mismatch) {
-                field("", TextLayout.padded("", to: 6) + "\(CertificatePin(certificate: place.der))")
+                report.fact("", "\(Self.column(""))\(CertificatePin(certificate: place.der))")
             }
         }
         for (index, pin) in mismatch.pins.enumerated() {
-            field(index == 0 ? "wanted" : "", "pin     " + RuleText.pin(pin, note: notes?[pin]))
+            report.fact(index == 0 ? "wanted" : "", "pin     \(RuleText.pin(pin, note: notes?[pin]))")
         }
         for pin in mismatch.backupPins {
-            let use = findings.use(of: pin).map { "  " + palette.warning($0.sentence) } ?? ""
-            field("", "backup  " + RuleText.pin(pin, note: notes?[pin]) + use)
+            let use = findings.use(of: pin).map { Line("  ") + Line($0.sentence, .warning) } ?? ""
+            report.fact("", "backup  \(RuleText.pin(pin, note: notes?[pin]))\(use)")
         }
-        field("nearest", mismatch.nearestMiss)
+        report.fact("nearest", "\(mismatch.nearestMiss)")
     }
 
-    private func printUnknown(_ host: UnknownHost) {
+    private func add(_ host: UnknownHost, to report: inout Report) {
         let system =
             host.pathFailure.map { "\($0.code.rawValue); system trust would refuse it" } ?? "the system would trust it"
-        console.print("  \(system); \(Self.history(of: host))")
+        report.line("  \(system); \(Self.history(of: host))")
         if !host.exceptionsOfCertificate.isEmpty {
-            for sentence in FirstContact.exceptions(of: host) { console.print("  \(sentence)") }
+            for sentence in FirstContact.exceptions(of: host) { report.line("  \(sentence)") }
         } else if let failure = host.unacceptableFailure {
-            console.print("  it cannot be approved: \(failure.code.rawValue), \(failure.primary.text)")
+            report.line("  it cannot be approved: \(failure.code.rawValue), \(failure.primary.text)")
         }
         let (first, second) = host.leaf.fingerprint.rows
-        field("subject", shortened("\(host.leaf.subject)", beside: 10))
-        printNames(of: host.leaf)
-        if let purposes = CertificateFacts(host.leaf).purposes { fieldList("purpose", purposes) }
-        field("valid", ValidityText.period(host.leaf.validity, now: findings.instant, palette: palette))
-        field("key", "\(host.leaf.publicKey)  \(host.leaf.publicKeyPin)")
-        field("cert", first)
-        field("", second)
+        report.fact("subject", .name("\(host.leaf.subject)", besides: 10))
+        addNames(of: host.leaf, to: &report)
+        if let purposes = CertificateFacts(host.leaf).purposes { report.fact("purpose", .names(purposes)) }
+        report.fact("valid", ValidityText.period(host.leaf.validity, now: findings.instant))
+        report.fact("key", "\(host.leaf.publicKey)  \(host.leaf.publicKeyPin)")
+        report.fact("cert", ["\(first)", "\(second)"])
     }
 
     private static func history(of host: UnknownHost) -> String {
@@ -233,82 +239,56 @@ struct CheckReport {
         return "approved until \(previous.expiresAt.map(ValidityText.day) ?? "now")\(other)"
     }
 
-    /// Prints the alarm about a changed key: the approved one and the present one.
-    private func printChange(_ change: ApprovalMismatch) {
+    /// Adds the alarm about a changed key: the approved one and the present one.
+    private func add(_ change: ApprovalMismatch, to report: inout Report) {
         let what: String
         let (before, now): (String, String)
         switch change.approval.subject {
         case .certificate(let pin): (what, before, now) = ("CERTIFICATE", "\(pin)", "\(change.leaf.fingerprint)")
         case .publicKey(let pin): (what, before, now) = ("KEY", "\(pin)", "\(change.leaf.publicKeyPin)")
         }
-        console.print("  " + palette.bad("THE \(what) OF A SERVER YOU APPROVED HAS CHANGED."))
-        console.print("  approved  \(before)  on \(ValidityText.day(change.approval.approvedAt))")
-        console.print("  now       \(now)")
+        report.line("  \("THE \(what) OF A SERVER YOU APPROVED HAS CHANGED.", .bad)")
+        report.line("  approved  \(before)  on \(ValidityText.day(change.approval.approvedAt))")
+        report.line("  now       \(now)")
     }
 
-    private func printInvalid(_ failure: PathFailure) {
+    private func add(_ failure: PathFailure, to report: inout Report) {
+        let sentence = PathFailureText.sentence(failure, of: findings)
         guard !findings.rejectsTerms else {
-            prose(PathFailureText.sentence(failure, of: findings) + " Pins were not compared.")
-            printRule()
-            printPath()
+            report.prose("\(sentence) Pins were not compared.")
+            report.gap()
+            addRule(to: &report)
+            addPath(to: &report)
             return
         }
         let asksPeople = findings.rule == nil && policy.unpinnedHosts == .askUser
-        prose(
-            PathFailureText.sentence(failure, of: findings)
-                + (asksPeople
-                    ? " An approval cannot accept that."
-                    : " Pins were not compared: a pin never makes an invalid path acceptable."))
+        let consequence =
+            asksPeople
+            ? "An approval cannot accept that."
+            : "Pins were not compared: a pin never makes an invalid path acceptable."
+        report.prose("\(sentence) \(consequence)")
+        report.gap()
         let depth = failure.primary.depth ?? 0
         if let place = findings.positions.place(atDepth: depth), let certificate = place.certificate {
-            let days =
-                "valid \(ValidityText.day(certificate.validity.notBefore)) to "
-                + ValidityText.day(certificate.validity.notAfter)
-            field(
-                "failed", "\(place.position)  \(shortened("\(certificate.subject)", beside: 50))   \(palette.dim(days))"
-            )
-            if failure.code == .nameMismatch {
-                printNames(of: certificate)
-            }
+            let validity = certificate.validity
+            let days = "valid \(ValidityText.day(validity.notBefore)) to \(ValidityText.day(validity.notAfter))"
+            report.fact(
+                "failed",
+                .name(
+                    before: "\(place.position)  ", "\(certificate.subject)", after: "   \(days, .dim)", besides: 50))
+            if failure.code == .nameMismatch { addNames(of: certificate, to: &report) }
             if failure.code == .untrustedRoot || failure.code == .selfSigned {
-                field("issuer", shortened("\(certificate.issuer)", beside: 10))
+                report.fact("issuer", .name("\(certificate.issuer)", besides: 10))
             }
         }
-        field("raw", PathFailureText.raw(failure.primary))
-        for finding in failure.detail { field("also", "\(finding.code.rawValue): " + PathFailureText.raw(finding)) }
+        report.fact("raw", "\(PathFailureText.raw(failure.primary))")
+        for finding in failure.detail {
+            report.fact("also", "\(finding.code.rawValue): \(PathFailureText.raw(finding))")
+        }
     }
 
-    // MARK: Lines
-
-    private func prose(_ text: String) {
-        for line in TextLayout.wrapped(text, width: min(console.width, 90) - 2) { console.print("  " + line) }
-        console.print()
-    }
-
-    private func field(_ label: String, _ value: String) {
-        console.print("  " + TextLayout.padded(label, to: 8) + value)
-    }
-
-    private func printNames(of certificate: Certificate) {
+    private func addNames(of certificate: Certificate, to report: inout Report) {
         let names = (certificate.subjectAlternativeNames ?? []).map(\.description)
-        fieldList("names", names.isEmpty ? ["(none)"] : names)
-    }
-
-    /// Prints one line, or with `-v` all items.
-    private func fieldList(_ label: String, _ items: [String]) {
-        let items = items.map(SafeText.claim)
-        let width = console.width - 10
-        guard invocation.isVerbose else {
-            return field(label, TextLayout.list(items, width: width, ellipsis: console.ellipsis))
-        }
-        for (index, line) in TextLayout.wrapped(items.joined(separator: ", "), width: width).enumerated() {
-            field(index == 0 ? label : "", line)
-        }
-    }
-
-    private func shortened(_ name: String, beside columns: Int) -> String {
-        let name = SafeText.claim(name)
-        return invocation.isVerbose
-            ? name : TextLayout.shortened(name, to: max(16, console.width - columns), ellipsis: console.ellipsis)
+        report.fact("names", .names(names.isEmpty ? ["(none)"] : names))
     }
 }

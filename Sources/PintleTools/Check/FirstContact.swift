@@ -19,7 +19,7 @@ struct FirstContact {
     let input: ByteSource
 
     func ask() -> Answer {
-        printFacts()
+        console.printMessage(facts)
         let questions = [
             "Trust this certificate for \(host.endpoint)? yes, no, or paste the fingerprint [no]: ",
             "Please type yes, no, or the fingerprint as its owner gave it to you [no]: ",
@@ -80,30 +80,31 @@ struct FirstContact {
 // MARK: What a person has to know
 
 extension FirstContact {
-    private func printFacts() {
+    private var facts: Report {
         let leaf = host.leaf
-        console.printMessage(Self.history(of: host) + " " + Self.verdict(on: host))
-        console.printMessage()
-        field("subject", shortened("\(leaf.subject)"))
-        if !leaf.isSelfIssued { field("issuer", shortened("\(leaf.issuer)")) }
-        list("names", host.names.isEmpty ? ["(none)"] : host.names)
-        if let purposes = CertificateFacts(leaf).purposes { list("purposes", purposes) }
-        field("valid", "\(ValidityText.day(leaf.validity.notBefore)) to \(ValidityText.day(leaf.validity.notAfter))")
-        field("key", "\(leaf.publicKey)  \(leaf.publicKeyPin)")
+        var report = Report("\(Self.history(of: host)) \(Self.verdict(on: host))", "")
+        report.layout.labelColumns = 13
+        report.fact("subject", .name("\(leaf.subject)", besides: 15))
+        if !leaf.isSelfIssued { report.fact("issuer", .name("\(leaf.issuer)", besides: 15)) }
+        report.fact("names", .names(host.names.isEmpty ? ["(none)"] : host.names))
+        if let purposes = CertificateFacts(leaf).purposes { report.fact("purposes", .names(purposes)) }
+        report.fact(
+            "valid", "\(ValidityText.day(leaf.validity.notBefore)) to \(ValidityText.day(leaf.validity.notAfter))")
+        report.fact("key", "\(leaf.publicKey)  \(leaf.publicKeyPin)")
         let (first, second) = leaf.fingerprint.rows
-        field("fingerprint", first)
-        field("", second)
+        report.fact("fingerprint", ["\(first)", "\(second)"])
         if let previous = host.previous, host.wasKnownWithAnotherKey {
-            field("before", ApprovalText.subject(previous))
+            report.fact("before", "\(ApprovalText.subject(previous))")
         }
         let exceptions = Self.exceptions(of: host)
         if !exceptions.isEmpty {
-            console.printMessage()
-            for sentence in exceptions { console.printMessage(console.talk.warning(sentence)) }
-            console.printMessage("A yes accepts that for exactly this certificate, host and port.")
+            report.gap()
+            for sentence in exceptions { report.line("\(sentence, .warning)") }
+            report.line("A yes accepts that for exactly this certificate, host and port.")
         }
-        console.printMessage()
-        console.printMessage("Compare the fingerprint with one you got another way (its console, its owner).")
+        report.gap()
+        report.line("Compare the fingerprint with one you got another way (its console, its owner).")
+        return report
     }
 
     /// `First contact with nas.home.arpa:443.`
@@ -132,22 +133,5 @@ extension FirstContact {
     static func verdict(on host: UnknownHost) -> String {
         guard let failure = host.pathFailure else { return "The system trusts it." }
         return "The system does not trust it: \(failure.code.rawValue)."
-    }
-
-    private static let indent = 15
-
-    private func field(_ label: String, _ value: String) {
-        console.printMessage("  " + TextLayout.padded(label, to: Self.indent - 2) + value)
-    }
-
-    /// Prints as many foreign texts as fit on one line.
-    private func list(_ label: String, _ items: [String]) {
-        let width = console.width - Self.indent
-        field(label, TextLayout.list(items.map(SafeText.claim), width: width, ellipsis: console.ellipsis))
-    }
-
-    /// Returns foreign text, escaped first, on one line.
-    private func shortened(_ text: String) -> String {
-        TextLayout.shortened(SafeText.claim(text), to: console.width - Self.indent, ellipsis: console.ellipsis)
     }
 }

@@ -25,7 +25,7 @@ struct HistoryCommand {
         if invocation.writesJSON {
             report.writeDocument(to: console.write)
         } else {
-            HistoryText(report, console: console).print()
+            invocation.print(HistoryText(report).report)
         }
         return report.died > 0 ? .rejected : .fine
     }

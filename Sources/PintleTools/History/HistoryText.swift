@@ -1,103 +1,77 @@
 internal import Pintle
 internal import PintleSystem
 
-/// A history for a terminal: the result, a table of the servers that changed, and what changed at each of them.
+/// The text of a history: the result, a table of the servers that changed, and what changed at each of them.
 struct HistoryText {
-    private let report: HistoryReport
-    private let console: Console
+    private let history: HistoryReport
 
     /// The limits of the text, so that it stays readable. `--json` and `--html` have more.
     private static let mostServers = 100
     private static let mostChanges = 20
-    private static let columns = ["results", "gaps", "leaf key", "certificate", "intermediates", "root"]
 
-    init(_ report: HistoryReport, console: Console) {
-        (self.report, self.console) = (report, console)
+    init(_ history: HistoryReport) {
+        self.history = history
     }
 
-    func print() {
-        let palette = console.palette
-        let word = report.died > 0 ? palette.bad("PINS DIED") : palette.good("ok")
-        console.print("\(word)   \(report.result); \(report.extent)")
-        let shown = report.changed.prefix(Self.mostServers)
+    var report: Report {
+        let word: Line = history.died > 0 ? "\("PINS DIED", .bad)" : "\("ok", .good)"
+        var report = Report("\(word)   \(history.result); \(history.extent)")
+        let shown = history.changed.prefix(Self.mostServers)
         if !shown.isEmpty {
-            console.print()
-            table(Array(shown))
+            report.gap()
+            report.table(Self.table(shown))
         }
         for entry in shown {
-            console.print()
-            console.print(SafeText.escape(entry.server.description))
-            changes(entry)
-            for fate in entry.fates.pins { pin(fate, entry) }
+            report.gap()
+            report.line("\(entry.server)")
+            addChanges(of: entry, to: &report)
+            for fate in entry.fates.pins { add(fate, of: entry, to: &report) }
         }
-        console.print()
-        if report.changed.count > shown.count {
-            console.print("and \(report.changed.count - shown.count) more servers that changed; --json has all")
+        report.gap()
+        if history.changed.count > shown.count {
+            report.line("and \(history.changed.count - shown.count) more servers that changed; --json has all")
         }
-        for line in report.rest + report.notes {
-            for part in TextLayout.wrapped(SafeText.claim(line), width: console.width) { console.print(part) }
-        }
+        report.layout = Report.FactLayout(indent: 0, labelColumns: 0)
+        for line in history.rest + history.notes { report.fact("", .wrapped("\(claim: line)")) }
+        return report
     }
 
-    /// Prints a row for each server with the number of its changes.
-    private func table(_ entries: [HistoryEntry]) {
-        let names = entries.map { SafeText.escape($0.server.description) }
-        let width = min(48, (names.map { TextLayout.columns(of: $0) }.max() ?? 0)) + 2
-        func row(_ name: String, _ cells: [String]) {
-            // Hosts are never shortened; a long one has a line of its own.
-            var head = TextLayout.padded(name, to: width)
-            if TextLayout.columns(of: name) >= width, !name.isEmpty {
-                console.print(name)
-                head = String(repeating: " ", count: width)
-            }
-            let padded = zip(cells, Self.columns).map { cell, column in
-                String(repeating: " ", count: max(0, column.count - cell.count)) + cell
-            }
-            console.print(head + padded.joined(separator: "  "))
-        }
-        row("server", Self.columns)
-        for (name, entry) in zip(names, entries) {
-            let history = entry.history
-            row(
-                name,
-                [
-                    history.observations.count, history.gaps.count, entry.leafKeys, entry.leafCertificates,
-                    entry.intermediates, entry.roots,
-                ].map(String.init))
-        }
+    private static func table(_ entries: ArraySlice<HistoryEntry>) -> Report.Table {
+        Report.Table(
+            name: "server", numbers: ["results", "gaps", "leaf key", "certificate", "intermediates", "root"],
+            rows: entries.map { entry in
+                let history = entry.history
+                return (
+                    "\(entry.server)",
+                    [
+                        history.observations.count, history.gaps.count, entry.leafKeys, entry.leafCertificates,
+                        entry.intermediates, entry.roots,
+                    ]
+                )
+            })
     }
 
-    /// Prints the newest changes of a server.
-    private func changes(_ entry: HistoryEntry) {
+    /// Adds the newest changes of a server.
+    private func addChanges(of entry: HistoryEntry, to report: inout Report) {
         let hidden = max(0, entry.changes.count - Self.mostChanges)
-        if hidden > 0 { console.print("  \(hidden) earlier changes; --json has more") }
+        if hidden > 0 { report.line("  \(hidden) earlier changes; --json has more") }
         for change in entry.changes.suffix(Self.mostChanges) {
             let (before, after) = HistoryTime.pair(change.before.instant, change.after.instant)
-            line(after, after.count, "\(entry.sentence(change)) (not yet \(before))")
+            report.layout = Report.FactLayout(indent: 2, labelColumns: after.count > 12 ? after.count + 2 : 12)
+            report.fact("\(after)", .wrapped("\(claim: entry.sentence(change)) (not yet \(before))"))
         }
     }
 
-    private func pin(_ fate: PinFate, _ entry: HistoryEntry) {
-        let palette = console.palette
-        let word: String
-        switch fate.state {
-        case .died: word = palette.bad("DIED")
-        case .alive: word = palette.good("alive")
-        case .retired: word = "retired"
-        case .unseen: word = "unseen"
-        }
-        let plain = fate.state == .died ? 4 : fate.state.rawValue.count
-        console.print("  " + word + String(repeating: " ", count: max(0, 12 - plain)) + fate.pin.description)
-        line("", 0, entry.sentence(fate))
-    }
-
-    /// Prints a label of so many columns, and the text beside it, wrapped. The text may be of certificates.
-    private func line(_ label: String, _ columns: Int, _ text: String) {
-        let indent = columns > 12 ? columns + 4 : 14
-        let lines = TextLayout.wrapped(SafeText.claim(text), width: console.width - indent)
-        for (index, part) in lines.enumerated() {
-            let lead = index == 0 ? "  " + label + String(repeating: " ", count: max(0, indent - 2 - columns)) : ""
-            console.print((index == 0 ? lead : String(repeating: " ", count: indent)) + part)
-        }
+    private func add(_ fate: PinFate, of entry: HistoryEntry, to report: inout Report) {
+        let word: Line =
+            switch fate.state {
+            case .died: "\("DIED", .bad)"
+            case .alive: "\("alive", .good)"
+            case .retired: "retired"
+            case .unseen: "unseen"
+            }
+        report.layout = Report.FactLayout(indent: 2, labelColumns: 12)
+        report.fact(word, "\(fate.pin)")
+        report.fact("", .wrapped("\(claim: entry.sentence(fate))"))
     }
 }

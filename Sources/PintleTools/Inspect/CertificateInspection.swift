@@ -5,84 +5,58 @@ internal import PintleSystem
 struct CertificateInspection {
     let source: String
     let entries: [PinEntry]
-    let console: Console
     let now: Date
     let isVerbose: Bool
 
-    /// One line of a block: its label for people, its JSON key, and its value.
-    private struct Field {
-        let label: String
-        let text: String
-    }
-
     // MARK: Text
 
-    func print() {
-        let name = source == "-" ? "stdin" : SafeText.escape(source)
-        console.print("\(name)   \(ValidityText.counted(entries.count, "item")); nothing was verified")
+    var report: Report {
+        let name = source == "-" ? "stdin" : source
+        var report = Report("\(name)   \(ValidityText.counted(entries.count, "item")); nothing was verified")
+        report.layout.labelColumns = 14
         for entry in entries {
-            console.print()
-            console.print(entry.position)
-            for field in fields(of: entry.item) { print(field) }
+            report.gap()
+            report.line("\(entry.position)")
+            switch entry.item {
+            case .certificate(let certificate): add(certificate, to: &report)
+            case .request(let request):
+                report.fact("subject", .wrapped("\(claim: request.subject)"))
+                report.fact("key", .wrapped("\(request.publicKey)"))
+                report.fact("pin", "\(request.publicKeyPin)")
+            case .key(let key, let isPrivate):
+                report.fact("key", .wrapped("\(key.description), \(isPrivate ? "private" : "public")"))
+                report.fact("pin", "\(key.pin)")
+                if let id = key.updateKeyID { report.fact("update key id", "\(id)") }
+            }
         }
+        return report
     }
 
-    private func print(_ field: Field) {
-        let indent = 16
-        // Hashes and names are tokens without blanks, so wrapping keeps them whole.
-        for (index, line) in TextLayout.wrapped(SafeText.claim(field.text), width: console.width - indent).enumerated()
-        {
-            console.print("  " + TextLayout.padded(index == 0 ? field.label : "", to: indent - 2) + line)
-        }
-    }
-
-    private func fields(of item: SourceItem) -> [Field] {
-        switch item {
-        case .certificate(let certificate): fields(of: certificate)
-        case .request(let request):
-            [
-                Field(label: "subject", text: "\(request.subject)"),
-                Field(label: "key", text: "\(request.publicKey)"),
-                Field(label: "pin", text: "\(request.publicKeyPin)"),
-            ]
-        case .key(let key, let isPrivate):
-            [
-                Field(label: "key", text: "\(key.description), \(isPrivate ? "private" : "public")"),
-                Field(label: "pin", text: "\(key.pin)"),
-            ] + (key.updateKeyID.map { [Field(label: "update key id", text: $0)] } ?? [])
-        }
-    }
-
-    private func fields(of certificate: Certificate) -> [Field] {
+    private func add(_ certificate: Certificate, to report: inout Report) {
         let facts = CertificateFacts(certificate)
-        var fields = [
-            Field(label: "subject", text: certificate.subject.isEmpty ? "(none)" : "\(certificate.subject)"),
-            Field(label: "issuer", text: "\(certificate.issuer)"),
-            Field(label: "serial", text: facts.serialNumber),
-            Field(label: "version", text: "\(certificate.version)"),
-            Field(label: "valid", text: ValidityText.period(certificate.validity, now: now, palette: console.palette)),
-            Field(label: "key", text: "\(certificate.publicKey)"),
-            Field(label: "pin", text: "\(certificate.publicKeyPin)"),
-            Field(label: "cert", text: "\(certificate.fingerprint)"),
-        ]
-        func add(_ label: String, _ items: [String]?) {
+        report.fact("subject", .wrapped(certificate.subject.isEmpty ? "(none)" : "\(claim: certificate.subject)"))
+        report.fact("issuer", .wrapped("\(claim: certificate.issuer)"))
+        report.fact("serial", "\(facts.serialNumber)")
+        report.fact("version", "\(certificate.version)")
+        report.fact("valid", .wrapped(ValidityText.period(certificate.validity, now: now)))
+        report.fact("key", .wrapped("\(certificate.publicKey)"))
+        report.fact("pin", "\(certificate.publicKeyPin)")
+        report.fact("cert", "\(certificate.fingerprint)")
+        func add(_ label: Line, _ items: [String]?) {
             guard let items, !items.isEmpty else { return }
-            let shown =
-                isVerbose || items.count <= 20
-                ? items.joined(separator: ", ")
-                : items.prefix(20).joined(separator: ", ") + ", + \(items.count - 20) more"
-            fields.append(Field(label: label, text: shown))
+            let rest = isVerbose || items.count <= 20 ? 0 : items.count - 20
+            let shown = items.dropLast(rest).joined(separator: ", ")
+            report.fact(label, .wrapped("\(claim: shown)\(rest > 0 ? ", + \(rest) more" : "")"))
         }
         add("names", facts.names)
         if let constraints = certificate.basicConstraints {
             let limit = constraints.pathLength.map { ", at most \(ValidityText.counted($0, "authority")) below" } ?? ""
-            fields.append(Field(label: "authority", text: (constraints.isCA ? "yes" : "no") + limit))
+            report.fact("authority", .wrapped("\(constraints.isCA ? "yes" : "no")\(limit)"))
         }
         add("usage", facts.keyUsage)
         add("purposes", facts.purposes)
         add("permitted", facts.permittedNames)
         add("excluded", facts.excludedNames)
-        return fields
     }
 
     // MARK: JSON

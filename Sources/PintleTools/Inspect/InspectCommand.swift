@@ -54,9 +54,12 @@ struct InspectCommand {
         } else {
             let items = try SourceReader.items(in: &input.file)
             let inspection = CertificateInspection(
-                source: path, entries: PinEntry.list(items), console: invocation.console, now: invocation.now,
-                isVerbose: invocation.isVerbose)
-            if invocation.writesJSON { invocation.console.print(inspection.document) } else { inspection.print() }
+                source: path, entries: PinEntry.list(items), now: invocation.now, isVerbose: invocation.isVerbose)
+            if invocation.writesJSON {
+                invocation.console.print(inspection.document)
+            } else {
+                invocation.print(inspection.report)
+            }
         }
         return .fine
     }

@@ -30,59 +30,56 @@ struct PolicyInspection {
 
     // MARK: Text
 
-    private func print(_ policy: PinningPolicy, _ report: LintReport) {
-        let console = invocation.console
+    private func print(_ policy: PinningPolicy, _ lint: LintReport) {
         let rules = ValidityText.counted(policy.hosts.count, "rule")
-        console.print("\(SafeText.escape(input.file.name))   policy, \(rules); nothing was verified")
-        Self.print(policy, to: console, now: invocation.now)
-        guard !report.findings.isEmpty else { return }
-        console.printMessage(
-            "\n\(ValidityText.counted(report.findings.count, "problem")): see 'pintle lint \(input.file.name)'")
+        var report = Report("\(input.file.name)   policy, \(rules); nothing was verified")
+        report += Self.report(on: policy, now: invocation.now)
+        invocation.print(report)
+        guard !lint.findings.isEmpty else { return }
+        invocation.console.printMessage(
+            "\n\(ValidityText.counted(lint.findings.count, "problem")): see 'pintle lint \(input.file.name)'")
     }
 
-    /// Prints the content of a policy from a file, an update or a report.
-    static func print(_ policy: PinningPolicy, to console: Console, now: Date) {
-        console.print()
-        let others =
-            switch policy.unpinnedHosts {
-            case .systemTrust: "the system's validation decides"
-            case .reject: "refused"
-            case .askUser: "refused until a person approves them"
-            }
-        console.print("  other hosts  \(others)")
-        if policy.updateVersion > 0 { console.print("  update       version \(policy.updateVersion)") }
-        if policy.allowsUpdatesForAnyHost { console.print("  updates      may bring rules for any host") }
+    /// Returns the content of a policy from a file, an update or a report.
+    static func report(on policy: PinningPolicy, now: Date) -> Report {
+        var report = Report("")
+        report.layout.labelColumns = 13
+        switch policy.unpinnedHosts {
+        case .systemTrust: report.fact("other hosts", "the system's validation decides")
+        case .reject: report.fact("other hosts", "refused")
+        case .askUser: report.fact("other hosts", "refused until a person approves them")
+        }
+        if policy.updateVersion > 0 { report.fact("update", "version \(policy.updateVersion)") }
+        if policy.allowsUpdatesForAnyHost { report.fact("updates", "may bring rules for any host") }
         let families = try? FamilyFile.builtIn().families
         for (index, host) in policy.hosts.enumerated() {
-            console.print()
-            print(host, RuleNotes(policy, rule: index, families), to: console, now: now)
+            report.gap()
+            report += Self.report(on: host, RuleNotes(policy, rule: index, families), now: now)
         }
+        return report
     }
 
-    private static func print(_ host: PinnedHost, _ notes: RuleNotes, to console: Console, now: Date) {
-        let terms = RuleText.terms(of: host, now: now)
-        console.print("\(host)\(host.includesSubdomains ? " and its sub-domains" : "")")
-        var fields: [(label: String, value: String)] = []
-        func field(_ label: String, _ value: String) { fields.append((label, value)) }
-        field("rule", terms)
-        if let note = notes.rule { field("note", SafeText.escape(note)) }
-        for pin in host.pins { field("pin", RuleText.pin(pin, note: notes[pin])) }
-        for pin in host.backupPins { field("backup", RuleText.pin(pin, note: notes[pin])) }
-        if host.requires == .leafAndCA { field("requires", "one pin at the leaf and one at a ca") }
-        if let length = host.minimumPathLength { field("path", RuleText.length(length)) }
-        if let issuer = host.issuerKey { field("issuer", "\(issuer), of the certificate above the leaf") }
+    private static func report(on host: PinnedHost, _ notes: RuleNotes, now: Date) -> Report {
+        var report = Report("\(host)\(host.includesSubdomains ? " and its sub-domains" : "")")
+        report.fact("rule", "\(RuleText.terms(of: host, now: now))")
+        if let note = notes.rule { report.fact("note", "\(note)") }
+        for pin in host.pins { report.fact("pin", "\(RuleText.pin(pin, note: notes[pin]))") }
+        for pin in host.backupPins { report.fact("backup", "\(RuleText.pin(pin, note: notes[pin]))") }
+        if host.requires == .leafAndCA { report.fact("requires", "one pin at the leaf and one at a ca") }
+        if let length = host.minimumPathLength { report.fact("path", "\(RuleText.length(length))") }
+        if let issuer = host.issuerKey { report.fact("issuer", "\(issuer), of the certificate above the leaf") }
         for anchor in host.anchors.certificates {
-            field("anchor", "\(anchor.subject), \(anchor.fingerprint)")
+            report.fact("anchor", "\(claim: anchor.subject), \(anchor.fingerprint)")
         }
         if !host.anchors.certificates.isEmpty || !host.anchors.includesSystem {
-            field(
+            report.fact(
                 "system",
                 host.anchors.includesSystem ? "the system's roots count too" : "the system's roots do not count")
         }
-        for url in host.reportTo { field("report", SafeText.escape(url)) }
-        if let reason = host.withdrawalReason { field("withdraws", JSONWriter.quoted(reason)) }
-        let width = max(8, (fields.map(\.label.count).max() ?? 0) + 2)
-        for field in fields { console.print("  " + TextLayout.padded(field.label, to: width) + field.value) }
+        for url in host.reportTo { report.fact("report", "\(url)") }
+        if let reason = host.withdrawalReason { report.fact("withdraws", "\(JSONWriter.quoted(reason))") }
+        report.alignFacts()
+        return report
     }
 
     // MARK: JSON

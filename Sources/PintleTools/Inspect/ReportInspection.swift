@@ -44,44 +44,40 @@ struct ReportInspection {
             read.append(report)
         }
         guard !invocation.writesJSON else { return invocation.console.print(document(read)) }
-        let console = invocation.console
-        console.print(
-            "\(SafeText.escape(file.name))   \(ValidityText.counted(read.count, "failure report")); nothing was verified"
-        )
-        for report in read { print(report) }
+        var report = Report(
+            "\(file.name)   \(ValidityText.counted(read.count, "failure report")); nothing was verified")
+        for failure in read { Self.add(failure, to: &report) }
+        invocation.print(report)
     }
 
-    private func print(_ report: TrustFailureReport) {
-        let console = invocation.console
-        func field(_ label: String, _ value: String) {
-            console.print("  " + TextLayout.padded(label, to: 13) + value)
-        }
-        console.print()
-        let failure = report.pathFailure.map { ", \($0)" } ?? ""
-        field("what", SafeText.escape("\(report.reason)\(failure)"))
-        field("when", RFC3339.string(from: report.dateTime))
-        field("server", SafeText.escape("\(report.hostname), port \(report.port)"))
-        let cover = report.includeSubdomains ? " and its sub-domains" : ""
-        let mode = report.enforcement == .enforce ? "enforced" : "reported only"
-        field("rule", SafeText.escape("\(report.notedHostname)\(cover), \(mode)"))
-        field("policy", report.policyVersion == 0 ? "as shipped, no update" : "update \(report.policyVersion)")
-        field("pins expire", report.effectiveExpirationDate.map { RFC3339.string(from: $0) } ?? "never")
-        for pin in report.knownPins { field("wanted", SafeText.escape(pin)) }
-        show(report.servedCertificateChain, "served", field)
-        show(report.validatedCertificateChain, "validated", field)
-        for (key, value) in (report.app ?? [:]).sorted(by: { $0.key < $1.key }) {
-            field("app", SafeText.escape("\(key): \(value)"))
+    private static func add(_ failure: TrustFailureReport, to report: inout Report) {
+        report.gap()
+        report.layout.labelColumns = 13
+        report.fact("what", "\(failure.reason)\(failure.pathFailure.map { ", \($0)" } ?? "")")
+        report.fact("when", "\(RFC3339.string(from: failure.dateTime))")
+        report.fact("server", "\(failure.hostname), port \(failure.port)")
+        let cover = failure.includeSubdomains ? " and its sub-domains" : ""
+        let mode = failure.enforcement == .enforce ? "enforced" : "reported only"
+        report.fact("rule", "\(failure.notedHostname)\(cover), \(mode)")
+        report.fact(
+            "policy", failure.policyVersion == 0 ? "as shipped, no update" : "update \(failure.policyVersion)")
+        report.fact("pins expire", "\(failure.effectiveExpirationDate.map { RFC3339.string(from: $0) } ?? "never")")
+        for pin in failure.knownPins { report.fact("wanted", "\(pin)") }
+        add(failure.servedCertificateChain, "served", to: &report)
+        add(failure.validatedCertificateChain, "validated", to: &report)
+        for (key, value) in (failure.app ?? [:]).sorted(by: { $0.key < $1.key }) {
+            report.fact("app", "\(key): \(value)")
         }
     }
 
-    private func show(_ chain: [String], _ label: String, _ field: (String, String) -> Void) {
-        if chain.isEmpty { field(label, "nothing") }
+    private static func add(_ chain: [String], _ label: Line, to report: inout Report) {
+        if chain.isEmpty { report.fact(label, "nothing") }
         for text in chain {
-            guard let certificate = Self.certificate(text) else {
-                field(label, "a certificate that cannot be read")
+            guard let certificate = certificate(text) else {
+                report.fact(label, "a certificate that cannot be read")
                 continue
             }
-            field(label, "\(certificate.publicKeyPin)  \(certificate.subject)")
+            report.fact(label, "\(certificate.publicKeyPin)  \(claim: certificate.subject)")
         }
     }
 

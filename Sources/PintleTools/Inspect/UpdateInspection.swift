@@ -46,7 +46,7 @@ struct UpdateInspection {
     }
 
     func show() {
-        if invocation.writesJSON { invocation.console.print(document) } else { print() }
+        if invocation.writesJSON { invocation.console.print(document) } else { invocation.print(report) }
     }
 
     private var version: String {
@@ -56,28 +56,24 @@ struct UpdateInspection {
         }
     }
 
-    private func print() {
-        let console = invocation.console
-        console.print(
-            "\(SafeText.escape(file.name))   update\(version); nothing was verified")
-        console.print()
-        func field(_ label: String, _ value: String) {
-            console.print("  " + TextLayout.padded(label, to: 13) + value)
-        }
+    private var report: Report {
+        var report = Report("\(file.name)   update\(version); nothing was verified")
+        report.gap()
+        report.layout.labelColumns = 13
         for signature in envelope.signatures {
-            field("signed by", "\(SafeText.escape(signature.keyID ?? "")), as it says itself")
+            report.fact("signed by", "\(signature.keyID ?? ""), as it says itself")
         }
-        if envelope.signatures.isEmpty { field("signed by", "no key") }
+        if envelope.signatures.isEmpty { report.fact("signed by", "no key") }
         if let payload {
-            field("issued", RFC3339.string(from: payload.issuedAt))
-            field("expires", RFC3339.string(from: payload.expiresAt))
-            for name in payload.ignoredMembers { field("ignored", "the payload's \(JSONWriter.quoted(name))") }
+            report.fact("issued", "\(RFC3339.string(from: payload.issuedAt))")
+            report.fact("expires", "\(RFC3339.string(from: payload.expiresAt))")
+            for name in payload.ignoredMembers { report.fact("ignored", "the payload's \(JSONWriter.quoted(name))") }
         }
         if let problem {
-            field("problem", "\(problem.code): \(SafeText.escape("\(problem)"))")
-            for line in problem.details { field("", SafeText.escape(line)) }
+            report.fact("problem", ["\(problem.code): \(problem)"] + problem.details.map { "\($0)" })
         }
-        if let policy { PolicyInspection.print(policy, to: console, now: invocation.now) }
+        if let policy { report += PolicyInspection.report(on: policy, now: invocation.now) }
+        return report
     }
 
     private var document: JSONWriter {

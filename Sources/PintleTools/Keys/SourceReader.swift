@@ -258,6 +258,14 @@ enum SourceItem {
         if case .certificate(let certificate) = self { certificate } else { nil }
     }
 
+    var publicKeyPin: PublicKeyPin {
+        switch self {
+        case .certificate(let certificate): certificate.publicKeyPin
+        case .request(let request): request.publicKeyPin
+        case .key(let key, _): key.pin
+        }
+    }
+
     var publicKey: PublicKeyDescription {
         switch self {
         case .certificate(let certificate): certificate.publicKey

@@ -136,7 +136,7 @@ struct LintCommand {
         } else if invocation.arguments.has(.github) {
             text.annotate(invocation.console)
         } else {
-            text.print(to: invocation.console)
+            invocation.print(text.report)
         }
         guard !entries.isEmpty else { return text.isFine ? .fine : .rejected }
         return entries.allSatisfy { $0.problem.id == LiveProblem.unreachable.rawValue } ? .unreachable : .rejected

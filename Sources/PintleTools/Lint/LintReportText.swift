@@ -19,50 +19,45 @@ struct LintReportText {
 
     private func count(_ severity: LintFinding.Severity) -> Int { entries.count { $0.severity == severity } }
 
-    func print(to console: Console) {
-        let name = SafeText.escape(file.name)
+    var report: Report {
+        var report = Report()
         for server in servers {
             guard let fragility = server.fragility, !fragility.isProblem, fragility.until != nil else { continue }
-            console.print("\(name): note: \(server.endpoint): \(SafeText.escape(fragility.message))")
-            console.print("      help: " + SafeText.escape(fragility.remedy))
+            report.line("\(file.name): note: \(server.endpoint): \(fragility.message)")
+            report.line("      help: \(fragility.remedy)")
         }
         for entry in allowed {
-            console.print(
-                "\(place(of: entry)): allowed: \(entry.problem.id): \(SafeText.escape(entry.problem.message))")
+            report.line("\(place(of: entry)): allowed: \(entry.problem.id): \(entry.problem.message)")
         }
         guard !isFine else {
-            console.print(console.palette.good("ok") + "   \(name)   \(scope), no problems\(allowance)")
-            return
+            report.line("\("ok", .good)   \(file.name)   \(scope), no problems\(allowance)")
+            return report
         }
         let shared = sharedProblems
         var told: Set<SharedProblem> = []
         let sources = SourceLines(of: file.bytes, at: Set(entries.compactMap(\.problem.line)))
-        for finding in entries {
-            let key = sharedProblem(finding)
+        for entry in entries {
+            let key = sharedProblem(entry)
             let sharing = key.flatMap { shared[$0] }
             if let key, sharing != nil, !told.insert(key).inserted { continue }
-            let problem = finding.problem
-            let severity = finding.severity.rawValue
-            let word = finding.severity == .error ? console.palette.bad(severity) : console.palette.warning(severity)
+            let problem = entry.problem
+            let severity = Line(entry.severity.rawValue, entry.severity == .error ? .bad : .warning)
             let more = sharing.map(others) ?? ""
-            console.print("\(place(of: finding)): \(word): \(problem.id): \(SafeText.escape(problem.message))\(more)")
+            report.line("\(place(of: entry)): \(severity): \(problem.id): \(problem.message)\(more)")
             if let line = problem.line, let column = problem.column {
-                for text in sources.excerpt(
-                    line: line, column: column, width: console.excerptWidth, ellipsis: console.ellipsis)
-                {
-                    console.print(text)
-                }
+                report.excerpt(of: sources, line: line, column: column)
             }
-            if let note = finding.note { console.print("      note: " + SafeText.escape(note)) }
-            if !problem.help.isEmpty { console.print("      help: " + SafeText.escape(problem.help)) }
+            if let note = entry.note { report.line("      note: \(note)") }
+            if !problem.help.isEmpty { report.line("      help: \(problem.help)") }
         }
-        console.print()
-        console.print("\(summary) in \(name)\(hasMore ? "; there are more" : "")\(allowance)")
+        report.gap()
+        report.line("\(summary) in \(file.name)\(hasMore ? "; there are more" : "")\(allowance)")
+        return report
     }
 
     /// Returns `policy.json:6:16`, or only the file for a finding without a line.
     private func place(of entry: LintEntry) -> String {
-        [SafeText.escape(file.name), entry.problem.line.map(String.init), entry.problem.column.map(String.init)]
+        [file.name, entry.problem.line.map(String.init), entry.problem.column.map(String.init)]
             .compactMap(\.self).joined(separator: ":")
     }
 
@@ -98,7 +93,7 @@ struct LintReportText {
 
     /// - Parameter sharing: the rules that share a problem; the message names the first.
     private func others(_ sharing: [Int]) -> String {
-        let names = sharing.dropFirst().prefix(3).map { SafeText.escape(rules[$0]) }.joined(separator: ", ")
+        let names = sharing.dropFirst().prefix(3).map { rules[$0] }.joined(separator: ", ")
         return "; the same of \(sharing.count - 1) more rules, such as \(names) (--json lists all)"
     }
 

@@ -107,12 +107,12 @@ struct DurableCommand {
     private func answer(
         _ rules: [DurableRule], _ foreign: [ForeignRoot], _ keys: [PinListing], _ file: FamilyFile
     ) throws(ToolError) {
-        let report = DurableReport(file: file, console: invocation.console, now: invocation.now)
+        let report = DurableReport(file: file, now: invocation.now)
         guard let form = arguments.value(of: .form).flatMap(Snippet.init) else {
             if invocation.writesJSON {
                 invocation.console.print(report.document(rules, foreign))
             } else {
-                report.print(rules, foreign)
+                print(report, rules, foreign)
             }
             return
         }
@@ -138,7 +138,22 @@ struct DurableCommand {
             try invocation.deliver(snippet: try form.text(of: snippets))
             for advice in form.advice(on: snippets) { invocation.console.warn(advice) }
         }
-        report.warn(rules, foreign)
+        report.warn(rules, foreign, invocation.console)
+    }
+
+    private func print(_ report: DurableReport, _ rules: [DurableRule], _ foreign: [ForeignRoot]) {
+        let console = invocation.console
+        for (index, rule) in rules.enumerated() {
+            if index > 0 { console.print() }
+            invocation.print(report.report(on: rule))
+            for omission in report.omissions(from: rule) { console.warn(omission) }
+            console.printMessage(report.advice(on: rule))
+        }
+        for (index, server) in foreign.enumerated() {
+            if index > 0 || !rules.isEmpty { console.print() }
+            invocation.print(report.report(on: server))
+        }
+        if report.file.families.isOld(at: report.now) { console.warn(report.file.age) }
     }
 }
 

@@ -4,57 +4,54 @@ internal import PintleSystem
 /// The families of servers and authorities, as text and as JSON.
 struct DurableReport {
     let file: FamilyFile
-    let console: Console
     let now: Date
 
     // MARK: Text
 
-    func print(_ rules: [DurableRule], _ foreign: [ForeignRoot]) {
-        for (index, rule) in rules.enumerated() {
-            if index > 0 { console.print() }
-            print(rule)
-        }
-        for (index, server) in foreign.enumerated() {
-            if index > 0 || !rules.isEmpty { console.print() }
-            print(server)
-        }
-        if file.families.isOld(at: now) { console.warn(file.age) }
-    }
-
-    private func print(_ rule: DurableRule) {
-        let subject = rule.endpoint.map { "\($0)   " } ?? ""
-        console.print("\(subject)\(console.palette.strong(rule.name))   families: \(SafeText.escape(file.name))")
+    func report(on rule: DurableRule) -> Report {
+        var report = Report(
+            "\(rule.endpoint.map { "\($0)   " } ?? "")\(rule.name, .strong)   families: \(file.name)")
         for family in rule.families {
-            console.print()
-            if rule.families.count > 1 { console.print(family.name) }
-            let width = family.roots.map { TextLayout.columns(of: $0.name) }.max() ?? 0
+            report.gap()
+            if rule.families.count > 1 { report.line("\(family.name)") }
+            let columns = family.roots.map { TextLayout.columns(of: $0.name) }.max() ?? 0
+            report.layout = Report.FactLayout(indent: 2, labelColumns: columns + 2)
             for root in family.roots {
-                let name = TextLayout.padded(root.name, to: width)
                 guard let pin = root.pin else {
-                    prose("  \(name)  ", console.palette.warning("no hash: ") + root.origin)
+                    report.fact("\(root.name)", .wrapped("\("no hash: ", .warning)\(root.origin)"))
                     continue
                 }
-                let facts = [
+                report.fact("\(root.name)", "\(pin)")
+                let facts: [Line?] = [
                     root.notAfter.map { "to \(ValidityText.day($0))" },
-                    rule.seen.contains(pin) ? console.palette.good("on the path") : nil,
-                    file.additions.contains(pin) ? "not in the built-in family" : nil, root.note,
-                ].compactMap(\.self)
-                console.print("  \(name)  \(pin)")
-                if !facts.isEmpty {
-                    console.print("  \(String(repeating: " ", count: width))  \(facts.joined(separator: ", "))")
-                }
+                    rule.seen.contains(pin) ? "\("on the path", .good)" : nil,
+                    file.additions.contains(pin) ? "not in the built-in family" : nil, root.note.map { "\($0)" },
+                ]
+                let known = facts.compactMap(\.self)
+                if let first = known.first { report.fact("", known.dropFirst().reduce(first) { "\($0), \($1)" }) }
             }
         }
-        for family in rule.families {
-            for root in file.omissions(in: family) {
-                console.warn("\(file.path ?? "") leaves out \(root.name), which the built-in family \(family.id) has")
+        report.gap()
+        report.layout = Self.adviceLayout
+        report.fact("accepts:", .wrapped("\(Self.meaning(of: rule))"))
+        for quotation in rule.advice { report.fact("advice:", Self.quote(quotation)) }
+        for quotation in rule.sources { report.fact("source:", Self.quote(quotation)) }
+        return report
+    }
+
+    private static let adviceLayout = Report.FactLayout(indent: 0, labelColumns: 14)
+
+    private static func quote(_ quotation: AuthorityFamily.Quotation) -> Report.Value {
+        .wrapped("\"\(quotation.sentence)\" (\(quotation.url), read \(ValidityText.day(quotation.read)))")
+    }
+
+    /// Returns the roots that the built-in families have and the user's file leaves out.
+    func omissions(from rule: DurableRule) -> [String] {
+        rule.families.flatMap { family in
+            file.omissions(in: family).map { root in
+                "\(file.path ?? "") leaves out \(root.name), which the built-in family \(family.id) has"
             }
         }
-        console.print()
-        prose("accepts:      ", Self.meaning(of: rule))
-        for quotation in rule.advice { quote("advice:       ", quotation) }
-        for quotation in rule.sources { quote("source:       ", quotation) }
-        printNext(rule)
     }
 
     /// Returns the servers that the rule trusts, and those that it does not keep out.
@@ -65,13 +62,19 @@ struct DurableReport {
             + "get one there; only a pin of your own key keeps such servers out"
     }
 
-    private func printNext(_ rule: DurableRule) {
+    /// The advice for people, which is no part of the result.
+    func advice(on rule: DurableRule) -> Report {
+        var report = Report()
+        report.layout = Self.adviceLayout
         let edges = rule.families.count == 1 ? rule.families.flatMap { file.families.edges(of: $0) } : []
         if !rule.isNamed, !edges.isEmpty {
-            prose(
-                "behind a CDN: ",
-                "\(edges.map(\.name).joined(separator: ", ")) may also take certificates of other authorities: "
-                    + "pintle pin --authority \(edges[0].id)", toStandardError: true)
+            report.fact(
+                "behind a CDN:",
+                .wrapped(
+                    """
+                    \(edges.map(\.name).joined(separator: ", ")) may also take certificates of other authorities: \
+                    pintle pin --authority \(edges[0].id)
+                    """))
         }
         let option = file.path.map { " --families \(ShellWord.quoted($0))" } ?? ""
         let source: String
@@ -80,36 +83,27 @@ struct DurableReport {
         } else {
             source = "--authority \(rule.id) --host \(rule.endpoint.map { "\($0)" } ?? "HOST")"
         }
-        console.printMessage("a policy:     pintle pin \(source)\(option) --as policy -o policy.json")
+        report.fact("a policy:", "pintle pin \(source)\(option) --as policy -o policy.json")
+        return report
     }
 
-    private func print(_ server: ForeignRoot) {
-        console.print("\(server.endpoint)   \(console.palette.warning("its authority is in no family"))")
-        console.print()
-        console.print("  root  \(SafeText.claim(server.root.subject.description))")
-        console.print("        \(server.root.publicKeyPin)   to \(ValidityText.day(server.root.validity.notAfter))")
-        console.print()
-        prose("worth:        ", Self.worth)
+    func report(on server: ForeignRoot) -> Report {
+        var report = Report("\(server.endpoint)   \("its authority is in no family", .warning)", "")
+        report.layout.labelColumns = 6
+        let ends = ValidityText.day(server.root.validity.notAfter)
+        report.fact("root", ["\(claim: server.root.subject)", "\(server.root.publicKeyPin)   to \(ends)"])
+        report.gap()
+        report.layout = Self.adviceLayout
+        report.fact("worth:", .wrapped("\(Self.worth)"))
+        return report
     }
 
     private static let worth =
         "a pin of this root holds as long as certificates come from it. If the authority is yours, that is for you to "
         + "decide; a public authority may use another root at the next renewal, and no file here says which"
 
-    private func quote(_ label: String, _ quotation: AuthorityFamily.Quotation) {
-        prose(label, "\"\(quotation.sentence)\" (\(quotation.url), read \(ValidityText.day(quotation.read)))")
-    }
-
-    private func prose(_ label: String, _ text: String, toStandardError: Bool = false) {
-        let indent = TextLayout.columns(of: label)
-        for (index, line) in TextLayout.wrapped(text, width: max(40, console.width - indent)).enumerated() {
-            let whole = (index == 0 ? label : String(repeating: " ", count: indent)) + line
-            if toStandardError { console.printMessage(whole) } else { console.print(whole) }
-        }
-    }
-
     /// Writes to standard error everything that a pasted rule does not say.
-    func warn(_ rules: [DurableRule], _ foreign: [ForeignRoot]) {
+    func warn(_ rules: [DurableRule], _ foreign: [ForeignRoot], _ console: Console) {
         for rule in rules {
             for missing in rule.families.flatMap(\.missing) {
                 console.warn("\(missing.name) is not in the rule: \(missing.origin)")

@@ -154,10 +154,13 @@ struct PinCommand {
         if invocation.writesJSON {
             invocation.console.print(PinReport.document(listings))
         } else {
-            PinReport(
-                console: invocation.console, now: invocation.now, isVerbose: invocation.isVerbose,
-                anchors: invocation.arguments.value(of: .anchors)
-            ).print(listings)
+            for (index, listing) in listings.enumerated() {
+                if index > 0 { invocation.console.print() }
+                let report = PinReport(
+                    listing: listing, now: invocation.now, anchors: invocation.arguments.value(of: .anchors))
+                invocation.print(report.report)
+                invocation.console.printMessage(report.advice)
+            }
         }
         return .fine
     }

@@ -1,103 +1,72 @@
 internal import Pintle
 internal import PintleSystem
 
-/// The output of `pin`, as text and as JSON.
+/// The output of `pin` for one source, as text and as JSON.
 struct PinReport {
-    let console: Console
+    let listing: PinListing
     let now: Date
-    let isVerbose: Bool
     /// The file that replaces the system's roots; `nil` if they count.
     var anchors: String?
 
-    func print(_ listings: [PinListing]) {
-        for (index, listing) in listings.enumerated() {
-            if index > 0 { console.print() }
-            console.print(headline(of: listing))
-            for entry in listing.entries {
-                console.print()
-                print(entry)
-            }
-            printAdvice(on: listing)
+    var report: Report {
+        var report = Report(headline)
+        for entry in listing.entries {
+            report.gap()
+            add(entry, to: &report)
         }
+        return report
     }
 
-    private func headline(of listing: PinListing) -> String {
+    private var headline: Line {
         guard let server = listing.server else {
-            let name = listing.source == "-" ? "stdin" : SafeText.escape(listing.source)
-            return "\(name)   \(Self.contents(of: listing)), not validated"
+            return "\(listing.source == "-" ? "stdin" : listing.source)   \(contents), not validated"
         }
-        let verdict =
-            server.failure.map { console.palette.bad("NOT trusted by \(authority): \($0.code.rawValue)") }
-            ?? console.palette.good("trusted by \(authority)")
-        let facts = [verdict, server.protocolVersion, server.address.map(console.palette.dim)].compactMap(\.self)
-        return "\(server.endpoint)   " + facts.joined(separator: "   ")
+        let verdict: Line =
+            server.failure.map { "\("NOT trusted by \(authority): \($0.code.rawValue)", .bad)" }
+            ?? "\("trusted by \(authority)", .good)"
+        let version: Line = server.protocolVersion.map { "   \($0)" } ?? ""
+        let address: Line = server.address.map { "   \($0, .dim)" } ?? ""
+        return "\(server.endpoint)   \(verdict)\(version)\(address)"
     }
 
-    private var authority: String { anchors.map { "the roots of \(SafeText.escape($0))" } ?? "the system" }
+    private var authority: String { anchors.map { "the roots of \($0)" } ?? "the system" }
 
     /// `2 certificates, 1 key`
-    private static func contents(of listing: PinListing) -> String {
+    private var contents: String {
         let positions = listing.entries.map(\.position)
         let keys = positions.count { $0 == "key" }
         let requests = positions.count { $0 == "csr" }
         let certificates = positions.count - keys - requests
         return [(certificates, "certificate"), (requests, "request"), (keys, "key")]
             .filter { $0.0 > 0 }
-            .map { $0.0 == 1 ? "1 \($0.1)" : "\($0.0) \($0.1)s" }
+            .map { ValidityText.counted($0.0, $0.1) }
             .joined(separator: ", ")
     }
 
-    // MARK: Blocks
-
-    private func print(_ entry: PinEntry) {
+    private func add(_ entry: PinEntry, to report: inout Report) {
+        let columns = 7
+        report.layout = Report.FactLayout(indent: 0, labelColumns: columns)
         switch entry.item {
-        case .certificate(let certificate): print(certificate, entry)
+        case .certificate(let certificate):
+            let facts = [
+                "\(certificate.publicKey)", certificate.isCA ? "CA" : nil, entry.isSent == false ? "not sent" : nil,
+            ]
+            let name = certificate.subject.isEmpty ? "(no subject)" : "\(certificate.subject)"
+            report.fact("\(entry.position)", .title(name, facts.compactMap(\.self).joined(separator: "  ")))
         case .request(let request):
-            printHead(entry, name: "\(request.subject)", facts: ["\(request.publicKey)"])
-            printField("pin", request.publicKeyPin.description)
+            report.fact("\(entry.position)", .title("\(request.subject)", "\(request.publicKey)"))
         case .key(let key, let isPrivate):
-            printHead(entry, name: isPrivate ? "private key" : "public key", facts: ["\(key.description)"])
-            printField("pin", key.pin.description)
+            report.fact("\(entry.position)", .title(isPrivate ? "private key" : "public key", "\(key.description)"))
         }
-        if let remark = entry.remark { printField("note", remark) }
-    }
-
-    private func print(_ certificate: Certificate, _ entry: PinEntry) {
-        var facts = ["\(certificate.publicKey)"]
-        if certificate.isCA { facts.append("CA") }
-        if entry.isSent == false { facts.append("not sent") }
-        let name = certificate.subject.isEmpty ? "(no subject)" : "\(certificate.subject)"
-        printHead(entry, name: name, facts: facts)
-        printField("pin", certificate.publicKeyPin.description)
-        printField("cert", certificate.fingerprint.description)
-        printField("valid", ValidityText.period(certificate.validity, now: now, palette: console.palette))
-        let names = (certificate.subjectAlternativeNames ?? []).map(\.description)
-        guard !names.isEmpty else { return }
-        if isVerbose {
-            for (index, line) in TextLayout.wrapped(names.joined(separator: ", "), width: console.width - 14)
-                .enumerated()
-            {
-                printField(index == 0 ? "names" : "", line)
-            }
-        } else {
-            printField("names", TextLayout.list(names, width: console.width - 14, ellipsis: console.ellipsis))
+        report.layout = Report.FactLayout(indent: columns, labelColumns: columns)
+        report.fact("pin", "\(entry.item.publicKeyPin)")
+        if let certificate = entry.item.certificate {
+            report.fact("cert", "\(certificate.fingerprint)")
+            report.fact("valid", ValidityText.period(certificate.validity, now: now))
+            let names = (certificate.subjectAlternativeNames ?? []).map(\.description)
+            if !names.isEmpty { report.fact("names", .names(names)) }
         }
-    }
-
-    private static let labelWidth = 7
-
-    private func printHead(_ entry: PinEntry, name: String, facts: [String]) {
-        let name = SafeText.claim(name)
-        let tail = facts.joined(separator: "  ")
-        let room = console.width - Self.labelWidth - 2 - tail.count
-        let shown = isVerbose ? name : TextLayout.shortened(name, to: room, ellipsis: console.ellipsis)
-        console.print(
-            TextLayout.padded(entry.position, to: Self.labelWidth)
-                + TextLayout.padded(shown, to: min(51, room)) + "  " + tail)
-    }
-
-    private func printField(_ label: String, _ value: String) {
-        console.print(String(repeating: " ", count: Self.labelWidth) + TextLayout.padded(label, to: 7) + value)
+        if let remark = entry.remark { report.fact("note", "\(remark)") }
     }
 
     // MARK: Advice
@@ -115,26 +84,30 @@ struct PinReport {
         }
     }
 
-    private func printAdvice(on listing: PinListing) {
-        let positions = listing.entries.map(\.position)
+    /// The advice for people, which is no part of the result.
+    var advice: Report {
+        var report = Report()
+        report.layout = Report.FactLayout(indent: 0, labelColumns: 14)
         if let server = listing.server {
             if let failure = server.failure {
-                let indent = "\n" + String(repeating: " ", count: 14)
-                console.printMessage("\nfirst:        " + Self.obstacle(failure).joined(separator: indent))
+                report.gap()
+                report.fact("first:", Self.obstacle(failure).map { "\($0)" })
             }
+            report.gap()
             let host = server.endpoint.port == 443 ? "\(server.endpoint.host)" : "\(server.endpoint)"
-            console.printMessage(
-                """
-
-                which to pin: the leaf key if you keep it when the certificate is renewed, else the root.
-                              Always a second one that is not in use yet. A backup key, then a policy:
-                                openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key
-                                pintle pin \(host) backup.key --as policy -o policy.json
-                """)
-        } else if positions.allSatisfy({ $0 == "key" }) {
-            console.printMessage(
-                "\nthere is no certificate: the pin is that of the key, in any certificate")
+            report.fact(
+                "which to pin:",
+                [
+                    "the leaf key if you keep it when the certificate is renewed, else the root.",
+                    "Always a second one that is not in use yet. A backup key, then a policy:",
+                    "  openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key",
+                    "  pintle pin \(host) backup.key --as policy -o policy.json",
+                ])
+        } else if listing.entries.allSatisfy({ $0.position == "key" }) {
+            report.gap()
+            report.line("there is no certificate: the pin is that of the key, in any certificate")
         }
+        return report
     }
 }
 

@@ -151,7 +151,7 @@ struct RenewCommand {
         if invocation.writesJSON {
             invocation.console.print(report.document)
         } else {
-            report.print(to: invocation.console)
+            invocation.print(report.report)
         }
         if findings.isEmpty { return .fine }
         return findings.allSatisfy(\.isUnreachable) ? .unreachable : .rejected

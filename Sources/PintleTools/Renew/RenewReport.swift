@@ -25,42 +25,41 @@ struct RenewReport {
 
     // MARK: Text
 
-    func print(to console: Console) {
-        let palette = console.palette
-        let word =
+    var report: Report {
+        let word: Line =
             proposal.isChanged
-            ? palette.good("proposal") : findings.isEmpty ? palette.good("ok") : palette.bad("no proposal")
+            ? "\("proposal", .good)" : findings.isEmpty ? "\("ok", .good)" : "\("no proposal", .bad)"
         let scope =
             "\(ValidityText.counted(policy.hosts.count, "rule")), \(ValidityText.counted(servers, "server"))"
-        console.print(
-            "\(word)   \(SafeText.escape(file))   \(scope)\(proposal.isChanged ? "" : ": nothing to change now")")
+        var report = Report("\(word)   \(file)   \(scope)\(proposal.isChanged ? "" : ": nothing to change now")")
+        report.layout = Report.FactLayout(indent: 0, labelColumns: 10)
         for finding in findings {
-            console.print()
-            entry(palette.bad("finding"), 7, "\(finding.id): \(finding.message)", console)
-            entry("", 0, finding.help, console)
+            report.gap()
+            report.fact("\("finding", .bad)", .wrapped("\(finding.id): \(finding.message)"))
+            report.fact("", .wrapped("\(finding.help)"))
         }
         for rule in policy.hosts.indices {
             let changes = proposal.changes.filter { $0.rule == rule }
             guard !changes.isEmpty else { continue }
-            console.print()
-            console.print(SafeText.escape(policy.hosts[rule].description))
-            for change in changes { describe(change, console) }
+            report.gap()
+            report.line("\(policy.hosts[rule])")
+            for change in changes { add(change, to: &report) }
         }
         if let version = proposal.updateVersion {
-            console.print()
-            console.print("updateVersion \(policy.updateVersion) -> \(version)")
+            report.gap()
+            report.line("updateVersion \(policy.updateVersion) -> \(version)")
         }
         for note in proposal.notes {
-            console.print()
-            entry("note", 4, note, console)
+            report.gap()
+            report.fact("note", .wrapped("\(note)"))
         }
-        guard let signLine else { return }
-        console.print()
-        console.print("next: review it; then the holder of the update key runs")
-        console.print("  " + SafeText.escape(signLine))
+        guard let signLine else { return report }
+        report.next(["review it; then the holder of the update key runs"])
+        report.line("  \(signLine)")
+        return report
     }
 
-    private func describe(_ change: RenewChange, _ console: Console) {
+    private func add(_ change: RenewChange, to report: inout Report) {
         let sign =
             switch change.action {
             case .add: "+"
@@ -68,10 +67,11 @@ struct RenewReport {
             case .remove: "-"
             case .removeLater: " "
             }
-        console.print("  \(sign) \(change.pin)")
-        for line in TextLayout.wrapped(SafeText.escape(sentence(change)), width: console.width - 6) {
-            console.print("      " + line)
-        }
+        report.line("  \(sign) \(change.pin)")
+        let layout = report.layout
+        report.layout = Report.FactLayout(indent: 6, labelColumns: 0)
+        report.fact("", .wrapped("\(sentence(change))"))
+        report.layout = layout
     }
 
     /// `add to backupPins: the key of backup.csr; publish by 2027-01-17, ...`
@@ -91,15 +91,6 @@ struct RenewReport {
         case .removeLater:
             let day = change.from.map(PlanTime.day) ?? "later"
             return "keep in \(change.list.rawValue), and remove from \(day) on: \(change.because)"
-        }
-    }
-
-    private func entry(_ label: String, _ length: Int, _ text: String, _ console: Console) {
-        let indent = 10
-        let lines = TextLayout.wrapped(SafeText.escape(text), width: console.width - indent)
-        for (number, line) in lines.enumerated() {
-            let lead = number == 0 ? label + String(repeating: " ", count: indent - length) : ""
-            console.print((lead.isEmpty ? String(repeating: " ", count: indent) : lead) + line)
         }
     }
 

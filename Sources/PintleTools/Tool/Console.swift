@@ -38,15 +38,31 @@ final class Console {
         ellipsis = encoding.contains("UTF-8") || encoding.contains("UTF8") ? "…" : "..."
     }
 
-    /// The columns for excerpts of a file. A pipe gets longer ones, because a cut line loses more there than a long one.
-    var excerptWidth: Int { output.isTerminal ? width : 160 }
-
     /// The columns for a row that stands for one server. In a pipe it is one line, so that `grep` finds all of it.
     var recordWidth: Int { output.isTerminal ? tableWidth : .max }
 
     /// Writes a line of data to standard output.
     func print(_ line: String = "") {
         write(Array((line + "\n").utf8))
+    }
+
+    /// Prints a report to standard output.
+    ///
+    /// - Parameter isVerbose: shows names in full.
+    func print(_ report: Report, isVerbose: Bool = false) {
+        for line in reportText(palette, isVerbose).lines(of: report) { print(line) }
+    }
+
+    /// Prints a report to standard error.
+    func printMessage(_ report: Report) {
+        for line in reportText(talk, false).lines(of: report) { printMessage(line) }
+    }
+
+    private func reportText(_ palette: Palette, _ isVerbose: Bool) -> ReportText {
+        // A pipe gets longer excerpts, because a cut line loses more there than a long one.
+        ReportText(
+            width: width, excerptWidth: output.isTerminal ? width : 160, ellipsis: ellipsis, palette: palette,
+            isVerbose: isVerbose)
     }
 
     func print(_ document: JSONWriter) {

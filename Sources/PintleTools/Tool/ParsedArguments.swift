@@ -128,6 +128,8 @@ struct Invocation {
     var writesJSON: Bool { arguments.has(.json) }
     var isVerbose: Bool { arguments.has(.verbose) }
 
+    func print(_ report: Report) { console.print(report, isVerbose: isVerbose) }
+
     func file(_ path: String, limit: Int = 16 << 20) throws(ToolError) -> InputFile {
         try InputFile(path, limit: limit, standardInput: input)
     }

@@ -7,16 +7,16 @@ enum ValidityText {
     static func day(_ date: Date) -> String { String(RFC3339.string(from: date).prefix(10)) }
 
     /// `2026-11-20 to 2027-02-18, 90 days left`
-    static func period(_ validity: Validity, now: Date, palette: Palette) -> String {
+    static func period(_ validity: Validity, now: Date) -> Line {
         let days = "\(day(validity.notBefore)) to \(day(validity.notAfter)), "
         if now < validity.notBefore {
-            return days + palette.warning("begins in \(span(from: now, to: validity.notBefore))")
+            return "\(days)\("begins in \(span(from: now, to: validity.notBefore))", .warning)"
         }
         guard validity.contains(now) else {
-            return days + palette.bad("ended \(span(from: validity.notAfter, to: now)) ago")
+            return "\(days)\("ended \(span(from: validity.notAfter, to: now)) ago", .bad)"
         }
-        let left = span(from: now, to: validity.notAfter) + " left"
-        return days + (isInLastThird(validity, now: now) ? palette.warning(left) : left)
+        return
+            "\(days)\("\(span(from: now, to: validity.notAfter)) left", isInLastThird(validity, now: now) ? .warning : nil)"
     }
 
     /// Returns the instant from which most clients of authorities renew a certificate.

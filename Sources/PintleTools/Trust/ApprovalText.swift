@@ -23,27 +23,27 @@ enum ApprovalText {
         }
     }
 
-    /// Returns the lines: the server first, its facts below.
-    static func lines(_ approval: TrustApproval, at instant: Date, _ palette: Palette) -> [String] {
+    /// Returns the server, and its facts below.
+    static func report(_ approval: TrustApproval, at instant: Date) -> Report {
         let state = state(approval, at: instant)
-        let word = state == "live" ? palette.good(state) : palette.warning(state)
-        var lines = ["\(approval.endpoint)   \(word)"]
-        func field(_ label: String, _ value: String) { lines.append("  " + TextLayout.padded(label, to: 10) + value) }
+        var report = Report("\(approval.endpoint)   \(state, state == "live" ? .good : .warning)")
+        report.layout.labelColumns = 10
         switch approval.subject {
-        case .certificate(let pin): field("cert", pin.description)
-        case .publicKey(let pin): field("key", pin.description)
+        case .certificate(let pin): report.fact("cert", "\(pin)")
+        case .publicKey(let pin): report.fact("key", "\(pin)")
         }
         let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
-        field("accepts", accepted.isEmpty ? "nothing: the system trusted it" : accepted.joined(separator: ", "))
-        field("approved", ValidityText.day(approval.approvedAt))
+        report.fact(
+            "accepts", accepted.isEmpty ? "nothing: the system trusted it" : "\(accepted.joined(separator: ", "))")
+        report.fact("approved", "\(ValidityText.day(approval.approvedAt))")
         if let end = approval.expiresAt {
             let isOver = instant >= end
             let span = isOver ? ValidityText.span(from: end, to: instant) : ValidityText.span(from: instant, to: end)
-            field(isOver ? "ended" : "ends", "\(ValidityText.day(end)), " + (isOver ? "\(span) ago" : "\(span) left"))
+            report.fact(isOver ? "ended" : "ends", "\(ValidityText.day(end)), \(span) \(isOver ? "ago" : "left")")
         }
-        if let revoked = approval.revokedAt { field("revoked", ValidityText.day(revoked)) }
-        if let note = approval.note { field("note", SafeText.escape(note)) }
-        return lines
+        if let revoked = approval.revokedAt { report.fact("revoked", "\(ValidityText.day(revoked))") }
+        if let note = approval.note { report.fact("note", "\(note)") }
+        return report
     }
 
     /// `certificate a22a…`, `key sha256/…`

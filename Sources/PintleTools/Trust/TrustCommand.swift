@@ -176,7 +176,7 @@ struct TrustCommand {
         if approvals.count == 0, !InputFile.exists(store.path) { console.printMessage("there is no such file yet") }
         for approval in approvals.all {
             console.print()
-            for line in ApprovalText.lines(approval, at: invocation.now, console.palette) { console.print(line) }
+            console.print(ApprovalText.report(approval, at: invocation.now))
         }
     }
 
@@ -186,7 +186,7 @@ struct TrustCommand {
             ApprovalText.write(approval, at: invocation.now, to: &json)
             console.print(json)
         } else {
-            console.print("\(console.palette.good(verb))   \(approval.endpoint)   \(ApprovalText.subject(approval))")
+            console.print(Report("\(verb, .good)   \(approval.endpoint)   \(ApprovalText.subject(approval))"))
         }
     }
 }

@@ -85,8 +85,10 @@ struct VerifyCommand {
         let report = VerifyReport(
             outcome: try outcome(verifier, minimum, instant), trust: trust, bundled: bundled, instant: instant,
             invocation: invocation)
-        if invocation.writesJSON { invocation.console.print(report.document) } else { report.print() }
-        report.printUnchecked()
+        if invocation.writesJSON { invocation.console.print(report.document) } else { invocation.print(report.report) }
+        if bundled == nil {
+            invocation.console.warn("scope and floor were not checked: that needs --bundled POLICY")
+        }
         return report.isAccepted ? .fine : .rejected
     }
 

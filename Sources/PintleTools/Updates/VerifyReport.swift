@@ -12,84 +12,70 @@ struct VerifyReport {
 
     var isAccepted: Bool { if case .success = outcome { true } else { false } }
 
-    private var console: Console { invocation.console }
-
     // MARK: Text
 
-    func print() {
+    var report: Report {
+        var report = Report()
+        report.layout.labelColumns = 10
         switch outcome {
-        case .success(let update): print(update)
-        case .failure(let rejection): print(rejection)
+        case .success(let update): add(update, to: &report)
+        case .failure(let rejection): add(rejection, to: &report)
         }
+        return report
     }
 
-    func printUnchecked() {
-        guard bundled == nil else { return }
-        console.warn("scope and floor were not checked: that needs --bundled POLICY")
-    }
-
-    private func print(_ update: VerifiedUpdate) {
+    private func add(_ update: VerifiedUpdate, to report: inout Report) {
         let hosts = ValidityText.counted(update.policy.hosts.count, "host")
-        console.print("\(console.palette.good("accepted"))   version \(update.version)   \(hosts)")
-        console.print()
-        printSigners(update.signers)
+        report.line("\("accepted", .good)   version \(update.version)   \(hosts)")
+        report.gap()
+        addSigners(update.signers, to: &report)
         let left = ValidityText.span(from: instant, to: update.expiresAt)
-        field("issued", "\(day(update.issuedAt)), expires \(day(update.expiresAt)) (\(left) left)")
+        let (issued, expires) = (ValidityText.day(update.issuedAt), ValidityText.day(update.expiresAt))
+        report.fact("issued", "\(issued), expires \(expires) (\(left) left)")
         if let bundled {
             let known = bundled.updateVersion
-            field("replaces", known == 0 ? "the bundled policy, which equals no update" : "version \(known)")
-            for (index, change) in PolicyChanges.lines(from: bundled, to: update.policy).enumerated() {
-                field(index == 0 ? "changes" : "", change)
-            }
+            report.fact(
+                "replaces", known == 0 ? "the bundled policy, which equals no update" : "version \(known)")
+            report.fact("changes", PolicyChanges.lines(from: bundled, to: update.policy).map { "\($0)" })
         }
-        for name in update.ignoredMembers { field("ignored", "the payload's \(JSONWriter.quoted(name))") }
-        printChecks(until: nil)
-        console.print()
-        console.print(
+        for name in update.ignoredMembers { report.fact("ignored", "the payload's \(JSONWriter.quoted(name))") }
+        addChecks(until: nil, to: &report)
+        report.next([
             trust.keys.count == 1
-                ? "next: publish it. One key is trusted: ship a second one in the next release" : "next: publish it")
+                ? "publish it. One key is trusted: ship a second one in the next release" : "publish it"
+        ])
     }
 
-    private func print(_ rejection: UpdateRejection) {
+    private func add(_ rejection: UpdateRejection, to report: inout Report) {
         let failure = rejection.failure
-        let palette = console.palette
-        console.print("\(palette.bad("REJECTED"))   \(failure.code)   \(SafeText.escape("\(failure)"))")
-        console.print()
-        for line in TextLayout.wrapped(failure.explanation, width: min(console.width, 90) - 2) {
-            console.print("  " + line)
-        }
-        for line in failure.details { console.print("  " + SafeText.escape(line)) }
+        report.line("\("REJECTED", .bad)   \(failure.code)   \(failure)")
+        report.gap()
+        report.prose("\(failure.explanation)")
+        for line in failure.details { report.line("  \(line)") }
         if !rejection.signers.isEmpty {
-            console.print()
-            printSigners(rejection.signers)
+            report.gap()
+            addSigners(rejection.signers, to: &report)
         }
-        printChecks(until: failure.kind)
-        console.print()
-        console.print("next: \(failure.nextStep)")
+        addChecks(until: failure.kind, to: &report)
+        report.next(["\(failure.nextStep)"])
     }
 
-    private func printSigners(_ signers: [UpdateKey]) {
-        for (index, key) in signers.enumerated() {
-            let count = "   \(signers.count) of \(trust.threshold) needed"
-            field(index == 0 ? "signed" : "", key.id + (index == signers.count - 1 ? count : ""))
-        }
+    private func addSigners(_ signers: [UpdateKey], to report: inout Report) {
+        var lines: [Line] = signers.map { "\($0.id)" }
+        if let last = lines.popLast() { lines.append("\(last)   \(signers.count) of \(trust.threshold) needed") }
+        report.fact("signed", lines)
     }
 
-    private func field(_ label: String, _ value: String) {
-        console.print("  " + TextLayout.padded(label, to: 10) + value)
-    }
-
-    private func day(_ date: Date) -> String { ValidityText.day(date) }
-
-    /// Prints, with `--verbose`, every check in its order, up to the one that failed.
-    private func printChecks(until code: UpdateFailure.Code?) {
+    /// Adds, with `--verbose`, every check in its order, up to the one that failed.
+    private func addChecks(until code: UpdateFailure.Code?, to report: inout Report) {
         guard invocation.isVerbose else { return }
-        console.print()
+        report.gap()
         for check in UpdateCheck.all {
             let isSkipped = bundled == nil && check.needsBundledPolicy
             let hasFailed = code.map(check.codes.contains) ?? false
-            let word = hasFailed ? console.palette.bad("x") : isSkipped ? "not checked" : console.palette.good("ok")
-            field(check.name, word)
+            report.fact(
+                "\(check.name)",
+                hasFailed ? "\("x", .bad)" : isSkipped ? "not checked" : "\("ok", .good)")
             if hasFailed { break }
         }
     }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// A JSON writer that emits keys in the order of the calls, so that they appear where readers expect them.
 ///
 /// ```swift
@@ -27,6 +33,13 @@ package struct JSONWriter: Sendable {
 
     package init(_ style: Style) {
         self.style = style
+    }
+
+    /// Returns an indented document with one object.
+    package static func document(_ members: (inout JSONWriter) throws -> Void) rethrows -> JSONWriter {
+        var json = JSONWriter(.pretty)
+        try json.object(members)
+        return json
     }
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -104,6 +117,11 @@ package struct JSONWriter: Sendable {
         array(key) { for text in texts { $0.value(text) } }
     }
 
+    /// Writes an RFC 3339 date in UTC, with whole seconds.
+    package mutating func member(_ key: String, _ date: Date?) { member(key, date.map { RFC3339.string(from: $0) }) }
+
+    package mutating func member(_ key: String, _ port: UInt16?) { member(key, port.map { Int64($0) }) }
+
     package mutating func object(_ key: String, _ body: (inout JSONWriter) throws -> Void) rethrows {
         self.key(key)
         try object(body)
@@ -112,6 +130,22 @@ package struct JSONWriter: Sendable {
     package mutating func array(_ key: String, _ body: (inout JSONWriter) throws -> Void) rethrows {
         self.key(key)
         try array(body)
+    }
+
+    /// Writes an array. The closure writes one value for each element.
+    package mutating func array<Elements: Sequence>(
+        _ key: String, _ elements: Elements, _ write: (inout JSONWriter, Elements.Element) throws -> Void
+    ) rethrows {
+        try array(key) { json in
+            for element in elements { try write(&json, element) }
+        }
+    }
+
+    /// Writes an array of objects. The closure writes the members of each.
+    package mutating func objects<Elements: Sequence>(
+        _ key: String, _ elements: Elements, _ write: (inout JSONWriter, Elements.Element) throws -> Void
+    ) rethrows {
+        try array(key, elements) { json, element in try json.object { try write(&$0, element) } }
     }
 
     // MARK: Text

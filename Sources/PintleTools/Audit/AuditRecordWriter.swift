@@ -37,11 +37,11 @@ struct AuditRecordWriter {
             json.member("backup", findings.backupState?.rawValue)
             json.member("pinsEnd", findings.host?.expiry.date.map(RFC3339.string))
             if let end = findings.firstEnd {
-                json.member("certificateEnds", RFC3339.string(from: end.date))
+                json.member("certificateEnds", end.date)
                 json.member("certificateEndsAt", end.position)
             }
-            json.array("certificates") { json in
-                for place in findings.positions.places.prefix(Self.mostCertificates) { write(place, to: &json) }
+            json.array("certificates", findings.positions.places.prefix(Self.mostCertificates)) { json, place in
+                write(place, to: &json)
             }
             let more = findings.positions.places.count - Self.mostCertificates
             json.member("moreCertificates", more > 0 ? more : nil)
@@ -73,9 +73,9 @@ struct AuditRecordWriter {
         var json = JSONWriter(.compact)
         json.object { json in
             json.member("host", target.endpoint.host.description)
-            json.member("port", Int(target.endpoint.port))
+            json.member("port", target.endpoint.port)
             json.member("connectTo", target.connectTo?.description)
-            json.member("at", RFC3339.string(from: instant))
+            json.member("at", instant)
             json.member("milliseconds", milliseconds)
             members(&json)
             json.member("policy", basis.policy)
@@ -86,18 +86,14 @@ struct AuditRecordWriter {
 
     private static func write(_ entries: [LintEntry], to json: inout JSONWriter) {
         guard !entries.isEmpty else { return }
-        json.array("problems") { json in
-            for entry in entries.prefix(mostProblems) {
-                json.object { json in
-                    json.member("id", entry.problem.id)
-                    json.member("severity", entry.severity.rawValue)
-                    json.member("message", shortened(entry.problem.message))
-                    json.member("help", shortened(entry.problem.help))
-                    json.member("path", entry.problem.path)
-                    json.member("line", entry.problem.line)
-                    json.member("column", entry.problem.column)
-                }
-            }
+        json.objects("problems", entries.prefix(mostProblems)) { json, entry in
+            json.member("id", entry.problem.id)
+            json.member("severity", entry.severity.rawValue)
+            json.member("message", shortened(entry.problem.message))
+            json.member("help", shortened(entry.problem.help))
+            json.member("path", entry.problem.path)
+            json.member("line", entry.problem.line)
+            json.member("column", entry.problem.column)
         }
         json.member("moreProblems", entries.count > mostProblems ? entries.count - mostProblems : nil)
     }

@@ -170,13 +170,11 @@ final class AuditRun {
     /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, hybrid?, keyExchangeGroups?, firstEnd?,
     /// notAsked?, unmetRules?}`
     static func document(_ tally: AuditTally, notAsked: Int = 0, unmetRules: [String] = []) -> JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             tally.write(to: &json)
             json.member("notAsked", notAsked > 0 ? notAsked : nil)
             json.member("unmetRules", unmetRules.isEmpty ? nil : Array(unmetRules.prefix(Self.mostRules)))
         }
-        return json
     }
 }
 

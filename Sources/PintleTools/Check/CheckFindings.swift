@@ -26,34 +26,26 @@ extension CheckFindings {
     /// presentedCertificates, validatedPath, approval?, previousApproval?, approvalRecord?, unacceptableFailure?,
     /// backupsInUse?}`, and the other results of the handshake.
     var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.member("host", endpoint.host.description)
-            json.member("port", Int(endpoint.port))
+            json.member("port", endpoint.port)
             json.write(decision)
             json.member("rule", rule?.pattern)
             if decision.mismatch?.rule != nil {
                 json.member("nearestMiss", decision.mismatch?.nearestMiss)
             }
             json.member("configuredPins", ((host?.pins ?? []) + (host?.backupPins ?? [])).map(\.description))
-            json.array("presentedCertificates") { json in
-                for place in positions.sent { place.write(to: &json) }
-            }
-            json.array("validatedPath") { json in
-                for place in positions.onPath { place.write(to: &json) }
-            }
+            json.array("presentedCertificates", positions.sent) { json, place in place.write(to: &json) }
+            json.array("validatedPath", positions.onPath) { json, place in place.write(to: &json) }
             writeApprovals(to: &json)
             if !backupsInUse.isEmpty {
-                json.array("backupsInUse") { json in
-                    for use in backupsInUse { use.write(to: &json) }
-                }
+                json.array("backupsInUse", backupsInUse) { json, use in use.write(to: &json) }
             }
             json.member("tlsVersion", connection?.protocolVersion.description)
             json.member("keyExchangeGroup", keyExchangeGroup?.name)
             json.member("address", connection?.peerAddress)
             json.member("alert", alert)
         }
-        return json
     }
 
     /// Writes the approvals of this server: the one that decided, or the one that has ended.

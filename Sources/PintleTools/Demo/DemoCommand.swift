@@ -110,21 +110,15 @@ struct DemoCommand {
     }
 
     private static func document(_ results: [DemoResult], folder: DemoFolder?) -> JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
-            json.array("scenes") { json in
-                for result in results {
-                    json.object { json in
-                        json.member("scene", result.scene.number)
-                        json.member("title", result.scene.title)
-                        json.write(result.decision)
-                        json.member("requestBytes", result.requestBytes)
-                        json.member("isAsExpected", result.isAsExpected)
-                    }
-                }
+        .document { json in
+            json.objects("scenes", results) { json, result in
+                json.member("scene", result.scene.number)
+                json.member("title", result.scene.title)
+                json.write(result.decision)
+                json.member("requestBytes", result.requestBytes)
+                json.member("isAsExpected", result.isAsExpected)
             }
             json.member("folder", folder?.path)
         }
-        return json
     }
 }

@@ -10,9 +10,7 @@ enum EnvoyExport {
         var json = JSONWriter(.pretty)
         json.object { json in
             json.object("static_resources") { json in
-                json.array("clusters") { json in
-                    for rule in rules { cluster(rule, &json) }
-                }
+                json.array("clusters", rules) { json, rule in cluster(rule, &json) }
             }
         }
         return ExportedFile(name: "envoy.json", content: json.text + "\n")

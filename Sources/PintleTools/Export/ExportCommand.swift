@@ -162,23 +162,17 @@ struct ExportCommand {
 
     /// `{"format", "files": [{"name", "path"?, "content"?}], "losses": [{"id", "effect", "message", "hosts"?}]}`
     private func document(_ files: [ExportedFile], _ paths: [String], _ report: LossReport) -> JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.member("format", report.format.rawValue)
-            json.array("files") { json in
-                for (index, file) in files.enumerated() {
-                    json.object { json in
-                        json.member("name", file.name)
-                        if paths.isEmpty {
-                            json.member("content", file.content)
-                        } else {
-                            json.member("path", paths[index])
-                        }
-                    }
+            json.objects("files", files.enumerated()) { json, file in
+                json.member("name", file.element.name)
+                if paths.isEmpty {
+                    json.member("content", file.element.content)
+                } else {
+                    json.member("path", paths[file.offset])
                 }
             }
             report.write(to: &json)
         }
-        return json
     }
 }

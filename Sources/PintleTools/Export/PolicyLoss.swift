@@ -117,15 +117,11 @@ struct LossReport {
     }
 
     func write(to json: inout JSONWriter) {
-        json.array("losses") { json in
-            for loss in losses.sorted {
-                json.object { json in
-                    json.member("id", loss.kind.rawValue)
-                    json.member("effect", loss.effect.rawValue)
-                    json.member("message", loss.message)
-                    if !loss.hosts.isEmpty { json.member("hosts", loss.hosts) }
-                }
-            }
+        json.objects("losses", losses.sorted) { json, loss in
+            json.member("id", loss.kind.rawValue)
+            json.member("effect", loss.effect.rawValue)
+            json.member("message", loss.message)
+            if !loss.hosts.isEmpty { json.member("hosts", loss.hosts) }
         }
     }
 

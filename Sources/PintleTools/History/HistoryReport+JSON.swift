@@ -15,8 +15,8 @@ extension HistoryReport {
             json.member("result", died > 0 ? "died" : "ok")
             json.member("servers", entries.count)
             json.member("results", results)
-            json.member("from", RFC3339.string(from: span.lowerBound))
-            json.member("until", RFC3339.string(from: span.upperBound))
+            json.member("from", span.lowerBound)
+            json.member("until", span.upperBound)
             json.member("changed", changed.count)
             json.member("unchanged", unchanged.count)
             json.member("died", died)
@@ -38,7 +38,7 @@ extension HistoryReport {
         let history = entry.history
         json.object { json in
             json.member("host", entry.server.endpoint.host.description)
-            json.member("port", Int(entry.server.endpoint.port))
+            json.member("port", entry.server.endpoint.port)
             json.member("connectTo", entry.server.connectTo?.description)
             json.member("observations", history.observations.count)
             json.member("proves", history.isConclusive)
@@ -51,18 +51,12 @@ extension HistoryReport {
             json.member("rule", entry.fates.rule)
             json.member("isServed", history.isConclusive ? entry.fates.isServed : nil)
             write(entry.fates.pins, to: &json)
-            json.array("changes") { json in
-                for change in entry.changes.suffix(most) { write(change, to: &json) }
-            }
+            json.array("changes", entry.changes.suffix(most)) { json, change in write(change, to: &json) }
             let more = entry.changes.count - most
             json.member("moreChanges", more > 0 ? more : nil)
-            json.array("gaps") { json in
-                for gap in history.gaps.suffix(most) {
-                    json.object { json in
-                        json.member("at", RFC3339.string(from: gap.instant))
-                        json.member("reason", gap.reason)
-                    }
-                }
+            json.objects("gaps", history.gaps.suffix(most)) { json, gap in
+                json.member("at", gap.instant)
+                json.member("reason", gap.reason)
             }
             json.member("moreGaps", history.gaps.count > most ? history.gaps.count - most : nil)
             writeRenewals(of: history, to: &json)
@@ -83,26 +77,22 @@ extension HistoryReport {
     private static func days(_ seconds: Double) -> Int { Int((min(max(seconds, 0), 1e12) / 86_400).rounded()) }
 
     private static func write(_ pins: [PinFate], to json: inout JSONWriter) {
-        json.array("pins") { json in
-            for fate in pins.prefix(most) {
-                json.object { json in
-                    json.member("pin", fate.pin.description)
-                    json.member("position", fate.pin.position == .any ? nil : fate.pin.position.rawValue)
-                    json.member("isBackup", fate.isBackup)
-                    json.member("rule", fate.rule)
-                    json.member("state", fate.state.rawValue)
-                    json.member("firstSeen", fate.firstSeen.map(RFC3339.string))
-                    json.member("lastSeen", fate.lastSeen.map(RFC3339.string))
-                    json.member("missingSince", fate.missingSince.map(RFC3339.string))
-                }
-            }
+        json.objects("pins", pins.prefix(most)) { json, fate in
+            json.member("pin", fate.pin.description)
+            json.member("position", fate.pin.position == .any ? nil : fate.pin.position.rawValue)
+            json.member("isBackup", fate.isBackup)
+            json.member("rule", fate.rule)
+            json.member("state", fate.state.rawValue)
+            json.member("firstSeen", fate.firstSeen)
+            json.member("lastSeen", fate.lastSeen)
+            json.member("missingSince", fate.missingSince)
         }
     }
 
     private static func write(_ change: KeyChange, to json: inout JSONWriter) {
         json.object { json in
-            json.member("notYet", RFC3339.string(from: change.before.instant))
-            json.member("seen", RFC3339.string(from: change.after.instant))
+            json.member("notYet", change.before.instant)
+            json.member("seen", change.after.instant)
             json.member("leafKey", change.leafKey)
             json.member("leafCertificate", change.leafCertificate)
             json.member("intermediates", change.intermediates)
@@ -120,8 +110,8 @@ extension HistoryReport {
         json.object { json in
             json.member("leafKey", observation.leafKey.description)
             json.member("leafCertificate", observation.leafCertificate.description)
-            json.member("notBefore", RFC3339.string(from: observation.notBefore))
-            json.member("notAfter", RFC3339.string(from: observation.notAfter))
+            json.member("notBefore", observation.notBefore)
+            json.member("notAfter", observation.notAfter)
             json.member("issuer", observation.issuer)
             json.member("intermediates", observation.intermediates.map(\.description))
             json.member("root", observation.root?.description)

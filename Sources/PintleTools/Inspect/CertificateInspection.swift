@@ -62,16 +62,12 @@ struct CertificateInspection {
     // MARK: JSON
 
     var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.member("source", source)
             json.member("kind", Self.kind(of: entries))
             json.member("verified", false)
-            json.array("certificates") { json in
-                for entry in entries { Self.write(entry, to: &json) }
-            }
+            json.array("certificates", entries) { json, entry in Self.write(entry, to: &json) }
         }
-        return json
     }
 
     /// Returns `certificate`, `request` or `key`, after the first item.
@@ -144,8 +140,8 @@ struct CertificateFacts {
         json.member("version", certificate.version)
         PinReport.write(certificate.publicKey, certificate.publicKeyPin, to: &json)
         json.member("certificateSHA256", certificate.fingerprint.description)
-        json.member("notBefore", RFC3339.string(from: certificate.validity.notBefore))
-        json.member("notAfter", RFC3339.string(from: certificate.validity.notAfter))
+        json.member("notBefore", certificate.validity.notBefore)
+        json.member("notAfter", certificate.validity.notAfter)
         json.member("isCA", certificate.isCA)
         json.member("pathLength", certificate.basicConstraints?.pathLength)
         json.member("names", names)

@@ -85,8 +85,7 @@ struct PolicyInspection {
     // MARK: JSON
 
     private func document(_ policy: PinningPolicy, _ report: LintReport) -> JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.member("source", input.file.path)
             json.member("kind", "policy")
             json.member("verified", false)
@@ -95,10 +94,7 @@ struct PolicyInspection {
             json.member("ruleCount", policy.hosts.count)
             json.key("policy")
             policy.write(to: &json)
-            json.array("problems") { json in
-                for finding in report.findings { json.write(finding) }
-            }
+            json.array("problems", report.findings) { json, finding in json.write(LintEntry(finding)) }
         }
-        return json
     }
 }

@@ -86,23 +86,17 @@ struct ReportInspection {
     }
 
     private func document(_ read: [TrustFailureReport]) -> JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.member("source", file.path)
             json.member("kind", "report")
             json.member("verified", false)
-            json.array("reports") { json in
-                for (report, value) in zip(read, reports) {
-                    json.object { json in
-                        json.key("report")
-                        json.value(verbatim: value.source)
-                        json.member("servedPins", Self.pins(report.servedCertificateChain))
-                        json.member("validatedPins", Self.pins(report.validatedCertificateChain))
-                    }
-                }
+            json.objects("reports", zip(read, reports)) { json, report in
+                json.key("report")
+                json.value(verbatim: report.1.source)
+                json.member("servedPins", Self.pins(report.0.servedCertificateChain))
+                json.member("validatedPins", Self.pins(report.0.validatedCertificateChain))
             }
         }
-        return json
     }
 
     /// Returns the pins of the certificates that can be read.

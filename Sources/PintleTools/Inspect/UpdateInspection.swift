@@ -77,19 +77,18 @@ struct UpdateInspection {
     }
 
     private var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.member("source", file.path)
             json.member("kind", "update")
             json.member("verified", false)
             json.member("payloadType", envelope.payloadType)
-            json.array("signatures") { json in
-                for signature in envelope.signatures { json.object { $0.member("keyid", signature.keyID ?? "") } }
+            json.array("signatures", envelope.signatures) { json, signature in
+                json.object { $0.member("keyid", signature.keyID ?? "") }
             }
             if let payload {
                 if case .number(let number) = payload.version { json.member("version", number) }
-                json.member("issuedAt", RFC3339.string(from: payload.issuedAt))
-                json.member("expiresAt", RFC3339.string(from: payload.expiresAt))
+                json.member("issuedAt", payload.issuedAt)
+                json.member("expiresAt", payload.expiresAt)
                 if !payload.ignoredMembers.isEmpty { json.member("ignoredMembers", payload.ignoredMembers) }
             }
             if let problem {
@@ -104,6 +103,5 @@ struct UpdateInspection {
                 policy.write(to: &json)
             }
         }
-        return json
     }
 }

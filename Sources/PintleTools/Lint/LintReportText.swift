@@ -125,61 +125,36 @@ struct LintReportText {
 
     /// `{"problems": [{"id", "severity", "path", "line", "column", "message", "help"}], "errors", "warnings", "allowed"}`
     var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
-            json.array("problems") { json in
-                for entry in entries {
-                    json.write(entry.problem, entry.severity, note: entry.note, server: entry.server)
-                }
-            }
+        .document { json in
+            json.array("problems", entries) { $0.write($1) }
             json.member("errors", count(.error))
             json.member("warnings", count(.warning))
             json.member("hasMore", hasMore ? true : nil)
-            if !allowed.isEmpty {
-                json.array("allowed") { json in
-                    for entry in allowed {
-                        json.write(entry.problem, entry.severity, note: entry.note, server: entry.server)
-                    }
-                }
-            }
+            if !allowed.isEmpty { json.array("allowed", allowed) { $0.write($1) } }
             guard !servers.isEmpty else { return }
-            json.array("servers") { json in
-                for server in servers {
-                    json.object { json in
-                        json.member("host", server.endpoint.host.description)
-                        json.member("port", Int(server.endpoint.port))
-                        json.member("decision", server.decision.map { $0.isTrusted ? "trusted" : "rejected" })
-                        json.member("reason", server.decision?.reason)
-                        server.fragility?.write(to: &json)
-                    }
-                }
+            json.objects("servers", servers) { json, server in
+                json.member("host", server.endpoint.host.description)
+                json.member("port", server.endpoint.port)
+                json.member("decision", server.decision.map { $0.isTrusted ? "trusted" : "rejected" })
+                json.member("reason", server.decision?.reason)
+                server.fragility?.write(to: &json)
             }
         }
-        return json
     }
 }
 
 extension JSONWriter {
-    mutating func write(_ finding: LintFinding) {
-        write(finding.problem, finding.severity, note: finding.note)
-    }
-
-    /// - Parameters:
-    ///   - note: the note about the pin or rule.
-    ///   - server: the server, for a problem that is not in the file itself.
-    fileprivate mutating func write(
-        _ problem: PolicyProblem, _ severity: LintFinding.Severity, note: String?, server: String? = nil
-    ) {
+    mutating func write(_ entry: LintEntry) {
         object { json in
-            json.member("id", problem.id)
-            json.member("severity", severity.rawValue)
-            json.member("path", problem.path)
-            json.member("line", problem.line)
-            json.member("column", problem.column)
-            json.member("message", problem.message)
-            json.member("help", problem.help)
-            json.member("note", note)
-            json.member("server", server)
+            json.member("id", entry.problem.id)
+            json.member("severity", entry.severity.rawValue)
+            json.member("path", entry.problem.path)
+            json.member("line", entry.problem.line)
+            json.member("column", entry.problem.column)
+            json.member("message", entry.problem.message)
+            json.member("help", entry.problem.help)
+            json.member("note", entry.note)
+            json.member("server", entry.server)
         }
     }
 }

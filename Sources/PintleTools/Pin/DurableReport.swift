@@ -141,46 +141,32 @@ struct DurableReport {
     // MARK: JSON
 
     func document(_ rules: [DurableRule], _ foreign: [ForeignRoot]) -> JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.object("families") { json in
                 json.member("date", ValidityText.day(file.families.date))
                 json.member("file", file.path)
                 json.member("isOld", file.families.isOld(at: now))
             }
-            json.array("rules") { json in
-                for rule in rules { write(rule, to: &json) }
-            }
+            json.array("rules", rules) { json, rule in write(rule, to: &json) }
             guard !foreign.isEmpty else { return }
-            json.array("unknown") { json in
-                for server in foreign {
-                    json.object { json in
-                        json.member("source", "\(server.endpoint)")
-                        json.member("root", server.root.subject.description)
-                        json.member("spkiPin", server.root.publicKeyPin.description)
-                        json.member("notAfter", RFC3339.string(from: server.root.validity.notAfter))
-                    }
-                }
+            json.objects("unknown", foreign) { json, server in
+                json.member("source", "\(server.endpoint)")
+                json.member("root", server.root.subject.description)
+                json.member("spkiPin", server.root.publicKeyPin.description)
+                json.member("notAfter", server.root.validity.notAfter)
             }
         }
-        return json
     }
 
     private func write(_ rule: DurableRule, to json: inout JSONWriter) {
         json.object { json in
             json.member("source", rule.endpoint.map { "\($0)" })
             json.member("name", rule.name)
-            json.array("families") { json in
-                for family in rule.families {
-                    json.object { json in
-                        json.member("id", family.id)
-                        json.member("name", family.name)
-                        json.array("roots") { json in
-                            for root in family.roots { write(root, seen: rule.seen, to: &json) }
-                        }
-                        write(family.sources, as: "sources", to: &json)
-                    }
-                }
+            json.objects("families", rule.families) { json, family in
+                json.member("id", family.id)
+                json.member("name", family.name)
+                json.array("roots", family.roots) { json, root in write(root, seen: rule.seen, to: &json) }
+                write(family.sources, as: "sources", to: &json)
             }
             write(rule.sources, as: "sources", to: &json)
             write(rule.advice, as: "advice", to: &json)
@@ -202,14 +188,10 @@ struct DurableReport {
 
     private func write(_ quotations: [AuthorityFamily.Quotation], as key: String, to json: inout JSONWriter) {
         guard !quotations.isEmpty else { return }
-        json.array(key) { json in
-            for quotation in quotations {
-                json.object { json in
-                    json.member("sentence", quotation.sentence)
-                    json.member("url", quotation.url)
-                    json.member("read", ValidityText.day(quotation.read))
-                }
-            }
+        json.objects(key, quotations) { json, quotation in
+            json.member("sentence", quotation.sentence)
+            json.member("url", quotation.url)
+            json.member("read", ValidityText.day(quotation.read))
         }
     }
 }

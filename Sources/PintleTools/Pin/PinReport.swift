@@ -117,20 +117,20 @@ extension PinReport {
     static func document(_ listings: [PinListing]) -> JSONWriter {
         var json = JSONWriter(.pretty)
         json.array { json in
-            for listing in listings {
-                json.object { json in
-                    json.member("source", listing.source)
-                    if let server = listing.server {
-                        json.member("systemVerdict", server.failure == nil ? "trusted" : "rejected")
-                        json.member("pathFailure", server.failure?.code.rawValue)
-                    }
-                    json.array("certificates") { json in
-                        for entry in listing.entries { write(entry, to: &json) }
-                    }
-                }
-            }
+            for listing in listings { write(listing, to: &json) }
         }
         return json
+    }
+
+    private static func write(_ listing: PinListing, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("source", listing.source)
+            if let server = listing.server {
+                json.member("systemVerdict", server.failure == nil ? "trusted" : "rejected")
+                json.member("pathFailure", server.failure?.code.rawValue)
+            }
+            json.array("certificates", listing.entries) { json, entry in write(entry, to: &json) }
+        }
     }
 
     private static func write(_ entry: PinEntry, to json: inout JSONWriter) {
@@ -142,8 +142,8 @@ extension PinReport {
                 json.member("issuer", certificate.issuer.description)
                 write(certificate.publicKey, certificate.publicKeyPin, to: &json)
                 json.member("certificateSHA256", certificate.fingerprint.description)
-                json.member("notBefore", RFC3339.string(from: certificate.validity.notBefore))
-                json.member("notAfter", RFC3339.string(from: certificate.validity.notAfter))
+                json.member("notBefore", certificate.validity.notBefore)
+                json.member("notAfter", certificate.validity.notAfter)
                 json.member("isCA", certificate.isCA)
             case .request(let request):
                 json.member("subject", request.subject.description)

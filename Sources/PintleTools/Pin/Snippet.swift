@@ -66,17 +66,11 @@ enum Snippet: String, CaseIterable {
         var json = JSONWriter(.pretty)
         json.object { json in
             json.member("version", 1)
-            json.array("hosts") { json in
-                for rule in rules {
-                    json.object { json in
-                        json.member("host", rule.endpoint.host.description)
-                        if rule.endpoint.port != 443 { json.member("port", Int(rule.endpoint.port)) }
-                        for (name, pins) in [("pins", rule.pins), ("backupPins", rule.backupPins)] {
-                            json.array(name) { json in
-                                for pin in pins { pin.write(to: &json, note: rule.note(of: pin)) }
-                            }
-                        }
-                    }
+            json.objects("hosts", rules) { json, rule in
+                json.member("host", rule.endpoint.host.description)
+                if rule.endpoint.port != 443 { json.member("port", rule.endpoint.port) }
+                for (name, pins) in [("pins", rule.pins), ("backupPins", rule.backupPins)] {
+                    json.array(name, pins) { json, pin in pin.write(to: &json, note: rule.note(of: pin)) }
                 }
             }
         }

@@ -97,28 +97,22 @@ struct RenewReport {
     // MARK: JSON
 
     var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.member("result", proposal.isChanged ? "proposal" : "unchanged")
             json.array("changes") { json in for change in proposal.changes { write(change, to: &json) } }
-            json.array("findings") { json in
-                for finding in findings {
-                    json.object { json in
-                        json.member("id", finding.id)
-                        json.member("host", finding.endpoint.host.description)
-                        json.member("port", Int(finding.endpoint.port))
-                        json.member("reason", finding.reason)
-                        json.member("message", finding.message)
-                        json.member("help", finding.help)
-                    }
-                }
+            json.objects("findings", findings) { json, finding in
+                json.member("id", finding.id)
+                json.member("host", finding.endpoint.host.description)
+                json.member("port", finding.endpoint.port)
+                json.member("reason", finding.reason)
+                json.member("message", finding.message)
+                json.member("help", finding.help)
             }
             json.member("updateVersion", proposal.updateVersion)
             json.member("written", written)
             json.member("sign", signLine)
             if !proposal.notes.isEmpty { json.member("notes", proposal.notes) }
         }
-        return json
     }
 
     private func write(_ change: RenewChange, to json: inout JSONWriter) {
@@ -128,8 +122,8 @@ struct RenewReport {
             json.member("list", change.list.rawValue)
             json.member("pin", change.pin.description)
             if change.pin.position != .any { json.member("at", change.pin.position.rawValue) }
-            json.member("by", change.by.map { RFC3339.string(from: $0) })
-            json.member("from", change.from.map { RFC3339.string(from: $0) })
+            json.member("by", change.by)
+            json.member("from", change.from)
             json.member("message", sentence(change))
         }
     }

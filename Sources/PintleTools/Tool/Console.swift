@@ -103,16 +103,12 @@ final class Console {
     /// `{"error": {"code", "message", "file"?, "line"?, "column"?, "hint"?}}`; several errors are also listed
     /// as `errors`.
     private static func document(_ error: ToolError) -> JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.key("error")
             write(error, to: &json)
             guard error.all.count > 1 else { return }
-            json.array("errors") { json in
-                for error in error.all { write(error, to: &json) }
-            }
+            json.array("errors", error.all) { json, error in write(error, to: &json) }
         }
-        return json
     }
 
     private static func write(_ error: ToolError, to json: inout JSONWriter) {

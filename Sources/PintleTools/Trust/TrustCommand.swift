@@ -165,8 +165,8 @@ struct TrustCommand {
                 json.member("store", store.path)
                 json.member("generation", Int(clamping: approvals.revision))
                 json.member("record", approvals.record.rawValue)
-                json.array("approvals") { json in
-                    for approval in approvals.all { ApprovalText.write(approval, at: invocation.now, to: &json) }
+                json.array("approvals", approvals.all) { json, approval in
+                    ApprovalText.write(approval, at: invocation.now, to: &json)
                 }
             }
             return console.print(json)

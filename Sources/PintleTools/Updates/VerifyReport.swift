@@ -83,8 +83,7 @@ struct VerifyReport {
     // MARK: JSON
 
     var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.member("result", isAccepted ? "accepted" : "rejected")
             switch outcome {
             case .success(let update): write(update, to: &json)
@@ -93,14 +92,13 @@ struct VerifyReport {
             json.member("threshold", trust.threshold)
             if bundled == nil { json.member("notChecked", ["floor", "scope"]) }
         }
-        return json
     }
 
     private func write(_ update: VerifiedUpdate, to json: inout JSONWriter) {
         json.member("version", update.version)
         json.member("keyids", update.signers.map(\.id))
-        json.member("issuedAt", RFC3339.string(from: update.issuedAt))
-        json.member("expiresAt", RFC3339.string(from: update.expiresAt))
+        json.member("issuedAt", update.issuedAt)
+        json.member("expiresAt", update.expiresAt)
         json.member("hosts", update.policy.hosts.map(\.description))
         if bundled != nil { json.member("isUnchanged", update.isUnchanged) }
         if !update.ignoredMembers.isEmpty { json.member("ignoredMembers", update.ignoredMembers) }
@@ -115,27 +113,19 @@ struct VerifyReport {
         json.member("next", failure.nextStep)
         switch failure {
         case .rollback(_, let floor): json.member("minimumVersion", floor)
-        case .notYetIssued(let date): json.member("issuedAt", RFC3339.string(from: date))
-        case .expired(let date): json.member("expiresAt", RFC3339.string(from: date))
+        case .notYetIssued(let date): json.member("issuedAt", date)
+        case .expired(let date): json.member("expiresAt", date)
         case .outOfScope(let violations):
-            json.array("violations") { json in
-                for violation in violations {
-                    json.object {
-                        $0.member("path", violation.path)
-                        $0.member("message", violation.message)
-                    }
-                }
+            json.objects("violations", violations) { json, violation in
+                json.member("path", violation.path)
+                json.member("message", violation.message)
             }
         case .invalidPolicy(let problems):
-            json.array("problems") { json in
-                for problem in problems {
-                    json.object {
-                        $0.member("id", problem.id)
-                        $0.member("path", problem.path)
-                        $0.member("message", problem.message)
-                        $0.member("help", problem.help)
-                    }
-                }
+            json.objects("problems", problems) { json, problem in
+                json.member("id", problem.id)
+                json.member("path", problem.path)
+                json.member("message", problem.message)
+                json.member("help", problem.help)
             }
         default: break
         }

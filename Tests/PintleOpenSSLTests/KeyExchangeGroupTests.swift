@@ -28,7 +28,7 @@ struct KeyExchangeGroupTests {
             Issue.record("the server was refused")
             return nil
         }
-        return connection.keyExchangeGroup
+        return connection.tls.keyExchangeGroup
     }
 
     @Test(

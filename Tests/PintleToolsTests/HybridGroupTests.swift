@@ -51,7 +51,7 @@ struct HybridGroupTests {
         let bad = try LoopbackTLSServer(scene.stranger()) { $0.groups = "X25519" }
         let refused = check(policy, bad, "-v")
         #expect(refused.code == 1)
-        #expect(refused.output.contains("\n  tls     x25519 (not hybrid)\n"))
+        #expect(refused.output.contains("\n  tls     TLS 1.3  x25519 (not hybrid)\n"))
         #expect(try check(policy, bad, "--json").json()["keyExchangeGroup"]?.string == "x25519")
         // In TLS 1.2 the group follows the certificates, and a refused server never gets there.
         let old = try LoopbackTLSServer(scene.stranger()) { $0.versions = .tls12 ... .tls12 }

@@ -93,7 +93,7 @@ struct ReceiptGroupTests {
                 }
                 let session = URLSession.pinned(to: try fixture.policy())
                 let (_, response) = try await session.data(from: try server.address())
-                #expect(response.trustReceipt?.keyExchangeGroup?.name == name)
+                #expect(response.trustReceipt?.tls?.keyExchangeGroup?.name == name)
             }
         }
     }
@@ -103,7 +103,7 @@ struct ReceiptGroupTests {
         let fixture = try SessionFixture()
         let server = try fixture.server()
         let (_, response) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
-        #expect(response.trustReceipt?.keyExchangeGroup?.isHybrid == TLSClient.offersHybridGroup)
+        #expect(response.trustReceipt?.tls?.keyExchangeGroup?.isHybrid == TLSClient.offersHybridGroup)
     }
 }
 

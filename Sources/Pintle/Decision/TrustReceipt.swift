@@ -29,9 +29,9 @@ public struct TrustReceipt: Sendable, Hashable {
     /// The instant from which the decision would be the same: the clock may be set back to a time before a certificate
     /// was valid, or at which pins that have expired still applied.
     package let validFrom: Date
-    /// The group of the connection's key exchange. It is known for responses of a pinned session on Linux. It is `nil` in
-    /// other receipts, and for a key exchange without a group, which only TLS 1.2 has.
-    public package(set) var keyExchangeGroup: KeyExchangeGroup?
+    /// The parameters of the connection. They are known for responses of a pinned session on Linux, and `nil` in other
+    /// receipts.
+    public package(set) var tls: NegotiatedTLS?
 
     /// The pin that matched; `nil` if trust rests only on the path.
     public var matchedPin: PinMatch? {
@@ -73,7 +73,7 @@ extension TrustReceipt {
     package func withBasis(_ basis: TrustBasis) -> TrustReceipt {
         TrustReceipt(
             endpoint: endpoint, basis: basis, rule: rule, path: path, generation: generation, validUntil: validUntil,
-            validFrom: validFrom, keyExchangeGroup: keyExchangeGroup)
+            validFrom: validFrom, tls: tls)
     }
 }
 

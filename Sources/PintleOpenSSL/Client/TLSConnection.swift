@@ -9,8 +9,8 @@ public final class TLSConnection {
     public let protocolVersion: TLSVersion
     /// The standard name of the cipher suite: `TLS_AES_128_GCM_SHA256`.
     public let cipher: String
-    /// The group of the key exchange; `nil` for one without a group, which only TLS 1.2 has.
-    public let keyExchangeGroup: KeyExchangeGroup?
+    /// The parameters that both sides agreed on.
+    public let tls: NegotiatedTLS
     /// The protocol that the server chose by ALPN; `nil` without one.
     public let applicationProtocol: String?
     /// The numeric address of the TCP peer without the port. With a proxy, it is the proxy's address.
@@ -26,7 +26,7 @@ public final class TLSConnection {
         }
         protocolVersion = version
         cipher = SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? ""
-        keyExchangeGroup = KeyExchangeGroup(negotiatedOn: ssl)
+        tls = NegotiatedTLS(on: ssl)
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
         SSL_get0_alpn_selected(ssl, &name, &count)

@@ -47,10 +47,7 @@ struct AuditRecordWriter {
             json.member("moreCertificates", more > 0 ? more : nil)
             Self.write(entries, to: &json)
             fragility?.write(to: &json)
-            json.member("tlsVersion", findings.connection?.protocolVersion.description)
-            json.member("keyExchangeGroup", findings.keyExchangeGroup?.name)
-            json.member("address", findings.connection?.peerAddress)
-            json.member("alert", findings.alert)
+            findings.writeHandshake(to: &json)
         }
     }
 

@@ -15,8 +15,8 @@ struct CheckFindings {
     let positions: PathPositions
     /// The connection, if the verdict let the handshake end well.
     let connection: TLSConnection?
-    /// The group of the key exchange, as far as the handshake got to it.
-    let keyExchangeGroup: KeyExchangeGroup?
+    /// The parameters of the connection, as far as the handshake got to them.
+    let tls: NegotiatedTLS?
     /// The name of the alert that the server was sent.
     let alert: String?
 }
@@ -41,11 +41,15 @@ extension CheckFindings {
             if !backupsInUse.isEmpty {
                 json.array("backupsInUse", backupsInUse) { json, use in use.write(to: &json) }
             }
-            json.member("tlsVersion", connection?.protocolVersion.description)
-            json.member("keyExchangeGroup", keyExchangeGroup?.name)
-            json.member("address", connection?.peerAddress)
-            json.member("alert", alert)
+            writeHandshake(to: &json)
         }
+    }
+
+    /// Writes `tlsVersion?, keyExchangeGroup?, address?, alert?`.
+    func writeHandshake(to json: inout JSONWriter) {
+        tls?.write(to: &json)
+        json.member("address", connection?.peerAddress)
+        json.member("alert", alert)
     }
 
     /// Writes the approvals of this server: the one that decided, or the one that has ended.
@@ -66,6 +70,13 @@ extension CheckFindings {
             }
         default: break
         }
+    }
+}
+
+extension NegotiatedTLS {
+    func write(to json: inout JSONWriter) {
+        json.member("tlsVersion", version)
+        json.member("keyExchangeGroup", keyExchangeGroup?.name)
     }
 }
 

@@ -27,8 +27,8 @@ final class LiveVerdict {
     private let instant: Date
     private let approvals: TrustApprovals
     private var evaluation: TrustEvaluation?
-    /// The group of a connection by TLS 1.3, also of one that was refused.
-    private var group: KeyExchangeGroup?
+    /// The parameters of the connection when the certificates came, also of one that was refused.
+    private var tls: NegotiatedTLS?
 
     init(
         of endpoint: ServerEndpoint, by policy: PinningPolicy, validator: PathValidator, instant: Date,
@@ -45,7 +45,7 @@ final class LiveVerdict {
         let evaluation = policy.evaluate(
             endpoint, chain, approvals: approvals, at: instant, validator: validator)
         self.evaluation = evaluation
-        group = KeyExchangeGroup(negotiatedOn: chain.connection)
+        tls = NegotiatedTLS(on: chain.connection)
         return evaluation.decision.handshakeVerdict
     }
 
@@ -76,7 +76,7 @@ final class LiveVerdict {
             endpoint: endpoint, instant: instant, evaluation: evaluation, rule: rule,
             host: rule.map { policy.hosts[$0.index] },
             positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
-            connection: outcome.connection, keyExchangeGroup: outcome.connection?.keyExchangeGroup ?? group,
+            connection: outcome.connection, tls: outcome.connection?.tls ?? tls,
             alert: outcome.error?.alert)
     }
 }

@@ -70,7 +70,7 @@ extension Transfer {
         }
         var trust = receipt.trust
         // The receipt is older than the group: in TLS 1.2 the certificates come first.
-        trust.keyExchangeGroup = KeyExchangeGroup(negotiatedOn: ssl)
+        trust.tls = NegotiatedTLS(on: ssl)
         return Connection(judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl))
     }
 

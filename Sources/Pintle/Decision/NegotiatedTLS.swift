@@ -1,3 +1,16 @@
+/// The parameters of a TLS connection that client and server agreed on.
+public struct NegotiatedTLS: Sendable, Hashable {
+    /// The version: `TLS 1.2`, `TLS 1.3`.
+    public let version: String
+    /// The group of the key exchange. It is `nil` for a key exchange without a group, which only TLS 1.2 has.
+    public let keyExchangeGroup: KeyExchangeGroup?
+
+    package init(version: String, keyExchangeGroup: KeyExchangeGroup?) {
+        self.version = version
+        self.keyExchangeGroup = keyExchangeGroup
+    }
+}
+
 /// The group in which client and server of a TLS connection agreed on a key.
 public struct KeyExchangeGroup: Sendable, Hashable, CustomStringConvertible {
     /// The name in IANA's registry "TLS Supported Groups": `x25519`, `secp256r1`, `X25519MLKEM768`.

@@ -1,12 +1,23 @@
 internal import COpenSSL
 package import Pintle
 
+extension NegotiatedTLS {
+    /// Reads what a connection (`SSL *`) has agreed on so far. In TLS 1.2 the group is known only after the server's
+    /// certificates.
+    package init(on ssl: OpaquePointer) {
+        let version = TLSVersion(rawValue: UInt16(clamping: SSL_version(ssl)))
+        self.init(
+            version: version?.description ?? String(cString: SSL_get_version(ssl)),
+            keyExchangeGroup: KeyExchangeGroup(negotiatedOn: ssl))
+    }
+}
+
 extension KeyExchangeGroup {
     /// Reads the group of a connection (`SSL *`).
     ///
     /// In TLS 1.3 the group is known when the server's certificates arrive, in TLS 1.2 only after them. The result is
     /// `nil` before that, and for a key exchange without a group, such as RSA's (RFC 5246 section 7.4.7.1).
-    package init?(negotiatedOn ssl: OpaquePointer) {
+    fileprivate init?(negotiatedOn ssl: OpaquePointer) {
         // `SSL_get_negotiated_group` is a macro. `SSL_get0_group_name` exists only since OpenSSL 3.2.
         let number = SSL_ctrl(ssl, SSL_CTRL_GET_NEGOTIATED_GROUP, 0, nil)
         guard number > 0, let name = SSL_group_to_name(ssl, CInt(truncatingIfNeeded: number)) else {

@@ -43,7 +43,7 @@ struct HandshakeFailureTests {
         let identity = try CertificateAuthority.root().issue(keyType: .rsa(bits: 2_048))
         let server = try SServer(identity, ["-tls1_2", "-cipher", suite])
         if isOffered {
-            #expect(try connect(to: server.port).cipher.hasPrefix("TLS_ECDHE_RSA_"))
+            #expect(try connect(to: server.port).tls.cipherSuite.hasPrefix("TLS_ECDHE_RSA_"))
         } else {
             let error = expectFailure(.tlsAlert) { try connect(to: server.port) }
             #expect(error?.isBeforeCertificate == true)

@@ -25,7 +25,7 @@ struct HandshakeVerdictTests {
         let isAsSent = presented == [identity.chain]
         #expect(isAsSent)
         #expect(connection.protocolVersion == version)
-        #expect(connection.cipher.hasPrefix("TLS_"))
+        #expect(connection.tls.cipherSuite.hasPrefix("TLS_"))
         #expect(connection.applicationProtocol == "http/1.1")
         #expect(connection.peerAddress == "127.0.0.1")
         try connection.write(Array("GET / HTTP/1.0\r\n\r\n".utf8))

@@ -48,10 +48,11 @@ struct HybridGroupTests {
         #expect(verbose.output.contains("\n  tls     TLS 1.3  TLS_AES_256_GCM_SHA384  x25519 (not hybrid)\n"))
         #expect(!check(policy, good).output.contains("x25519"))
         #expect(try check(policy, good, "--json").json()["keyExchangeGroup"]?.string == "x25519")
+        #expect(try check(policy, good, "--json").json()["cipherSuite"]?.string == "TLS_AES_256_GCM_SHA384")
         let bad = try LoopbackTLSServer(scene.stranger()) { $0.groups = "X25519" }
         let refused = check(policy, bad, "-v")
         #expect(refused.code == 1)
-        #expect(refused.output.contains("\n  tls     TLS 1.3  x25519 (not hybrid)\n"))
+        #expect(refused.output.contains("\n  tls     TLS 1.3  TLS_AES_256_GCM_SHA384  x25519 (not hybrid)\n"))
         #expect(try check(policy, bad, "--json").json()["keyExchangeGroup"]?.string == "x25519")
         // In TLS 1.2 the group follows the certificates, and a refused server never gets there.
         let old = try LoopbackTLSServer(scene.stranger()) { $0.versions = .tls12 ... .tls12 }

@@ -93,6 +93,7 @@ struct ReceiptGroupTests {
                 }
                 let session = URLSession.pinned(to: try fixture.policy())
                 let (_, response) = try await session.data(from: try server.address())
+                #expect(response.trustReceipt?.tls?.cipherSuite.hasPrefix("TLS_") == true)
                 #expect(response.trustReceipt?.tls?.keyExchangeGroup?.name == name)
             }
         }

@@ -2,11 +2,14 @@
 public struct NegotiatedTLS: Sendable, Hashable {
     /// The version: `TLS 1.2`, `TLS 1.3`.
     public let version: String
+    /// The name of the cipher suite in IANA's registry "TLS Cipher Suites": `TLS_AES_128_GCM_SHA256`.
+    public let cipherSuite: String
     /// The group of the key exchange. It is `nil` for a key exchange without a group, which only TLS 1.2 has.
     public let keyExchangeGroup: KeyExchangeGroup?
 
-    package init(version: String, keyExchangeGroup: KeyExchangeGroup?) {
+    package init(version: String, cipherSuite: String, keyExchangeGroup: KeyExchangeGroup?) {
         self.version = version
+        self.cipherSuite = cipherSuite
         self.keyExchangeGroup = keyExchangeGroup
     }
 }

@@ -7,8 +7,6 @@ public import Pintle
 public final class TLSConnection {
     /// The negotiated version of TLS.
     public let protocolVersion: TLSVersion
-    /// The standard name of the cipher suite: `TLS_AES_128_GCM_SHA256`.
-    public let cipher: String
     /// The parameters that both sides agreed on.
     public let tls: NegotiatedTLS
     /// The protocol that the server chose by ALPN; `nil` without one.
@@ -25,7 +23,6 @@ public final class TLSConnection {
             throw HandshakeError(.protocolVersion, "\(target) speaks no version of TLS that is acceptable")
         }
         protocolVersion = version
-        cipher = SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? ""
         tls = NegotiatedTLS(on: ssl)
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0

@@ -8,6 +8,7 @@ extension NegotiatedTLS {
         let version = TLSVersion(rawValue: UInt16(clamping: SSL_version(ssl)))
         self.init(
             version: version?.description ?? String(cString: SSL_get_version(ssl)),
+            cipherSuite: SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
             keyExchangeGroup: KeyExchangeGroup(negotiatedOn: ssl))
     }
 }

@@ -160,7 +160,7 @@ extension ReferenceSection {
             ),
             ("moreCertificates, moreProblems", "The number of certificates and problems that were left out"),
             ("problems, fragility", "As `pintle lint` has them; at most 32 problems"),
-            ("tlsVersion, keyExchangeGroup, address, alert", "As `pintle check` has them"),
+            ("tlsVersion, cipherSuite, keyExchangeGroup, address, alert", "As `pintle check` has them"),
             ("error", "Instead of a decision: `code`, `message`, `hint`"),
             ("policy", "The SHA-256 of the policy file in hex"),
             ("anchors", "With `--anchors`, the SHA-256 of its certificates in DER, in hex"),

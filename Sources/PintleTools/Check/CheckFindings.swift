@@ -45,7 +45,7 @@ extension CheckFindings {
         }
     }
 
-    /// Writes `tlsVersion?, keyExchangeGroup?, address?, alert?`.
+    /// Writes `tlsVersion?, cipherSuite?, keyExchangeGroup?, address?, alert?`.
     func writeHandshake(to json: inout JSONWriter) {
         tls?.write(to: &json)
         json.member("address", connection?.peerAddress)
@@ -76,6 +76,7 @@ extension CheckFindings {
 extension NegotiatedTLS {
     func write(to json: inout JSONWriter) {
         json.member("tlsVersion", version)
+        json.member("cipherSuite", cipherSuite)
         json.member("keyExchangeGroup", keyExchangeGroup?.name)
     }
 }

@@ -45,7 +45,7 @@ struct CheckReport {
     /// Adds `tls     TLS 1.3  TLS_AES_256_GCM_SHA384  X25519MLKEM768 (hybrid)`.
     private func addConnection(to report: inout Report) {
         let group = findings.tls?.keyExchangeGroup.map { $0.isHybrid ? "\($0) (hybrid)" : "\($0) (not hybrid)" }
-        let facts = [findings.tls?.version, findings.connection?.cipher, group]
+        let facts = [findings.tls?.version, findings.tls?.cipherSuite, group]
         guard case let known = facts.compactMap(\.self), !known.isEmpty else { return }
         report.fact("tls", "\(known.joined(separator: "  "))")
     }

@@ -48,9 +48,9 @@ extension HistoryReport {
                 json.member("intermediates", entry.intermediates)
                 json.member("root", entry.roots)
             }
-            json.member("rule", entry.fates.rule)
-            json.member("isServed", history.isConclusive ? entry.fates.isServed : nil)
-            write(entry.fates.pins, to: &json)
+            json.member("rule", entry.statuses.rule)
+            json.member("isServed", history.isConclusive ? entry.statuses.isServed : nil)
+            write(entry.statuses.pins, to: &json)
             json.array("changes") { json in
                 for change in entry.changes.suffix(most) { write(change, to: &json) }
             }
@@ -82,18 +82,18 @@ extension HistoryReport {
     /// Returns whole days, rounded to the nearest: certificates often end a second before a whole day.
     private static func days(_ seconds: Double) -> Int { Int((min(max(seconds, 0), 1e12) / 86_400).rounded()) }
 
-    private static func write(_ pins: [PinFate], to json: inout JSONWriter) {
+    private static func write(_ pins: [PinStatus], to json: inout JSONWriter) {
         json.array("pins") { json in
-            for fate in pins.prefix(most) {
+            for status in pins.prefix(most) {
                 json.object { json in
-                    json.member("pin", fate.pin.description)
-                    json.member("position", fate.pin.position == .any ? nil : fate.pin.position.rawValue)
-                    json.member("isBackup", fate.isBackup)
-                    json.member("rule", fate.rule)
-                    json.member("state", fate.state.rawValue)
-                    json.member("firstSeen", fate.firstSeen.map(RFC3339.string))
-                    json.member("lastSeen", fate.lastSeen.map(RFC3339.string))
-                    json.member("missingSince", fate.missingSince.map(RFC3339.string))
+                    json.member("pin", status.pin.description)
+                    json.member("position", status.pin.position == .any ? nil : status.pin.position.rawValue)
+                    json.member("isBackup", status.isBackup)
+                    json.member("rule", status.rule)
+                    json.member("state", status.state.rawValue)
+                    json.member("firstSeen", status.firstSeen.map(RFC3339.string))
+                    json.member("lastSeen", status.lastSeen.map(RFC3339.string))
+                    json.member("missingSince", status.missingSince.map(RFC3339.string))
                 }
             }
         }

@@ -17,7 +17,7 @@ struct HistoryText {
 
     func print() {
         let palette = console.palette
-        let word = report.died > 0 ? palette.bad("PINS DIED") : palette.good("ok")
+        let word = report.died > 0 ? palette.bad("PINS LOST") : palette.good("ok")
         console.print("\(word)   \(report.result); \(report.extent)")
         let shown = report.changed.prefix(Self.mostServers)
         if !shown.isEmpty {
@@ -28,7 +28,7 @@ struct HistoryText {
             console.print()
             console.print(SafeText.escape(entry.server.description))
             changes(entry)
-            for fate in entry.fates.pins { pin(fate, entry) }
+            for status in entry.statuses.pins { pin(status, entry) }
         }
         console.print()
         if report.changed.count > shown.count {
@@ -77,18 +77,18 @@ struct HistoryText {
         }
     }
 
-    private func pin(_ fate: PinFate, _ entry: HistoryEntry) {
+    private func pin(_ status: PinStatus, _ entry: HistoryEntry) {
         let palette = console.palette
         let word: String
-        switch fate.state {
+        switch status.state {
         case .died: word = palette.bad("DIED")
         case .alive: word = palette.good("alive")
         case .retired: word = "retired"
         case .unseen: word = "unseen"
         }
-        let plain = fate.state == .died ? 4 : fate.state.rawValue.count
-        console.print("  " + word + String(repeating: " ", count: max(0, 12 - plain)) + fate.pin.description)
-        line("", 0, entry.sentence(fate))
+        let plain = status.state == .died ? 4 : status.state.rawValue.count
+        console.print("  " + word + String(repeating: " ", count: max(0, 12 - plain)) + status.pin.description)
+        line("", 0, entry.sentence(status))
     }
 
     /// Prints a label of so many columns, and the text beside it, wrapped. The text may be of certificates.

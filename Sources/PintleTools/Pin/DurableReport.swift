@@ -9,12 +9,12 @@ struct DurableReport {
 
     // MARK: Text
 
-    func print(_ rules: [DurableRule], _ foreign: [ForeignRoot]) {
+    func print(_ rules: [DurableRule], _ unknown: [UnknownAuthority]) {
         for (index, rule) in rules.enumerated() {
             if index > 0 { console.print() }
             print(rule)
         }
-        for (index, server) in foreign.enumerated() {
+        for (index, server) in unknown.enumerated() {
             if index > 0 || !rules.isEmpty { console.print() }
             print(server)
         }
@@ -83,7 +83,7 @@ struct DurableReport {
         console.printMessage("a policy:     pintle pin \(source)\(option) --as policy -o policy.json")
     }
 
-    private func print(_ server: ForeignRoot) {
+    private func print(_ server: UnknownAuthority) {
         console.print("\(server.endpoint)   \(console.palette.warning("its authority is in no family"))")
         console.print()
         console.print("  root  \(SafeText.claim(server.root.subject.description))")
@@ -94,7 +94,7 @@ struct DurableReport {
 
     private static let worth =
         "a pin of this root holds as long as certificates come from it. If the authority is yours, that is for you to "
-        + "decide; a public authority may use another root at the next renewal, and no file here says which"
+        + "decide; a public authority may use another root at the next renewal, and the families do not list it"
 
     private func quote(_ label: String, _ quotation: AuthorityFamily.Quotation) {
         prose(label, "\"\(quotation.sentence)\" (\(quotation.url), read \(ValidityText.day(quotation.read)))")
@@ -109,7 +109,7 @@ struct DurableReport {
     }
 
     /// Writes to standard error everything that a pasted rule does not say.
-    func warn(_ rules: [DurableRule], _ foreign: [ForeignRoot]) {
+    func warn(_ rules: [DurableRule], _ unknown: [UnknownAuthority]) {
         for rule in rules {
             for missing in rule.families.flatMap(\.missing) {
                 console.warn("\(missing.name) is not in the rule: \(missing.origin)")
@@ -130,7 +130,7 @@ struct DurableReport {
                 "'pintle lint' warns of a rule with \(kind): name the file of a key of your own too, or accept the warning with "
                     + "--allow \(id):HOST")
         }
-        for server in foreign {
+        for server in unknown {
             console.warn(
                 "\(server.endpoint): its authority is in no family; the root on its path is "
                     + "\(server.root.publicKeyPin) (\(server.root.subject)): \(Self.worth)")
@@ -146,7 +146,7 @@ struct DurableReport {
 
     // MARK: JSON
 
-    func document(_ rules: [DurableRule], _ foreign: [ForeignRoot]) -> JSONWriter {
+    func document(_ rules: [DurableRule], _ unknown: [UnknownAuthority]) -> JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in
             json.object("families") { json in
@@ -157,9 +157,9 @@ struct DurableReport {
             json.array("rules") { json in
                 for rule in rules { write(rule, to: &json) }
             }
-            guard !foreign.isEmpty else { return }
+            guard !unknown.isEmpty else { return }
             json.array("unknown") { json in
-                for server in foreign {
+                for server in unknown {
                     json.object { json in
                         json.member("source", "\(server.endpoint)")
                         json.member("root", server.root.subject.description)

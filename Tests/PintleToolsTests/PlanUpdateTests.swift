@@ -138,6 +138,7 @@ struct PlanUpdateTests {
     func advice() throws {
         var scene = PlanFixture()
         scene.fetches = true
+        scene.daysToFetch = nil
         let outcome = try scene.outcome()
         let item = try #require(outcome.elements("advice").first { outcome.text($0, "id") == "publish-update" })
         #expect(outcome.text(item, "by") == "2026-12-27T00:00:00Z")

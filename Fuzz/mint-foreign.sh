@@ -10,7 +10,7 @@ seed ForeignXML ats '<plist version="1.0"><dict><key>NSPinnedDomains</key><dict>
 seed ForeignXML trustkit '<plist><dict><key>TSKPinnedDomains</key><dict><key>a.test</key><dict><key>TSKPublicKeyHashes</key>
 <array><string>'$pin'</string></array><key>TSKEnforcePinning</key><false/></dict></dict></dict></plist>'
 seed ForeignCode okhttp 'val h = "a.test" // x
-CertificatePinner.Builder().add(h, "sha256/'$pin'").apply { add("**.b.test", "sha256/'$pin'") }.build()'
+CertificatePinner.Builder().add("a.test", "sha256/'$pin'").apply { add("**.b.test", "sha256/'$pin'") }.build()'
 seed ForeignCode trustkit '[kTSKPinnedDomains: ["a.test": [kTSKIncludeSubdomains: NSNumber(value: true), kTSKPublicKeyHashes: ["'$pin'"]] as [String: Any]]]'
 seed ForeignCode curl "curl -sS --pinnedpubkey 'sha256//$pin' \"https://a.test:8443/\""
 seed ForeignJSON chromium '{"pinsets": [{"name": "a", "static_spki_hashes": ["A"]}], // x

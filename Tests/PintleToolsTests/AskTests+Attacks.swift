@@ -59,7 +59,7 @@ extension AskTests {
             #expect(run.code == 1)
             #expect(run.screen.contains("REJECTED   unknown-host   nas.test:443\n"))
             #expect(run.screen.contains("; earlier approvals cannot be read\n"))
-            #expect(run.screen.contains("give it up: mv \(store) \(store).old\n"))
+            #expect(run.screen.contains("set it aside: mv \(store) \(store).old\n"))
             #expect(!run.screen.contains("First contact") && !run.screen.contains("Trust this certificate"))
             #expect(try directory.read("trust.json") == damaged)
         }

@@ -98,7 +98,7 @@ struct AuditFileTests {
             try scene.directory.write(line + "\n" + good, to: "results.ndjson")
             for run in [audit("--resume"), ToolRun("audit", "--from", results)] {
                 #expect(run.code == 2)
-                #expect(run.errors.contains("results.ndjson:1: this is no result of an audit"), "\(run.errors)")
+                #expect(run.errors.contains("results.ndjson:1: this is not a result of an audit"), "\(run.errors)")
             }
         }
         try scene.directory.write(good, to: "results.ndjson")
@@ -117,7 +117,9 @@ struct AuditFileTests {
             let isTorn = text.hasSuffix("{\"host")
             #expect(run.code == (isTorn ? 0 : 2))
             #expect(try scene.read("results.ndjson") == (isTorn ? whole : text))
-            if !isTorn { #expect(run.errors.contains("the last line is no result of an audit, nor the beginning")) }
+            if !isTorn {
+                #expect(run.errors.contains("the last line is neither a result of an audit nor the beginning"))
+            }
         }
     }
 

@@ -37,7 +37,7 @@ struct AuditHistoryTests {
         #expect(run.errors.isEmpty)
         #expect(
             run.output == """
-                PINS DIED   1 pin died at 1 of 3 servers; 8 results from 2026-11-10 to 2026-11-13
+                PINS LOST   1 pin stopped matching at 1 of 3 servers; 8 results from 2026-11-10 to 2026-11-13
 
                 server      results  gaps  leaf key  certificate  intermediates  root
                 a.test:443        3     1         1            1              1     0
@@ -68,7 +68,8 @@ struct AuditHistoryTests {
         let run = scene.run([first, second])
         #expect(run.code == 0)
         #expect(
-            run.output.hasPrefix("ok   No pin died; 0 of 1 server changed; 2 results from 2026-11-10 to 2026-11-11\n"))
+            run.output.hasPrefix(
+                "ok   No pin stopped matching; 0 of 1 server changed; 2 results from 2026-11-10 to 2026-11-11\n"))
         #expect(run.output.contains("\n1 server changed nothing\n"))
         let single = scene.run([first])
         #expect(single.code == 0)
@@ -239,7 +240,10 @@ struct AuditHistoryTests {
             ([scene.directory.path(of: "none.json"), "--history", "--from", file], "none.json: no such file"),
             (["--history", "--from", scene.directory.path(of: "none")], "none: no such file"),
             (["--history", "--from", try scene.write([], to: "empty")], "there is no result to report on"),
-            (["--history", "--from", file, "--from", policy], "policy.json:1: the last line is no result of an audit"),
+            (
+                ["--history", "--from", file, "--from", policy],
+                "policy.json:1: the last line is neither a result of an audit"
+            ),
         ]
         for (arguments, message) in wrong {
             let run = ToolRun(arguments: ["audit"] + arguments)

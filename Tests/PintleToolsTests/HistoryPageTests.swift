@@ -31,7 +31,7 @@ struct HistoryPageTests {
         ])
         #expect(run.code == 1)
         #expect(run.errors == "wrote \(scene.directory.path(of: "page.html"))\n")
-        #expect(text.contains("<h1>1 pin died at 1 of 2 servers</h1>"))
+        #expect(text.contains("<h1>1 pin stopped matching at 1 of 2 servers</h1>"))
         #expect(text.components("class=\"server\">") == 2)
         #expect(text.contains(">a.test:443</text>") && text.contains(">b.test:443</text>"))
         // Two leaf certificates of one server and one of the other.

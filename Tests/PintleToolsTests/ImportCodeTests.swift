@@ -12,22 +12,22 @@ struct ImportCodeTests: ImportReading {
         import okhttp3.CertificatePinner
         /* "CertificatePinner.Builder()" */
         val quote = '"'
-        const val HOST = "example.test"
+        // .add("comment.test", "sha256/\(hash)")
+        val text = ".add(\\"string.test\\", \\"sha256/\(hash)\\")"
         val client = OkHttpClient.Builder().certificatePinner(
             CertificatePinner.Builder()
-                .add(HOST, "sha256/\(hash)", "sha256/\(other)")
+                .add("example.test", "sha256/\(hash)", "sha256/\(other)") // .add("more.test", "sha256/\(hash)")
                 .build()
         ).build()
         """
 
-    @Test("Import reads a CertificatePinner from Kotlin and Java, constants and apply included")
+    @Test("Import reads the literal calls of a CertificatePinner from Kotlin and Java, and no comments or strings")
     func okHttp() throws {
         let expected = ["sha256/\(Self.hash)", "sha256/\(Self.other)"]
         let java = """
-            String hostname = "example.test";
             CertificatePinner certificatePinner = new CertificatePinner.Builder()
-                .add(hostname, "\(expected[0])")
-                .add(hostname, "\(expected[1])")
+                .add("example.test", "\(expected[0])")
+                .add("example.test", "\(expected[1])")
                 .build();
             """
         let applied = """
@@ -49,22 +49,49 @@ struct ImportCodeTests: ImportReading {
         try check(
             Self.kotlin, .okhttp,
             [
-                ("\"sha256/\(Self.hash)\"", "PIN", "8:20 not-a-literal"),
-                ("\"sha256/\(Self.hash)\"", "\"sha256/$pin\"", "8:20 unknown-code"),
-                ("\"sha256/\(Self.hash)\"", "\"sha1/2jmj7l5rSw0yVb/vlWAYkK/YBwk=\"", "8:20 unsupported-hash"),
-                ("\"sha256/\(Self.hash)\"", "\"\(Self.hash)\"", "8:20 invalid-pin"),
-                ("\"sha256/\(Self.hash)\"", "\"sha256/\" + PIN", "8:30 unknown-code"),
-                (".add(", ".addAll(", "8:10 unknown-code"),
-                ("\"example.test\"", "\"example.test\"\nHOST = \"other.test\"", "9:14 not-a-literal"),
-                ("\"example.test\"", "\"a.*.test\"", "8:14 invalid-host"),
-                ("        .build()\n", "", "9:1 unknown-code"),
+                (", \"sha256/\(Self.other)\")", ", PIN)", "9:84 not-a-literal"),
+                (", \"sha256/\(Self.other)\")", ", \"sha256/$pin\")", "9:84 not-a-literal"),
+                (", \"sha256/\(Self.other)\")", ", \"sha256/\" + PIN)", "9:94 not-a-literal"),
+                (", \"sha256/\(Self.other)\")", ", *PINS)", "9:84 not-a-literal"),
+                (", \"sha256/\(Self.other)\")", ", \"sha1/2jmj7l5rSw0yVb/vlWAYkK/YBwk=\")", "9:84 unsupported-hash"),
+                (", \"sha256/\(Self.other)\")", ", \"\(Self.other)\")", "9:84 invalid-pin"),
+                ("\"example.test\"", "HOST", "9:14 not-a-literal"),
+                ("\"example.test\"", "\"a.*.test\"", "9:14 invalid-host"),
+                ("\"example.test\", \"sha256/\(Self.hash)\", \"sha256/\(Self.other)\"", "HOST", "9:14 not-a-literal"),
+                ("\", \"sha256/\(Self.hash)\", \"sha256/\(Self.other)\"", "\"", "9:10 nothing-pinned"),
+                ("            .add(\"example.test\"", "            .addAll(\"example.test\"", "9:10 unknown-code"),
+                ("        .build()\n", "", "10:1 unknown-code"),
                 (
                     "CertificatePinner.Builder()\n", "CertificatePinner.Builder().build()\nCertificatePinner.Builder()",
-                    "8:1 ambiguous"
+                    "9:1 ambiguous"
                 ),
                 ("// example", "/* /* example */", "1:16 nested-comment"),
                 ("package app", "package app \"", "1:13 unexpected-end"),
             ])
+    }
+
+    @Test("Import names every call that it does not read, and a policy with fewer pins is never written")
+    func okHttpUnread() throws {
+        let adds = """
+            CertificatePinner.Builder()
+                .add(HOST, "sha256/\(Self.hash)")
+                .add("example.test", "sha256/\(Self.hash)")
+                .add("other.test", pins.first(), "sha256/\(Self.other)")
+                .build()
+            """
+        let run = ToolRun("import", "--from", "okhttp", "-", input: Array(adds.utf8))
+        #expect(run.code == 2)
+        #expect(run.output == "")
+        #expect(run.errors.contains("stdin:2:10: add(...) is not read because of HOST: only string literals are"))
+        #expect(run.errors.contains("stdin:4:24: add(...) is not read because of pins: only string literals are"))
+        let literal = adds.replacing("HOST", with: "\"a.test\"")
+            .replacing("pins.first()", with: "\"sha256/\(Self.hash)\"")
+        #expect(try draft(literal, .okhttp).rules.map(\.pins.count) == [1, 1, 2])
+        // A condition would put the pins of one build into all of them.
+        let conditional = literal.replacing(
+            "    .build()", with: "    .apply { if (DEBUG) add(\"b.test\", \"sha256/\(Self.hash)\") }\n    .build()")
+        #expect(try refusal(conditional, .okhttp) == "5:14 unknown-code")
+        #expect(try draft(conditional.replacing("if (DEBUG) ", with: ""), .okhttp).rules.count == 4)
     }
 
     @Test(

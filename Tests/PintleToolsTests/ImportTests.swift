@@ -174,7 +174,7 @@ struct ImportTests: ImportReading {
     }
 
     @Test("The placeholder pin pins nothing by itself, and import leaves it out beside another pin")
-    func standIn() throws {
+    func placeholder() throws {
         let beside = Self.nsc.replacing(Self.other, with: PublicKeyPin.ofNoKey.base64)
         #expect(try draft(beside, .nsc).policy().hosts.map(\.pins.count) == [1])
         let alone = beside.replacing(Self.hash, with: PublicKeyPin.ofNoKey.base64)

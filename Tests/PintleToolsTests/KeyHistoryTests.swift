@@ -208,13 +208,13 @@ struct KeyHistoryTests {
             ("[\(good),\(root),\(root)]", "its path is not in order at certificate 2"),
             ("[\(good.replacing("sha256/", with: "sha1/"))]", "a certificate on its path has no pins"),
             ("[\(good.replacing("certificateSHA256", with: "x"))]", "a certificate on its path has no pins"),
-            ("[\(good.replacing("T00:00:00Z", with: ""))]", "notBefore is no date"),
+            ("[\(good.replacing("T00:00:00Z", with: ""))]", "notBefore is not a date"),
             ("[\(good.replacing("notAfter", with: "x"))]", "a certificate on its path has no dates"),
             (
                 "[" + Array(repeating: "{}", count: 17).joined(separator: ",") + "]",
-                "certificates is no list of at most 16"
+                "certificates is not a list of at most 16"
             ),
-            ("{}", "certificates is no list of at most 16"),
+            ("{}", "certificates is not a list of at most 16"),
         ]
         func line(_ list: String) -> String {
             HistoryFixture.line(

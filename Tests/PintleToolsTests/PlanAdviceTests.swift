@@ -176,22 +176,17 @@ struct PlanAdviceTests {
 
     // MARK: Updates
 
-    @Test("The tool allows two weeks for an update without a reach")
-    func assumedReach() throws {
+    @Test("The tool allows two weeks for an update unless the plan says how many days users need")
+    func daysToFetch() throws {
         var scene = PlanFixture()
         scene.fetches = true
         func by() throws -> String? {
             let outcome = try scene.outcome()
             return item("publish-update", in: outcome).flatMap { outcome.text($0, "by") }
         }
+        scene.daysToFetch = nil
         #expect(try by() == "2026-12-27T00:00:00Z")
-        // The release has a newer policy than this update, so no user takes it. Its reach is the best estimate for the
-        // next update.
-        scene.policyMembers = #""updateVersion": 8, "#
-        let update = #""version": 7, "published": "2026-11-25", "expires": "2026-12-01", "policy": \#(scene.policy())"#
-        scene.updates = "{\(update)}"
-        #expect(try by() == "2026-12-27T00:00:00Z")
-        scene.updates = #"{\#(update), "reach": [{"day": 3, "percent": 100}]}"#
+        scene.daysToFetch = 3
         #expect(try by() == "2027-01-07T00:00:00Z")
     }
 

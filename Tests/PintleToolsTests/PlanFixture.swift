@@ -35,6 +35,8 @@ struct PlanFixture {
     /// The versions after 1.0, each with a comma before it.
     var moreApps = ""
     var updates = ""
+    /// The days until most users have fetched an update; `nil` leaves the key out.
+    var daysToFetch: Int? = 1
     var until = "2027-03-01"
 
     func policy(_ rule: String? = nil) -> String {
@@ -63,7 +65,7 @@ struct PlanFixture {
            {"from": "\(switched)", "certificate": "after"}]}],
          "apps": [{"version": "1.0", "released": "2026-01-01", "policy": \(policy()), "fetchesUpdates": \(fetches),
            "share": [\(share)]}\(moreApps)],
-         "updates": [\(updates)]}
+         \(daysToFetch.map { "\"daysToFetch\": \($0), " } ?? "")"updates": [\(updates)]}
         """
     }
 

@@ -54,7 +54,7 @@ struct PlanGapTests {
             ])
         #expect(
             try notes(from: "2027-01-01", to: "2027-01-10") == [
-                "nothing is served by api.example.com before 2027-01-01: nothing is said about it until then"
+                "api.example.com serves nothing before 2027-01-01: it is not simulated until then"
             ])
         #expect(try notes(from: "2026-11-20", to: "2027-01-10") == [])
         scene.until = "2027-02-01"

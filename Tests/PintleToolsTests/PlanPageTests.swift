@@ -27,6 +27,28 @@ struct PlanPageTests {
         #expect(document.contains("svg") && document.contains("li"))
     }
 
+    @Test("A version with 3 % of users is an area in the picture and not a hairline; a larger share is a higher one")
+    func leastHeight() throws {
+        func height(percent: Int) throws -> Double {
+            var scene = PlanFixture()
+            scene.rule = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"]"#
+            scene.share = #"{"at": "2026-11-20", "percent": \#(percent)}"#
+            let directory = try TemporaryDirectory()
+            let plan = try directory.write(scene.text, to: "plan.json")
+            let run = ToolRun("plan", plan, "--at", "2026-11-20", "--html", directory.path(of: "plan.html"))
+            #expect(run.code == 0)
+            let page = String(decoding: try directory.read("plan.html"), as: UTF8.self)
+            let end = try #require(page.firstRange(of: "\" class=\"users\"/>"))
+            let start = try #require(page[..<end.lowerBound].lastIndex(of: "M"))
+            let points = page[start..<end.lowerBound].split { "MLZ".contains($0) }
+            let places = points.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }
+            return try #require(places.max()) - #require(places.min())
+        }
+        #expect(try height(percent: 3) >= 5)
+        #expect(try height(percent: 8) > height(percent: 3))
+        #expect(try height(percent: 100) == 42)
+    }
+
     @Test("Names of a plan are plain text on the page and on the terminal, whatever they contain")
     func escaping() throws {
         var scene = PlanFixture()

@@ -21,9 +21,9 @@ struct PlanReaderTests {
           {"version": "1.0", "released": "2026-01-01", "policy": {"version": 1, "hosts": []},
            "share": [{"at": "2026-11-20", "percent": 12.4}, {"at": "2026-12-20", "percent": 10}]}],
          "updates": [
-          {"version": 7, "published": "2026-12-01", "expires": "2027-02-01", "policy": {"version": 1, "hosts": []},
-           "reach": [{"day": 1, "percent": 60}, {"day": 7, "percent": 95}]},
-          {"version": 8, "published": "2027-01-01", "expires": "2027-02-01", "policy": {"version": 1, "hosts": []}}]}
+          {"version": 7, "published": "2026-12-01", "expires": "2027-02-01", "policy": {"version": 1, "hosts": []}},
+          {"version": 8, "published": "2027-01-01", "expires": "2027-02-01", "policy": {"version": 1, "hosts": []}}],
+         "daysToFetch": 7}
         """
 
     struct Change: Sendable, CustomTestStringConvertible {
@@ -92,15 +92,16 @@ struct PlanReaderTests {
             Change(#""percent": 12.4"#, #""percent": 1e1"#, "11:46 invalid-percent"),
             Change(#""percent": 12.4"#, #""percent": "12.4""#, "11:46 wrong-type"),
             Change(#""at": "2026-12-20""#, #""at": "2026-11-20""#, "11:60 dates-out-of-order"),
-            Change(#""day": 7"#, #""day": 1"#, "14:49 dates-out-of-order"),
-            Change(#""day": 7"#, #""day": 7.5"#, "14:49 invalid-day"),
-            Change(#""percent": 95"#, #""percent": 59"#, "14:63 reach-falls"),
+            Change(#""daysToFetch": 7"#, #""daysToFetch": 0"#, "exit 0"),
+            Change(#""daysToFetch": 7"#, #""daysToFetch": 7.5"#, "15:18 invalid-day"),
+            Change(#""daysToFetch": 7"#, #""daysToFetch": -1"#, "15:18 invalid-day"),
+            Change(#""daysToFetch": 7"#, #""daysToFetch": "7""#, "15:18 wrong-type"),
             Change(
-                #""expires": "2027-02-01", "policy": {"version": 1, "hosts": []},"#,
-                #""expires": "2026-12-01", "policy": {"version": 1, "hosts": []},"#, "13:56 dates-out-of-order"),
-            Change(#""version": 8"#, #""version": 7"#, "15:15 versions-out-of-order"),
-            Change(#""version": 8"#, #""version": 0"#, "15:15 invalid-update-version"),
-            Change(#""published": "2027-01-01""#, #""published": "2026-12-01""#, "15:31 dates-out-of-order"),
+                #""expires": "2027-02-01", "policy""#, #""expires": "2026-12-01", "policy""#,
+                "13:56 dates-out-of-order"),
+            Change(#""version": 8"#, #""version": 7"#, "14:15 versions-out-of-order"),
+            Change(#""version": 8"#, #""version": 0"#, "14:15 invalid-update-version"),
+            Change(#""published": "2027-01-01""#, #""published": "2026-12-01""#, "14:31 dates-out-of-order"),
             Change(
                 #""policy": {"version": 1, "hosts": []},"# + "\n   \"share\"",
                 #""policy": {"version": 1, "host": []},"# + "\n   \"share\"", "10:58 missing-key", "10:73 unknown-key"),
@@ -138,10 +139,24 @@ struct PlanReaderTests {
             + [PlanKeys.Certificate.allCases.map(\.rawValue), PlanKeys.Server.allCases.map(\.rawValue)]
             + [PlanKeys.Switch.allCases.map(\.rawValue), PlanKeys.App.allCases.map(\.rawValue)]
             + [PlanKeys.Share.allCases.map(\.rawValue), PlanKeys.Update.allCases.map(\.rawValue)]
-            + [PlanKeys.Reach.allCases.map(\.rawValue), PlanKeys.Trust.allCases.map(\.rawValue)]
+            + [PlanKeys.Trust.allCases.map(\.rawValue)]
             + [PlanKeys.Renewal.allCases.map(\.rawValue), PlanKeys.RenewalKeys.allCases.map(\.rawValue)]
         for key in keys.joined() { #expect(article.contains("`\(key)`"), "\(key)") }
         for kind in PlanAdvice.Kind.allCases { #expect(article.contains("\n| `\(kind.rawValue)` |"), "\(kind)") }
+    }
+
+    @Test("The error about the former curve of an update names the key that replaces it")
+    func reach() throws {
+        let curve = #""version": 8, "reach": [{"day": 7, "percent": 95}]"#
+        let text = Self.good.replacing(#""version": 8"#, with: curve)
+        #expect(try problems(text) == ["14:28 unknown-key"])
+        let run = ToolRun("plan", "-", "--at", "2026-11-20", input: Array(text.utf8))
+        #expect(run.errors.contains(#"write "daysToFetch" beside "updates""#))
+        // The list of known keys does not offer it.
+        let typo = ToolRun(
+            "plan", "-", "--at", "2026-11-20",
+            input: Array(Self.good.replacing(#""version": 8"#, with: #""verzion": 8"#).utf8))
+        #expect(typo.code == 2 && !typo.errors.contains("reach"))
     }
 
     @Test("Lists have limits")

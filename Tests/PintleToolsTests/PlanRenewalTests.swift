@@ -207,7 +207,7 @@ struct PlanRenewalTests {
         #expect(outcome.advice == ["withdraw-pin"])
     }
 
-    @Test("Ten years of 47-day lives are played through")
+    @Test("Ten years of 47-day lives are simulated")
     func tenYears() throws {
         var scene = Scene()
         scene.until = "2036-11-01"
@@ -368,6 +368,6 @@ struct PlanRenewalTests {
         #expect(error?["code"]?.string == "too-many")
         #expect(
             error?["message"]?.string
-                == "with servers[7].renews.authorities the servers have 17 cases; at most 16 are played through")
+                == "with servers[7].renews.authorities the servers have 17 cases; at most 16 are simulated")
     }
 }

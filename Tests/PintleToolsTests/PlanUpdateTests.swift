@@ -7,11 +7,11 @@ import Testing
 struct PlanUpdateTests {
     private static let mended = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"]"#
 
-    private func scene(published: String, rule: String = mended, more: String = "") -> PlanFixture {
+    private func scene(published: String, rule: String = mended) -> PlanFixture {
         var scene = PlanFixture()
         scene.fetches = true
         scene.updates = """
-            {"version": 7, "published": "\(published)", "expires": "2027-06-01", "policy": \(scene.policy(rule))\(more)}
+            {"version": 7, "published": "\(published)", "expires": "2027-06-01", "policy": \(scene.policy(rule))}
             """
         return scene
     }
@@ -34,27 +34,60 @@ struct PlanUpdateTests {
             ])
     }
 
-    @Test("An update reaches the share of its reach, and no user after it has expired")
-    func reach() throws {
-        let half = #", "reach": [{"day": 2, "percent": 50}, {"day": 4, "percent": 80}]"#
+    @Test("An update counts as not fetched until its days have passed, fourteen if the plan does not say")
+    func daysToFetch() throws {
+        var scene = scene(published: "2027-01-01")
+        scene.daysToFetch = 9
+        #expect(try scene.outcome().lockOuts == [])
+        scene.daysToFetch = 10
         #expect(
-            try scene(published: "2027-01-01", more: half).outcome().lockOuts == [
-                "1.0 20 % from 2027-01-10T00:00:00Z pin-mismatch"
+            try scene.outcome().lockOuts == [
+                "1.0 100 % from 2027-01-10T00:00:00Z until 2027-01-11T00:00:00Z pin-mismatch"
             ])
-        var short = scene(published: "2027-01-01", more: half)
-        short.updates = short.updates.replacing("2027-06-01", with: "2027-01-03")
-        #expect(try short.outcome().lockOuts == ["1.0 50 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        scene.daysToFetch = nil
+        #expect(
+            try scene.outcome().lockOuts == [
+                "1.0 100 % from 2027-01-10T00:00:00Z until 2027-01-15T00:00:00Z pin-mismatch"
+            ])
+        scene.daysToFetch = 0
+        scene.updates = scene.updates.replacing("2027-01-01", with: "2027-01-10")
+        #expect(try scene.outcome().lockOuts == [])
     }
 
-    @Test("The next update replaces an update for the users it reaches")
+    @Test("An update that expires before its days have passed does not count as fetched")
+    func expired() throws {
+        var scene = scene(published: "2027-01-01")
+        scene.daysToFetch = 4
+        scene.updates = scene.updates.replacing("2027-06-01", with: "2027-01-05")
+        #expect(try scene.outcome().lockOuts == [])
+        scene.updates = scene.updates.replacing("2027-01-05", with: "2027-01-04")
+        #expect(try scene.outcome().lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])
+    }
+
+    @Test("Updates that replace one another share their days, because each app fetches one of them")
     func replaced() throws {
-        var scene = scene(published: "2027-01-01", more: #", "reach": [{"day": 8, "percent": 80}]"#)
-        // After four days 40 % have the first update. The second lacks the new key and reaches a quarter of the users.
-        let second = scene.updates.replacing("\"version\": 7", with: "\"version\": 8")
-            .replacing("2027-01-01", with: "2027-01-05").replacing("\"percent\": 80", with: "\"percent\": 25")
-            .replacing(#""day": 8"#, with: #""day": 1"#).replacing(PlanFixture.next, with: PlanFixture.spare)
-        scene.updates += ", " + second
-        #expect(try scene.outcome().lockOuts == ["1.0 85 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        var scene = scene(published: "2027-01-01")
+        scene.daysToFetch = 9
+        func second(published: String, without pin: String = "") -> String {
+            let second = scene.updates.replacing("\"version\": 7", with: "\"version\": 8")
+                .replacing("2027-01-01", with: published)
+            return pin.isEmpty ? second : second.replacing(pin, with: PlanFixture.spare)
+        }
+        let first = scene.updates
+        scene.updates = first + ", " + second(published: "2027-01-05")
+        #expect(try scene.outcome().lockOuts == [])
+        // Some users have fetched the first update only. The switch to the key that the second lacks locks out the others.
+        scene.updates = first
+        scene.updates += ", " + second(published: "2027-01-05", without: PlanFixture.next)
+        #expect(try scene.outcome().lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        // Nothing can be fetched between the first update's end and the second, so the days begin again.
+        scene.updates = first
+        let later = second(published: "2027-01-05")
+        scene.updates = first.replacing("2027-06-01", with: "2027-01-04") + ", " + later
+        #expect(
+            try scene.outcome().lockOuts == [
+                "1.0 100 % from 2027-01-10T00:00:00Z until 2027-01-14T00:00:00Z pin-mismatch"
+            ])
     }
 
     @Test("An update that withdraws a key too early locks users out from the hour of its publication")
@@ -63,7 +96,7 @@ struct PlanUpdateTests {
         let outcome = try scene(published: "2027-01-08", rule: withdrawn).outcome()
         #expect(outcome.advice == ["keep-pin"])
         let early = outcome.lockOuts
-        #expect(early == ["1.0 50 % from 2027-01-08T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch"])
+        #expect(early == ["1.0 100 % from 2027-01-08T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch"])
         var onTime = scene(published: "2027-01-10", rule: withdrawn)
         onTime.rule = Self.mended
         #expect(try onTime.outcome().lockOuts == [])
@@ -105,6 +138,7 @@ struct PlanUpdateTests {
     func advice() throws {
         var scene = PlanFixture()
         scene.fetches = true
+        scene.daysToFetch = nil
         let outcome = try scene.outcome()
         let item = try #require(outcome.elements("advice").first { outcome.text($0, "id") == "publish-update" })
         #expect(outcome.text(item, "by") == "2026-12-27T00:00:00Z")

@@ -221,7 +221,7 @@ struct RenewTests {
         let root = try scene.directory.write(scene.root.key.publicPEM, to: "root.pub")
         let run = scene.renew(try scene.policy([leaf]), server, "--key", root, "--json")
         #expect(try scene.changes(run) == [])
-        #expect(run.output.contains("it is no backup"))
+        #expect(run.output.contains("it is not a backup"))
     }
 
     // MARK: Attacks

@@ -168,7 +168,7 @@ struct TrustCommandTests {
             #expect(run.code == 2 && run.output.isEmpty)
             #expect(run.errors.contains("pintle: error: \(store):"))
             #expect(run.errors.contains("the store is damaged: "))
-            #expect(run.errors.contains("hint: repair it, or give it up: mv \(store) \(store).old\n"))
+            #expect(run.errors.contains("hint: repair it, or set it aside: mv \(store) \(store).old\n"))
             let document = ToolRun("trust", action, "--store", store, "--json")
             #expect(try document.json()["error"]?["code"]?.string == "damaged-store")
             #expect(try directory.read("trust.json") == damaged)
@@ -200,7 +200,7 @@ struct TrustCommandTests {
             unreadable.message
                 == "earlier approvals cannot be read, so this server may have been known with another certificate")
         #expect(
-            unreadable.hint == "nothing was stored: repair trust.json, or give it up: mv trust.json trust.json.old")
+            unreadable.hint == "nothing was stored: repair trust.json, or set it aside: mv trust.json trust.json.old")
         let lost = ToolError(.incompleteRecord(.lost), store: "trust.json")
         #expect(
             lost.message == "earlier approvals are lost, so this server may have been known with another certificate")

@@ -25,7 +25,7 @@ extension NearestMiss: CustomStringConvertible {
         case .otherRule(let pin, let rule):
             "\(pin) is pinned by the rule for \(rule.pattern)"
         case .misspelt(let configured, let served):
-            "\(configured) differs from the served \(served) like a slip of the pen"
+            "\(configured) is the served \(served) with a typing error"
         case .onlyOneOfTwo(let match):
             "\(match.pin) matched at depth \(match.depth); the rule wants a leaf and a ca"
         case .nothingInCommon:

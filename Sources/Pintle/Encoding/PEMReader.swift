@@ -81,7 +81,7 @@ package struct PEMReader: Sendable {
         if line.holdsControlByte, !hasReportedControlByte {
             hasReportedControlByte = true
             throw error(
-                .notText, next: true, at: line.number, "bytes that are no text, outside of any block",
+                .notText, next: true, at: line.number, "bytes that are not text, outside of any block",
                 hint: "DER or UTF-16 was joined to it: put that into a file of its own, or convert it to PEM")
         }
         if line.isStrayBase64 {

@@ -91,7 +91,7 @@ extension PolicyFileReader {
             if value.kind == .number {
                 // This happens if the surrounding document, such as a batch, allows numbers of any form.
                 report(
-                    "non-integer-number", value, path(), "\(path()) is no integer of 64 bits",
+                    "non-integer-number", value, path(), "\(path()) is not a 64-bit integer",
                     help: "numbers are integers, written in digits")
                 return nil
             }

@@ -30,7 +30,7 @@ struct NoProxyList: Sendable {
         for part in text.utf8.split(whereSeparator: { ", \t\r\n".utf8.contains($0) }) {
             guard let entry = Self.entry(String(decoding: part, as: UTF8.self)) else {
                 throw HandshakeError(
-                    .invalidProxy, "\(variable) cannot be read: \"\(printable(part))\" is no host and no network",
+                    .invalidProxy, "\(variable) cannot be read: \"\(printable(part))\" is neither a host nor a network",
                     hint: "separate names (example.com), addresses and networks (10.0.0.0/8) by commas"
                 )
             }

@@ -328,7 +328,7 @@ struct AuditCommand {
         let input = try files.first.map { path throws(ToolError) in try PolicyInput(path, invocation) }
         if let file = input?.file, Self.looksLikeAList(file.bytes) {
             throw .unusable(
-                "no-policy", "this is no policy", file: file.name,
+                "no-policy", "this is not a policy", file: file.name,
                 hint: "a list of hosts is given with --hosts \(file.name)")
         }
         let policy = try input?.policy()

@@ -76,7 +76,7 @@ struct CheckAdvice {
         case .unreadable:
             return [
                 "this server may have been approved with another certificate, so there is no question about it until",
-                "that is known. Repair \(store), or give it up: mv \(store) \(store).old",
+                "that is known. Repair \(store), or set it aside: mv \(store) \(store).old",
             ]
         case .lost:
             return [

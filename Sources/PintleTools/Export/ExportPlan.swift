@@ -242,7 +242,7 @@ struct ExportPlan {
         let rejects = if case .rejecting = rule.expiry { true } else { false }
         if traits.expiry == .none {
             if rejects {
-                lose(.expiry, .weaker, "pins do not expire: after their date they go on being accepted", rule)
+                lose(.expiry, .weaker, "pins do not expire: they are still accepted after their date", rule)
             } else {
                 lose(.expiry, .stricter, "pins do not expire: apps without updates are locked out one day", rule)
             }
@@ -380,12 +380,13 @@ struct ExportPlan {
             return true
         case .hostAlone where isUnderPins:
             if rule.includesSubdomains {
-                lose(.exclusion, .stricter, "the host is taken out of its parent's pins, its sub-domains are not", rule)
+                lose(
+                    .exclusion, .stricter, "the host is excluded from its parent's pins, its sub-domains are not", rule)
                 rule.includesSubdomains = false
             }
             return true
         case .none where isUnderPins:
-            lose(.exclusion, .stricter, "a host cannot be taken out of its parent's pins: they hold for it", rule)
+            lose(.exclusion, .stricter, "a host cannot be excluded from its parent's pins: they apply to it", rule)
             return false
         case .none, .hostAlone: return false
         }

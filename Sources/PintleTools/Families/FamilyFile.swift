@@ -67,7 +67,7 @@ struct FamilyFile {
         let known = families.ids
         let nearest = Spelling.nearest(to: word.lowercased(), among: known).map { "; did you mean \($0)?" } ?? ""
         throw .usage(
-            "\"\(word)\" is no authority of the families\(nearest) (known: \(known.joined(separator: ", ")))",
+            "\"\(word)\" is not an authority of the families\(nearest) (known: \(known.joined(separator: ", ")))",
             of: command, code: "unknown-authority")
     }
 }

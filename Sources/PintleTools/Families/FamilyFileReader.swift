@@ -84,7 +84,8 @@ struct FamilyFileReader: ValueReader {
             read.append(value.flatMap { name($0, "\(path).\(key)") })
             if key == "id", let value, let id = read[0], !id.utf8.allSatisfy(Self.isOfIDs) {
                 report(
-                    "invalid-id", value, "\(path).id is no id", help: "write small letters, digits, hyphens and dots")
+                    "invalid-id", value, "\(path).id is not a valid id",
+                    help: "write small letters, digits, hyphens and dots")
             }
         }
         var aliases: [String] = []

@@ -54,7 +54,7 @@ struct HistoryLanes {
         draw(entry.history.gaps, top: top + 20, bottom: top + 70)
         draw(asked: observations, at: top + 75)
         y = top + 84
-        draw(entry.fates.died, top: top + 18)
+        draw(entry.statuses.died, top: top + 18)
         y += 12
     }
 
@@ -148,10 +148,10 @@ struct HistoryLanes {
     }
 
     /// Draws a line at each instant from which pins are missing, with the day below it.
-    private mutating func draw(_ died: [PinFate], top: Double) {
+    private mutating func draw(_ died: [PinStatus], top: Double) {
         var days: [(at: Double, text: String, count: Int)] = []
-        for fate in died {
-            guard let missing = fate.missingSince else { continue }
+        for status in died {
+            guard let missing = status.missingSince else { continue }
             let text = ValidityText.day(missing)
             if let known = days.firstIndex(where: { $0.text == text }) {
                 days[known].count += 1

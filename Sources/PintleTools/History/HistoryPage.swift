@@ -77,9 +77,9 @@ struct HistoryPage {
             let (before, after) = HistoryTime.pair(change.before.instant, change.after.instant)
             return HTMLText.claim("\(after): \(entry.sentence(change)) (not yet \(before))")
         }
-        let pins = entry.fates.pins.prefix(Self.mostLines).map { fate in
-            let word = fate.state == .died ? "<span class=\"bad\">died</span>" : fate.state.rawValue
-            return "\(word) <code>\(fate.pin)</code> \(HTMLText.claim(entry.sentence(fate)))"
+        let pins = entry.statuses.pins.prefix(Self.mostLines).map { status in
+            let word = status.state == .died ? "<span class=\"bad\">died</span>" : status.state.rawValue
+            return "\(word) <code>\(status.pin)</code> \(HTMLText.claim(entry.sentence(status)))"
         }
         let counts = [
             entry.history.observations.count, entry.history.gaps.count, entry.leafKeys, entry.leafCertificates,

@@ -103,7 +103,7 @@ struct HistoryReader {
             match = try self.match(record)
         } catch {
             throw .unusable(
-                "malformed-results", "this is no result of an audit: \(error.message)", file: file, line: line,
+                "malformed-results", "this is not a result of an audit: \(error.message)", file: file, line: line,
                 hint: "results are what 'pintle audit -o' writes: one JSON object a line")
         }
         guard certificates.count <= limits.certificates else { throw full(limits.certificates, "certificates") }

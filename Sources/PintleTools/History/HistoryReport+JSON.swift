@@ -48,9 +48,9 @@ extension HistoryReport {
                 json.member("intermediates", entry.intermediates)
                 json.member("root", entry.roots)
             }
-            json.member("rule", entry.fates.rule)
-            json.member("isServed", history.isConclusive ? entry.fates.isServed : nil)
-            write(entry.fates.pins, to: &json)
+            json.member("rule", entry.statuses.rule)
+            json.member("isServed", history.isConclusive ? entry.statuses.isServed : nil)
+            write(entry.statuses.pins, to: &json)
             json.array("changes", entry.changes.suffix(most)) { json, change in write(change, to: &json) }
             let more = entry.changes.count - most
             json.member("moreChanges", more > 0 ? more : nil)
@@ -76,16 +76,16 @@ extension HistoryReport {
     /// Returns whole days, rounded to the nearest: certificates often end a second before a whole day.
     private static func days(_ seconds: Double) -> Int { Int((min(max(seconds, 0), 1e12) / 86_400).rounded()) }
 
-    private static func write(_ pins: [PinFate], to json: inout JSONWriter) {
-        json.objects("pins", pins.prefix(most)) { json, fate in
-            json.member("pin", fate.pin.description)
-            json.member("position", fate.pin.position == .any ? nil : fate.pin.position.rawValue)
-            json.member("isBackup", fate.isBackup)
-            json.member("rule", fate.rule)
-            json.member("state", fate.state.rawValue)
-            json.member("firstSeen", fate.firstSeen)
-            json.member("lastSeen", fate.lastSeen)
-            json.member("missingSince", fate.missingSince)
+    private static func write(_ pins: [PinStatus], to json: inout JSONWriter) {
+        json.objects("pins", pins.prefix(most)) { json, status in
+            json.member("pin", status.pin.description)
+            json.member("position", status.pin.position == .any ? nil : status.pin.position.rawValue)
+            json.member("isBackup", status.isBackup)
+            json.member("rule", status.rule)
+            json.member("state", status.state.rawValue)
+            json.member("firstSeen", status.firstSeen)
+            json.member("lastSeen", status.lastSeen)
+            json.member("missingSince", status.missingSince)
         }
     }
 

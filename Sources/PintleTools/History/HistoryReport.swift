@@ -5,10 +5,10 @@ internal import PintleSystem
 struct HistoryEntry {
     let history: KeyHistory
     let changes: [KeyChange]
-    let fates: PinFates
+    let statuses: PinStatuses
 
     var server: HistoryServer { history.server }
-    var isChanged: Bool { !changes.isEmpty || !fates.died.isEmpty }
+    var isChanged: Bool { !changes.isEmpty || !statuses.died.isEmpty }
 
     var leafKeys: Int { changes.count(where: \.leafKey) }
     var leafCertificates: Int { changes.count(where: \.leafCertificate) }
@@ -45,13 +45,13 @@ struct HistoryReport {
             span = span.map { min($0.lowerBound, own.lowerBound)...max($0.upperBound, own.upperBound) } ?? own
             entries.append(
                 HistoryEntry(
-                    history: history, changes: history.changes, fates: PinFates(history, by: policy?.policy)))
+                    history: history, changes: history.changes, statuses: PinStatuses(history, by: policy?.policy)))
         }
         guard let span else { return nil }
         self.span = span
         let conclusive = entries.filter(\.history.isConclusive)
         let changed = conclusive.filter(\.isChanged)
-        self.changed = changed.filter { !$0.fates.died.isEmpty } + changed.filter(\.fates.died.isEmpty)
+        self.changed = changed.filter { !$0.statuses.died.isEmpty } + changed.filter(\.statuses.died.isEmpty)
         unchanged = conclusive.filter { !$0.isChanged }
         single = entries.filter { $0.history.observations.count == 1 }
         unseen = entries.filter(\.history.observations.isEmpty)
@@ -63,16 +63,16 @@ struct HistoryReport {
     /// Every server, in the order of the report.
     var entries: [HistoryEntry] { changed + unchanged + single + unseen }
 
-    var died: Int { changed.reduce(0) { $0 + $1.fates.died.count } }
+    var died: Int { changed.reduce(0) { $0 + $1.statuses.died.count } }
 
     // MARK: Sentences
 
-    /// `2 pins died at 1 of 12 servers`, `No pin died; 3 of 12 servers changed`
+    /// `2 pins stopped matching at 1 of 12 servers`, `No pin stopped matching; 3 of 12 servers changed`
     var result: String {
         let all = ValidityText.counted(entries.count, "server")
-        guard died > 0 else { return "No pin died; \(changed.count) of \(all) changed" }
-        let servers = changed.count { !$0.fates.died.isEmpty }
-        return "\(ValidityText.counted(died, "pin")) died at \(servers) of \(all)"
+        guard died > 0 else { return "No pin stopped matching; \(changed.count) of \(all) changed" }
+        let servers = changed.count { !$0.statuses.died.isEmpty }
+        return "\(ValidityText.counted(died, "pin")) stopped matching at \(servers) of \(all)"
     }
 
     /// `84 results from 2026-11-01 to 2026-11-21`
@@ -127,8 +127,8 @@ struct HistoryReport {
     /// Servers whose pins matched in no result, although they have some or were decided by some.
     private var mismatched: [HistoryEntry] {
         entries.filter { entry in
-            !entry.fates.isServed && !entry.history.observations.isEmpty
-                && entry.fates.pins.allSatisfy { $0.state == .unseen }
+            !entry.statuses.isServed && !entry.history.observations.isEmpty
+                && entry.statuses.pins.allSatisfy { $0.state == .unseen }
         }
     }
 
@@ -161,17 +161,17 @@ extension HistoryEntry {
     }
 
     /// Returns the days of a pin: `seen until 2026-11-07, missing since 2026-11-08`.
-    func sentence(_ fate: PinFate) -> String {
+    func sentence(_ status: PinStatus) -> String {
         let kind = [
-            fate.pin.position == .any ? nil : fate.pin.position.rawValue, fate.isBackup == true ? "backup" : nil,
+            status.pin.position == .any ? nil : status.pin.position.rawValue, status.isBackup == true ? "backup" : nil,
         ].compactMap(\.self).joined(separator: " ")
         let place = kind.isEmpty ? "" : kind + ", "
-        let rule = fate.rule.map { " (rule \($0))" } ?? ""
-        guard let first = fate.firstSeen, let last = fate.lastSeen else { return "\(place)on no path\(rule)" }
-        guard let missing = fate.missingSince else { return "\(place)seen since \(ValidityText.day(first))\(rule)" }
+        let rule = status.rule.map { " (rule \($0))" } ?? ""
+        guard let first = status.firstSeen, let last = status.lastSeen else { return "\(place)on no path\(rule)" }
+        guard let missing = status.missingSince else { return "\(place)seen since \(ValidityText.day(first))\(rule)" }
         let (seen, gone) = HistoryTime.pair(last, missing)
-        guard fate.state == .died else { return "\(place)seen until \(seen), not since \(gone)\(rule)" }
-        let others = fates.isServed ? "; another pin serves" : "; no pin is left that serves"
+        guard status.state == .died else { return "\(place)seen until \(seen), not since \(gone)\(rule)" }
+        let others = statuses.isServed ? "; another pin serves" : "; no pin is left that serves"
         return "\(place)seen until \(seen), missing since \(gone)\(others)\(rule)"
     }
 }

@@ -14,7 +14,7 @@ struct HistoryText {
     }
 
     var report: Report {
-        let word: Line = history.died > 0 ? "\("PINS DIED", .bad)" : "\("ok", .good)"
+        let word: Line = history.died > 0 ? "\("PINS LOST", .bad)" : "\("ok", .good)"
         var report = Report("\(word)   \(history.result); \(history.extent)")
         let shown = history.changed.prefix(Self.mostServers)
         if !shown.isEmpty {
@@ -25,7 +25,7 @@ struct HistoryText {
             report.gap()
             report.line("\(entry.server)")
             addChanges(of: entry, to: &report)
-            for fate in entry.fates.pins { add(fate, of: entry, to: &report) }
+            for status in entry.statuses.pins { add(status, of: entry, to: &report) }
         }
         report.gap()
         if history.changed.count > shown.count {
@@ -62,16 +62,16 @@ struct HistoryText {
         }
     }
 
-    private func add(_ fate: PinFate, of entry: HistoryEntry, to report: inout Report) {
+    private func add(_ status: PinStatus, of entry: HistoryEntry, to report: inout Report) {
         let word: Line =
-            switch fate.state {
+            switch status.state {
             case .died: "\("DIED", .bad)"
             case .alive: "\("alive", .good)"
             case .retired: "retired"
             case .unseen: "unseen"
             }
         report.layout = Report.FactLayout(indent: 2, labelColumns: 12)
-        report.fact(word, "\(fate.pin)")
-        report.fact("", .wrapped("\(claim: entry.sentence(fate))"))
+        report.fact(word, "\(status.pin)")
+        report.fact("", .wrapped("\(claim: entry.sentence(status))"))
     }
 }

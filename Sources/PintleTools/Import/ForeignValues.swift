@@ -71,8 +71,8 @@ struct ForeignPlace: Sendable, Hashable {
     let column: Int
 }
 
-/// The reason why a foreign file cannot be read as a policy. Reading ends at the first reason, because the rest could only
-/// be guessed.
+/// The reason why a foreign file cannot be read as a policy. Most readers stop at the first reason, because they could only
+/// guess the rest.
 struct ForeignError: Error, Sendable {
     let place: ForeignPlace?
     /// Stable, for scripts.
@@ -80,6 +80,8 @@ struct ForeignError: Error, Sendable {
     /// One line, lower case, no full stop.
     let message: String
     var hint: String?
+    /// The other errors, if the reader went on after this one.
+    var others: [ForeignError] = []
 
     init(_ code: String, _ message: String, at place: ForeignPlace?, hint: String? = nil) {
         self.place = place
@@ -94,6 +96,7 @@ extension ToolError {
         self = .unusable(
             error.code, error.message, file: file, line: error.place?.line, column: error.place?.column,
             hint: error.hint)
+        others = error.others.map { ToolError($0, file: file) }
     }
 }
 

@@ -10,7 +10,9 @@ extension Command {
                 line: "pintle import --from nsc res/xml/network_security_config.xml -o policy.json",
                 purpose: "Android; certificates that it names are found in the folder raw beside xml"),
             Example(line: "pintle import --from ats Info.plist", purpose: "NSPinnedDomains"),
-            Example(line: "pintle import --from okhttp Network.kt", purpose: "a CertificatePinner in Kotlin or Java"),
+            Example(
+                line: "pintle import --from okhttp Network.kt",
+                purpose: "the literal add(...) calls of a CertificatePinner"),
             Example(
                 line: "pintle import --from chromium pins.json --keys pins.pins",
                 purpose: "the static list and the file of its keys"),

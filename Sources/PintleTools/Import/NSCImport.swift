@@ -207,12 +207,13 @@ struct NSCImport {
             try check(child, attributes: ["src", "overridePins"], children: [])
             if try Self.boolean("overridePins", of: child) == true {
                 draft.lose(
-                    .overridePins, .stricter, "pins hold for paths to these anchors too, which were to skip them", host)
+                    .overridePins, .stricter, "pins also apply to paths to these anchors, which overridePins exempts",
+                    host)
             }
             switch child.attribute("src") {
             case "system": includesSystem = true
             case "user":
-                draft.lose(.userAnchors, .stricter, "roots that a person has installed are not named", host)
+                draft.lose(.userAnchors, .stricter, "roots that the user installed are not named", host)
             case let source?: certificates += try resource(source, at: child.place)
             case nil: throw ForeignError("missing-key", "<certificates> without src", at: child.place)
             }

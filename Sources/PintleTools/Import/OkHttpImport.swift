@@ -1,17 +1,15 @@
 internal import Pintle
 
-/// A reader of `CertificatePinner.Builder()` and the calls that follow it, in Kotlin or Java.
+/// A reader of the literal calls `add("HOST", "sha256/...")` of a `CertificatePinner.Builder()`, in Kotlin or Java. Any other
+/// code between the builder and its `build()` is an error: it may add pins, or add them in some builds only.
 struct OkHttpImport {
     private let tokens: [CodeToken]
-    private var index = 0
     private var patterns = OkHttpPatterns()
-    /// Names of string constants that have the same value everywhere in the file.
-    private let constants: [String: String]
+    private var problems: [ForeignError] = []
 
     static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
-        let tokens = try CodeScanner.tokens(of: bytes)
-        var reader = OkHttpImport(tokens)
-        let builders = tokens.indices.filter { reader.isBuilder(at: $0) }
+        var reader = OkHttpImport(tokens: try CodeScanner.tokens(of: bytes))
+        let builders = reader.tokens.indices.filter { reader.isBuilder(at: $0) }
         guard let start = builders.first else {
             throw ForeignError(
                 "nothing-pinned", "no CertificatePinner.Builder()", at: nil, hint: "give the file that has it")
@@ -19,32 +17,18 @@ struct OkHttpImport {
         if builders.count > 1 {
             throw ForeignError(
                 "ambiguous", "a second CertificatePinner.Builder(), and the clients that use each are not known",
-                at: tokens[builders[1]].place, hint: "give only one of them")
+                at: reader.tokens[builders[1]].place, hint: "give only one of them")
         }
-        reader.index = start + 5
-        try reader.chain()
-        return try reader.patterns.draft(at: tokens[start].place)
+        reader.readCalls(from: start + 5)
+        if var error = reader.problems.first {
+            error.others = Array(reader.problems.dropFirst().prefix(ValueLimits.problems - 1))
+            throw error
+        }
+        return try reader.patterns.draft(at: reader.tokens[start].place)
     }
 
-    private init(_ tokens: [CodeToken]) {
+    private init(tokens: [CodeToken]) {
         self.tokens = tokens
-        var values: [String: Set<String>] = [:]
-        for index in tokens.indices.dropLast(2) where tokens[index + 1].isPunctuation("=") {
-            guard case .identifier(let name) = tokens[index].kind else { continue }
-            if case .string(let text) = tokens[index + 2].kind, !Self.continues(tokens, after: index + 2) {
-                values[name, default: []].insert(text)
-            } else {
-                // The name gets another value elsewhere.
-                values[name, default: []].formUnion(["", "\0"])
-            }
-        }
-        constants = values.compactMapValues { $0.count == 1 ? $0.first : nil }
-    }
-
-    /// Returns whether the next tokens change the string, such as `+`.
-    private static func continues(_ tokens: [CodeToken], after index: Int) -> Bool {
-        guard index + 1 < tokens.count, case .punctuation(let character) = tokens[index + 1].kind else { return false }
-        return character == "+" || character == "."
     }
 
     /// `CertificatePinner.Builder()`
@@ -55,96 +39,70 @@ struct OkHttpImport {
             && tokens[index + 4].isPunctuation(")")
     }
 
-    // MARK: Calls
-
-    private var following: CodeToken? { index < tokens.count ? tokens[index] : nil }
-
-    private func unexpected(_ wanted: String) -> ForeignError {
-        ForeignError(
-            "unknown-code", "\(following?.text ?? "the end of the file") where \(wanted) is expected",
-            at: following?.place ?? tokens.last?.place,
-            hint:
-                "chain the calls with the values themselves: CertificatePinner.Builder().add(\"HOST\", \"sha256/...\")"
-                + ".build()")
-    }
-
-    private mutating func expect(_ character: Character, _ wanted: String) throws(ForeignError) {
-        guard skip(character) else { throw unexpected(wanted) }
-    }
-
-    private mutating func skip(_ character: Character) -> Bool {
-        guard following?.isPunctuation(character) == true else { return false }
-        index += 1
-        return true
-    }
-
-    private mutating func skipName(_ name: String) -> Bool {
-        guard following?.isIdentifier(name) == true else { return false }
-        index += 1
-        return true
-    }
-
-    /// Reads `.add(...)` and `.apply { add(...) }`, until `.build()`.
-    private mutating func chain() throws(ForeignError) {
-        while true {
-            try expect(".", ".add or .build")
-            if skipName("build") {
-                try expect("(", "()")
-                return try expect(")", "()")
-            }
-            if skipName("add") {
-                try arguments()
-            } else if skipName("apply") {
-                try expect("{", "{")
-                while !skip("}") {
-                    if skipName("this") { try expect(".", ".add") }
-                    guard skipName("add") else { throw unexpected("add") }
-                    try arguments()
-                    _ = skip(";")
+    /// Reads `.add(...)` and `.apply { add(...) }` until `.build()`, and goes on after a call that cannot be read.
+    private mutating func readCalls(from start: Int) {
+        var index = start
+        while index < tokens.count {
+            switch tokens[index].kind {
+            case .identifier("build"): return
+            case .identifier("add") where tokens.indices.contains(index + 1) && tokens[index + 1].isPunctuation("("):
+                let end = closingParenthesis(after: index + 1)
+                do throws(ForeignError) {
+                    try add(tokens[index + 2..<end], at: tokens[index].place)
+                } catch {
+                    problems.append(error)
                 }
-            } else {
-                throw unexpected("add or build")
+                index = end + 1
+            case .identifier("apply"), .identifier("this"), .punctuation("."), .punctuation("{"), .punctuation("}"),
+                .punctuation(";"):
+                index += 1
+            default:
+                problems.append(
+                    ForeignError(
+                        "unknown-code", "\(tokens[index].text) where .add(...) or .build() is expected",
+                        at: tokens[index].place,
+                        hint: "chain the calls: CertificatePinner.Builder().add(\"HOST\", \"sha256/...\").build()"))
+                return
             }
         }
+        problems.append(
+            ForeignError(
+                "unexpected-end", "the file ends before the .build() of the pinner", at: tokens.last?.place,
+                hint: "give the whole chain"))
     }
 
-    /// Reads `("pattern", "sha256/...", ...)`.
-    private mutating func arguments() throws(ForeignError) {
-        try expect("(", "(")
-        let (pattern, place) = try text()
-        var pins: [PublicKeyPin] = []
-        while skip(",") {
-            if following?.isPunctuation(")") == true { break }
-            let (pin, place) = try text()
-            pins.append(try ForeignValues.key(pin, prefix: "sha256/", at: place))
+    /// Returns the index of the parenthesis that closes one, or that of the end of the file.
+    private func closingParenthesis(after opening: Int) -> Int {
+        var depth = 0
+        for index in opening..<tokens.count {
+            if tokens[index].isPunctuation("(") { depth += 1 }
+            if tokens[index].isPunctuation(")") { depth -= 1 }
+            if depth == 0 { return index }
         }
-        try expect(")", "a comma or )")
-        guard !pins.isEmpty else {
-            throw ForeignError("nothing-pinned", "\(pattern) has no pins", at: place)
-        }
-        try patterns.add(pattern, pins, at: place)
+        return tokens.count
     }
 
-    private mutating func text() throws(ForeignError) -> (String, ForeignPlace) {
-        guard let token = following else { throw unexpected("a string") }
-        guard !Self.continues(tokens, after: index) else {
-            index += 1
-            throw unexpected("a comma or )")
-        }
-        switch token.kind {
-        case .string(let text):
-            index += 1
-            return (text, token.place)
-        case .identifier(let name):
-            guard let text = constants[name] else {
+    /// Reads `"pattern", "sha256/...", ...`
+    private mutating func add(_ arguments: ArraySlice<CodeToken>, at place: ForeignPlace) throws(ForeignError) {
+        var strings: [(text: String, place: ForeignPlace)] = []
+        for (position, token) in arguments.enumerated() {
+            if position % 2 == 1, token.isPunctuation(",") { continue }
+            guard position % 2 == 0, case .string(let text) = token.kind else {
                 throw ForeignError(
-                    "not-a-literal", "the value of \(name) is not known", at: token.place,
-                    hint: "write the string itself")
+                    "not-a-literal", "add(...) is not read because of \(token.text): only string literals are",
+                    at: token.place,
+                    hint: "write the host and each pin literally, or take the call out and write its rule by hand")
             }
-            index += 1
-            return (text, token.place)
-        default: throw unexpected("a string")
+            strings.append((text, token.place))
         }
+        guard let pattern = strings.first, strings.count > 1 else {
+            throw ForeignError("nothing-pinned", "add(...) has no pins", at: place)
+        }
+        var pins: [PublicKeyPin] = []
+        for pin in strings.dropFirst() {
+            pins.append(try ForeignValues.key(pin.text, prefix: "sha256/", at: pin.place))
+        }
+        try patterns.add(pattern.text, pins, at: pattern.place)
     }
 }
 

@@ -47,7 +47,7 @@ enum TrustKitImport {
         if let setting = configuration["TSKIgnorePinningForUserDefinedTrustAnchors"],
             try setting.boolean("TSKIgnorePinningForUserDefinedTrustAnchors")
         {
-            draft.lose(.userAnchors, .stricter, "pins hold for paths to roots that a person has installed too")
+            draft.lose(.userAnchors, .stricter, "pins also apply to paths to roots that the user installed")
         }
         return domains
     }

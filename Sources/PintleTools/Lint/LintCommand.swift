@@ -83,7 +83,7 @@ extension OptionSpecification {
         name: "expires-within", value: .text("DAYS"), help: "Warn of pins that end within this time, such as 180d",
         defaultText: "90d")
     fileprivate static let live = OptionSpecification(
-        name: "live", help: "Hold each rule against its host, at its port or 443")
+        name: "live", help: "Compare each rule with its live server, at its port or 443")
     fileprivate static let against = OptionSpecification(
         name: "against", value: .text("HOST"), mayRepeat: true,
         help: "Hold the policy against this server: a host, host:port or an https URL; may be repeated")

@@ -34,7 +34,7 @@ struct DurableCommand {
             throw .usage("keys and requests become backup pins of a rule: add --as", of: .pin)
         }
         var rules: [DurableRule] = []
-        var foreign: [ForeignRoot] = []
+        var unknown: [UnknownAuthority] = []
         if let word = arguments.value(of: .authority) {
             guard !arguments.has(.durable), servers.isEmpty else {
                 throw .usage(
@@ -57,9 +57,9 @@ struct DurableCommand {
             guard !servers.isEmpty, arguments.value(of: .host) == nil else {
                 throw .usage("--durable asks the servers themselves: name them, without --host", of: .pin)
             }
-            try ask(servers, file, &rules, &foreign)
+            try ask(servers, file, &rules, &unknown)
         }
-        try answer(rules, foreign, keys, file)
+        try answer(rules, unknown, keys, file)
         // A pasted rule would refuse certificates from a root whose hash is not known.
         let isIncomplete = arguments.has(.form) && rules.contains { $0.families.contains { !$0.missing.isEmpty } }
         if isIncomplete {
@@ -67,12 +67,13 @@ struct DurableCommand {
                 "the rule lacks roots: add their pins from the authority's certificates (pintle pin ROOT.pem), or give a newer "
                     + "list: --families FILE")
         }
-        return foreign.isEmpty && !isIncomplete ? .fine : .rejected
+        return unknown.isEmpty && !isIncomplete ? .fine : .rejected
     }
 
     /// Looks for the family of each server's validated path.
     private func ask(
-        _ servers: [ServerEndpoint], _ file: FamilyFile, _ rules: inout [DurableRule], _ foreign: inout [ForeignRoot]
+        _ servers: [ServerEndpoint], _ file: FamilyFile, _ rules: inout [DurableRule],
+        _ unknown: inout [UnknownAuthority]
     ) throws(ToolError) {
         let live = try LivePins(invocation)
         var errors: [ToolError] = []
@@ -95,7 +96,7 @@ struct DurableCommand {
                             advice: family.advice,
                             seen: seen))
                 } else if let root = path.last {
-                    foreign.append(ForeignRoot(endpoint: endpoint, root: root))
+                    unknown.append(UnknownAuthority(endpoint: endpoint, root: root))
                 }
             } catch {
                 errors.append(error)
@@ -105,14 +106,14 @@ struct DurableCommand {
     }
 
     private func answer(
-        _ rules: [DurableRule], _ foreign: [ForeignRoot], _ keys: [PinListing], _ file: FamilyFile
+        _ rules: [DurableRule], _ unknown: [UnknownAuthority], _ keys: [PinListing], _ file: FamilyFile
     ) throws(ToolError) {
         let report = DurableReport(file: file, now: invocation.now)
         guard let form = arguments.value(of: .form).flatMap(Snippet.init) else {
             if invocation.writesJSON {
-                invocation.console.print(report.document(rules, foreign))
+                invocation.console.print(report.document(rules, unknown))
             } else {
-                print(report, rules, foreign)
+                print(report, rules, unknown)
             }
             return
         }
@@ -134,14 +135,14 @@ struct DurableCommand {
             }
             snippets.append(rule.snippet(for: endpoint, files: keys))
         }
-        if foreign.isEmpty {
+        if unknown.isEmpty {
             try invocation.deliver(snippet: try form.text(of: snippets))
             for advice in form.advice(on: snippets) { invocation.console.warn(advice) }
         }
-        report.warn(rules, foreign, invocation.console)
+        report.warn(rules, unknown, invocation.console)
     }
 
-    private func print(_ report: DurableReport, _ rules: [DurableRule], _ foreign: [ForeignRoot]) {
+    private func print(_ report: DurableReport, _ rules: [DurableRule], _ unknown: [UnknownAuthority]) {
         let console = invocation.console
         for (index, rule) in rules.enumerated() {
             if index > 0 { console.print() }
@@ -149,7 +150,7 @@ struct DurableCommand {
             for omission in report.omissions(from: rule) { console.warn(omission) }
             console.printMessage(report.advice(on: rule))
         }
-        for (index, server) in foreign.enumerated() {
+        for (index, server) in unknown.enumerated() {
             if index > 0 || !rules.isEmpty { console.print() }
             invocation.print(report.report(on: server))
         }

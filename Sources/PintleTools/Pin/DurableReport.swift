@@ -87,7 +87,7 @@ struct DurableReport {
         return report
     }
 
-    func report(on server: ForeignRoot) -> Report {
+    func report(on server: UnknownAuthority) -> Report {
         var report = Report("\(server.endpoint)   \("its authority is in no family", .warning)", "")
         report.layout.labelColumns = 6
         let ends = ValidityText.day(server.root.validity.notAfter)
@@ -100,10 +100,10 @@ struct DurableReport {
 
     private static let worth =
         "a pin of this root holds as long as certificates come from it. If the authority is yours, that is for you to "
-        + "decide; a public authority may use another root at the next renewal, and no file here says which"
+        + "decide; a public authority may use another root at the next renewal, and the families do not list it"
 
     /// Writes to standard error everything that a pasted rule does not say.
-    func warn(_ rules: [DurableRule], _ foreign: [ForeignRoot], _ console: Console) {
+    func warn(_ rules: [DurableRule], _ unknown: [UnknownAuthority], _ console: Console) {
         for rule in rules {
             for missing in rule.families.flatMap(\.missing) {
                 console.warn("\(missing.name) is not in the rule: \(missing.origin)")
@@ -124,7 +124,7 @@ struct DurableReport {
                 "'pintle lint' warns of a rule with \(kind): name the file of a key of your own too, or accept the warning with "
                     + "--allow \(id):HOST")
         }
-        for server in foreign {
+        for server in unknown {
             console.warn(
                 "\(server.endpoint): its authority is in no family; the root on its path is "
                     + "\(server.root.publicKeyPin) (\(server.root.subject)): \(Self.worth)")
@@ -140,7 +140,7 @@ struct DurableReport {
 
     // MARK: JSON
 
-    func document(_ rules: [DurableRule], _ foreign: [ForeignRoot]) -> JSONWriter {
+    func document(_ rules: [DurableRule], _ unknown: [UnknownAuthority]) -> JSONWriter {
         .document { json in
             json.object("families") { json in
                 json.member("date", ValidityText.day(file.families.date))
@@ -148,8 +148,8 @@ struct DurableReport {
                 json.member("isOld", file.families.isOld(at: now))
             }
             json.array("rules", rules) { json, rule in write(rule, to: &json) }
-            guard !foreign.isEmpty else { return }
-            json.objects("unknown", foreign) { json, server in
+            guard !unknown.isEmpty else { return }
+            json.objects("unknown", unknown) { json, server in
                 json.member("source", "\(server.endpoint)")
                 json.member("root", server.root.subject.description)
                 json.member("spkiPin", server.root.publicKeyPin.description)

@@ -40,8 +40,8 @@ struct DurableRule {
     }
 }
 
-/// A server whose authority is in no family.
-struct ForeignRoot {
+/// The authority of a server that no family has.
+struct UnknownAuthority {
     let endpoint: ServerEndpoint
     /// The end of the validated path.
     let root: Certificate

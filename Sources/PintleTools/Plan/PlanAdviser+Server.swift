@@ -88,7 +88,7 @@ extension PlanAdviser {
         var latest: Date?
         for (index, instant) in simulation.instants.enumerated() where instant >= lockOut.from && instant < end {
             let share = lacking.total(during: index)
-            if share > tolerance { (latest, left) = (instant, share) }
+            if share > .none { (latest, left) = (instant, share) }
         }
         guard let latest else { return nil }
         func none(_ reason: String) -> PlanAdvice {
@@ -108,14 +108,13 @@ extension PlanAdviser {
         let losers = simulation.losses(
             ofServer: lockOut.server, serving: switches, in: plan.replacing(earlier, by: renewed)
         )
-        .losers(against: simulation.losses(ofServer: lockOut.server), tolerance: tolerance)
+        .losers(against: simulation.losses(ofServer: lockOut.server))
         guard losers.isEmpty else {
             return none(
                 "until \(PlanTime.text(day)) \(versions(losers)) could not connect with \"\(previous.name)\"")
         }
         var text =
-            "or switch to \"\(certificate.name)\" on \(PlanTime.text(day)): from then on "
-            + (tolerance == .none ? "no user lacks" : "no more than \(tolerance) of users lack") + " its key"
+            "or switch to \"\(certificate.name)\" on \(PlanTime.text(day)): from then on no user lacks its key"
         if previous.notAfter < day {
             text +=
                 ", and renew \"\(previous.name)\", which ends \(PlanTime.text(previous.notAfter)), with the same "
@@ -215,17 +214,17 @@ extension PlanAdviser {
             return PlanAdvice(
                 kind: .addPin, server: lockOut.server,
                 text: "put \(key.pin) (key \"\(key.name)\") into the backup pins of "
-                    + "\(server(lockOut.server)) in \(last); it must have reached \(wanted) of users by \(day), before "
+                    + "\(server(lockOut.server)) in \(last); it must have reached \(UserShare.all) of users by \(day), before "
                     + "\"\(certificate.name)\" is served",
-                by: lockOut.from, pin: key.pin, share: wanted, apps: apps)
+                by: lockOut.from, pin: key.pin, share: .all, apps: apps)
         }
         let share = knowing.reduce(UserShare.none) { $0 + plan.apps[$1].share(at: lockOut.from) }
         let known = knowing.count == 1 ? "knows" : "know"
         return PlanAdvice(
             kind: .reach, server: lockOut.server,
             text: "\(versions(knowing)) \(known) the key \"\(key.name)\" and will have \(share) of users on \(day): "
-                + "bring \(knowing.count == 1 ? "it" : "them") to \(wanted) by then",
-            by: lockOut.from, pin: key.pin, share: wanted, apps: knowing)
+                + "bring \(knowing.count == 1 ? "it" : "them") to \(UserShare.all) by then",
+            by: lockOut.from, pin: key.pin, share: .all, apps: knowing)
     }
 
     /// Returns the versions that would connect with the policy that they shipped with.

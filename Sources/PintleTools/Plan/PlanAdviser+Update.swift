@@ -7,11 +7,9 @@ internal import PintleUpdates
 extension PlanAdviser {
     /// The number of policies that are tried for an update.
     private static let maximumTrials = 4
-    /// The days that an update needs to reach users if the plan does not say. An app that is not opened does not ask.
-    static let assumedReach = 14
 
     /// A policy for an update, and its effect on the versions.
-    private struct Offer {
+    private struct UpdateProposal {
         /// The version whose policy is the base. The update adds the missing pin.
         let base: Int
         let takers: [Int]
@@ -23,29 +21,27 @@ extension PlanAdviser {
     func updates(_ lockOut: LockOut) -> [PlanAdvice] {
         let apps = lockOut.victims.map(\.app)
         let fetching = apps.filter { plan.apps[$0].fetchesUpdates }
-        let deaf = apps.filter { !plan.apps[$0].fetchesUpdates }
+        let others = apps.filter { !plan.apps[$0].fetchesUpdates }
         var advice = fetching.isEmpty ? [] : published(lockOut, fetching)
-        if !deaf.isEmpty {
-            let fetch = deaf.count == 1 ? "fetches none" : "fetch none"
+        if !others.isEmpty {
+            let fetch = others.count == 1 ? "it fetches no updates" : "they fetch no updates"
             advice.append(
                 PlanAdvice(
                     kind: .noUpdate, server: lockOut.server,
-                    text: "no update reaches \(versions(deaf)): \(deaf.count == 1 ? "it" : "they") \(fetch)", apps: deaf
-                ))
+                    text: "no update reaches \(versions(others)): \(fetch)", apps: others))
         }
         return advice
     }
 
     private func published(_ lockOut: LockOut, _ fetching: [Int]) -> [PlanAdvice] {
-        let reach = plan.updates.last { $0.isReachGiven }?.reach.last
-        let days = reach?.day ?? Self.assumedReach
+        let days = plan.daysToFetch ?? RotationPlan.defaultDaysToFetch
         let due = lockOut.from.addingDays(-days).startOfDay
         let isLate = due < simulation.now
         let by = isLate ? simulation.now : due
-        let offers = offers(lockOut, fetching, from: by)
-        let harmless = offers.filter(\.losers.isEmpty)
+        let proposals = proposals(lockOut, fetching, from: by)
+        let harmless = proposals.filter(\.losers.isEmpty)
         let most = harmless.map(\.takers.count).max()
-        guard let best = harmless.first(where: { $0.takers.count == most }) ?? offers.first else { return [] }
+        guard let best = harmless.first(where: { $0.takers.count == most }) ?? proposals.first else { return [] }
         var advice: [PlanAdvice] = []
         if !best.losers.isEmpty {
             advice.append(
@@ -59,11 +55,10 @@ extension PlanAdviser {
         } else if !best.takers.isEmpty {
             let key = plan.keys[missingKey(lockOut)]
             let fetches = best.takers.count == 1 ? "fetches updates and takes it" : "fetch updates and take it"
-            let share = reach.map { $0.share == .all ? "" : ", \($0.share) of their users" } ?? ""
             let span =
-                reach == nil
-                ? "\(days) days are taken for that, since the plan has no \"reach\" of an update"
-                : "within \(ValidityText.counted(days, "day"))\(share)"
+                plan.daysToFetch == nil
+                ? "\(days) days are assumed for that, since the plan has no \"daysToFetch\""
+                : "within \(ValidityText.counted(days, "day"))"
             advice.append(
                 PlanAdvice(
                     kind: .publishUpdate, server: lockOut.server,
@@ -84,7 +79,7 @@ extension PlanAdviser {
 
     /// Returns the updates to try. They are made from the policies of the newest version that fetches updates and of
     /// the victims, newest first.
-    private func offers(_ lockOut: LockOut, _ fetching: [Int], from day: Date) -> [Offer] {
+    private func proposals(_ lockOut: LockOut, _ fetching: [Int], from day: Date) -> [UpdateProposal] {
         guard let trial = try? UpdateTrial() else { return [] }
         let newest = plan.apps.indices.last { plan.apps[$0].fetchesUpdates && plan.apps[$0].released <= day }
         var bases: [Int] = []
@@ -94,20 +89,20 @@ extension PlanAdviser {
         }
         return bases.prefix(Self.maximumTrials).map { base in
             do throws(ToolError) {
-                return try offer(of: base, lockOut, fetching, from: day, trial)
+                return try proposal(of: base, lockOut, fetching, from: day, trial)
             } catch {
-                return Offer(base: base, takers: [], refusals: [error.message: fetching], losers: [])
+                return UpdateProposal(base: base, takers: [], refusals: [error.message: fetching], losers: [])
             }
         }
     }
 
-    private func offer(
+    private func proposal(
         of base: Int, _ lockOut: LockOut, _ fetching: [Int], from day: Date, _ trial: UpdateTrial
-    ) throws(ToolError) -> Offer {
+    ) throws(ToolError) -> UpdateProposal {
         let policy = plan.policies[plan.apps[base].policy]
         let endpoint = plan.servers[lockOut.server].endpoint
         guard let rule = policy.rule(for: endpoint) else {
-            return Offer(
+            return UpdateProposal(
                 base: base, takers: [], refusals: ["its policy has no rule for the server": fetching], losers: [])
         }
         var mended = policy
@@ -140,10 +135,10 @@ extension PlanAdviser {
         // Versions that are released later can get an update of their own.
         let exposed = taking.filter { plan.apps[$0].released <= lockOut.from }
         guard let helps, helps.isTrusted else {
-            if !takers.isEmpty { refusals["\(helps?.reason ?? "nothing is served") all the same"] = takers }
-            return Offer(base: base, takers: [], refusals: refusals, losers: [])
+            if !takers.isEmpty { refusals["still \(helps?.reason ?? "nothing is served")"] = takers }
+            return UpdateProposal(base: base, takers: [], refusals: refusals, losers: [])
         }
-        return Offer(
+        return UpdateProposal(
             base: base, takers: takers, refusals: refusals, losers: losers(tried, from: day, among: exposed))
     }
 

@@ -4,16 +4,14 @@ internal import PintleSystem
 /// Finds changes that would keep users from being locked out.
 struct PlanAdviser {
     let simulation: PlanSimulation
-    let tolerance: UserShare
 
     var plan: RotationPlan { simulation.plan }
 
     /// The limit of lock-outs that get advice, the earliest first. Readers would not read more.
     static let maximumLockOuts = 20
 
-    init(_ simulation: PlanSimulation, tolerance: UserShare) {
+    init(_ simulation: PlanSimulation) {
         self.simulation = simulation
-        self.tolerance = tolerance
     }
 
     func advice(_ lockOuts: [LockOut], _ exposures: [Exposure]) -> [PlanAdvice] {
@@ -90,9 +88,6 @@ struct PlanAdviser {
         return (names.count == 1 ? "version " : "versions ") + names.joined(separator: ", ")
     }
 
-    /// The share of users that a release or an update must reach.
-    var wanted: UserShare { tolerance.rest }
-
     // MARK: Stolen keys and spent backups
 
     private func withdrawal(_ exposure: Exposure) -> PlanAdvice {
@@ -152,7 +147,7 @@ struct PlanAdviser {
         guard let app = plan.apps.indices.last, let last = simulation.instants.last else { return [] }
         let final = simulation.instants.count - 1
         for server in plan.servers.indices {
-            guard let policy = simulation.cohorts(ofApp: app, during: final).start.first?.policy,
+            guard let policy = simulation.possiblePolicies(ofApp: app, at: final).first,
                 let phase = simulation.phase(ofServer: server, policy: policy, at: last),
                 case .trusted(.pinMatched(let match)) = phase.decision, match.isBackup,
                 let start = simulation.phases[server][policy].first(where: { $0.certificate == phase.certificate })?
@@ -162,7 +157,7 @@ struct PlanAdviser {
                 PlanAdvice(
                     kind: .makeBackup, server: server,
                     text: "make a new backup key for \(self.server(server)) and put its pin into the next release: "
-                        + "\(versions([app])) lives on its backup pin from \(PlanTime.text(start)) on"
+                        + "\(versions([app])) has only its backup pin in use from \(PlanTime.text(start)) on"
                         + plan.condition(ofCertificate: phase.certificate),
                     by: start, apps: [app]))
         }
@@ -220,13 +215,10 @@ struct PlanLosses {
     func isBetter(than other: PlanLosses) -> Bool { !isWorse(than: other) && other.isWorse(than: self) }
 
     /// Returns `true` if a version loses more at some time than in `other`.
-    func isWorse(than other: PlanLosses) -> Bool {
-        zip(shares, other.shares).contains { own, other in zip(own, other).contains { $0 > $1 } }
-    }
+    func isWorse(than other: PlanLosses) -> Bool { !losers(against: other).isEmpty }
 
-    /// Returns the versions that lose more than in `other` while the total of all versions exceeds the tolerance.
-    func losers(against other: PlanLosses, tolerance: UserShare) -> [Int] {
-        let serious = (shares.first ?? []).indices.filter { total($0) > tolerance }
-        return shares.indices.filter { app in serious.contains { shares[app][$0] > other.shares[app][$0] } }
+    /// Returns the versions that lose more at some time than in `other`.
+    func losers(against other: PlanLosses) -> [Int] {
+        shares.indices.filter { app in zip(shares[app], other.shares[app]).contains { $0 > $1 } }
     }
 }

@@ -8,13 +8,13 @@ extension Command {
         name: "plan",
         summary: "Simulate a rotation of keys: find who is locked out when, and what to do",
         examples: [
-            Example(line: "pintle plan plan.json", purpose: "play a plan through, from today to its end"),
+            Example(line: "pintle plan plan.json", purpose: "simulate a plan, from today to its end"),
             Example(
                 line: "pintle plan plan.json --html plan.html",
                 purpose: "a page with a timeline for everyone who has to agree"),
             Example(
-                line: "pintle plan plan.json --tolerate 0.5 --json",
-                purpose: "in CI: exit code 1 if more than 0.5 % of users would lose a server"),
+                line: "pintle plan plan.json --json",
+                purpose: "in CI: exit code 1 if users would lose a server"),
         ],
         overview: [
             """
@@ -26,9 +26,9 @@ extension Command {
             """
         ],
         arguments: [Argument(name: "PLAN", help: "The plan file, or `-` for standard input")],
-        ownOptions: [.page, .tolerate, .instant],
+        ownOptions: [.page, .instant],
         exitCodes: [
-            (.fine, "no users are locked out, or no more than `--tolerate`"),
+            (.fine, "no users are locked out"),
             (.rejected, "users would be locked out"), (.unusable, "the plan or a policy cannot be used"),
         ],
         sections: [
@@ -36,7 +36,6 @@ extension Command {
                 "Shares are numbers of per cent with up to three decimals.",
                 keys: [
                     ("result", "`ok` or `lockedOut`"), ("from, until", "The period that was examined"),
-                    ("tolerated", "The share of `--tolerate`"),
                     (
                         "worst",
                         "The most users that a server loses at a time: `share`, `at`, `host`, `port`"
@@ -81,8 +80,6 @@ extension Command {
 extension OptionSpecification {
     fileprivate static let page = OptionSpecification(
         name: "html", value: .output("FILE"), help: "Also write a page with a timeline to this file")
-    fileprivate static let tolerate = OptionSpecification(
-        name: "tolerate", value: .text("PERCENT"), help: "The share of users that a server may lose", defaultText: "0")
 }
 
 /// `pintle plan PLAN`
@@ -95,7 +92,6 @@ struct PlanCommand {
 
     func run() throws(ToolError) -> ExitCode {
         let now = try instant()
-        let tolerance = try tolerance()
         var guarded = GuardedFiles(invocation.arguments.positionals, of: .plan)
         if let path = invocation.arguments.value(of: .page) { try guarded.reserve(path, for: .page) }
         let file = try invocation.file(
@@ -104,7 +100,7 @@ struct PlanCommand {
             try Self.policy(path, besides: file.path)
         }
         try Self.check(plan, from: now, file: file.name)
-        let report = PlanReport(try PlanSimulation(plan, now: now), tolerance: tolerance)
+        let report = PlanReport(try PlanSimulation(plan, now: now))
         if let path = invocation.arguments.value(of: .page) {
             try OutputFile.replace(path, Array(PlanPage(report, file: file.name, writtenAt: invocation.now).html.utf8))
             invocation.console.printMessage("wrote \(SafeText.escape(path))")
@@ -124,14 +120,6 @@ struct PlanCommand {
         } catch {
             throw .usage("--at is \(error.message): \(error.hint)", of: .plan)
         }
-    }
-
-    private func tolerance() throws(ToolError) -> UserShare {
-        guard let text = invocation.arguments.value(of: .tolerate) else { return .none }
-        guard let share = UserShare(decimal: text.utf8) else {
-            throw .usage("--tolerate takes a share of users from 0 to 100: write it like 0.5", of: .plan)
-        }
-        return share
     }
 
     private static func check(_ plan: RotationPlan, from now: Date, file: String) throws(ToolError) {

@@ -13,6 +13,8 @@ struct PlanDiagram {
     private static let right = 940.0
     private static let width = 960.0
     private static let rowHeight = 46.0
+    /// The height of the smallest share above 0 %, so that 3 % of users are an area and not a hairline.
+    private static let leastHeight = 5.0
 
     /// The smallest distance of two marks of renewals.
     private static let markDistance = 5.0
@@ -236,7 +238,9 @@ struct PlanDiagram {
         return path
     }
 
-    private static func height(_ share: UserShare) -> Double { (rowHeight - 4) * Double(share.units) / 100_000 }
+    private static func height(_ share: UserShare) -> Double {
+        share == .none ? 0 : leastHeight + (rowHeight - 4 - leastHeight) * Double(share.units) / 100_000
+    }
 
     // MARK: Elements
 

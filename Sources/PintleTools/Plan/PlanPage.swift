@@ -14,14 +14,14 @@ struct PlanPage {
     var html: String {
         let page = ReportPage(
             kind: "Rotation plan", result: result, verdict: verdict,
-            facts: ["\(report.span), played through from <code>\(HTMLText.escape(file))</code>"], style: Self.style)
+            facts: ["\(report.span), simulated from <code>\(HTMLText.escape(file))</code>"], style: Self.style)
         let servers = report.views.map { view in
             """
             <section>
             <h2>\(HTMLText.escape(view.name))</h2>
             <figure>\(PlanDiagram(report, view).svg)</figure>
-            <p><small>The height of an area is a share of all users; a full row is 100 %. Striped: these users cannot \
-            connect.\(view.authorities.isEmpty ? "" : " Each mark on the first row is a renewal.")</small></p>
+            <p><small>The height of an area is a share of all users, from a thin strip to a full row at 100 %. Striped: these \
+            users cannot connect.\(view.authorities.isEmpty ? "" : " Each mark on the first row is a renewal.")</small></p>
             </section>
 
             """

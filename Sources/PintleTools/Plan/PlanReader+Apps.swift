@@ -81,8 +81,11 @@ extension PlanReader {
             }
             let policy = required(.policy, of: members, in: element, path, example: "\"policy-7.json\"")
                 .flatMap { self.policy($0, "\(path).policy") }
-            let reach =
-                members[.reach].map { self.reach($0, "\(path).reach") } ?? RotationPlan.Update.defaultReach
+            if let value = members[.reach] {
+                report(
+                    "unknown-key", value, "\(path).reach is no longer read: one number for all updates replaces it",
+                    help: "write \"daysToFetch\" beside \"updates\": the days until most users have fetched an update")
+            }
             if let last = updates.last {
                 if let version, version <= last.version, let value = members[.version] {
                     report(
@@ -95,34 +98,8 @@ extension PlanReader {
             }
             guard let version, let published, let expires, let policy else { continue }
             updates.append(
-                RotationPlan.Update(
-                    version: version, published: published, expires: expires, policy: policy, reach: reach,
-                    isReachGiven: members[.reach] != nil))
+                RotationPlan.Update(version: version, published: published, expires: expires, policy: policy))
         }
         return updates
-    }
-
-    private mutating func reach(_ value: JSONValue, _ path: String) -> [RotationPlan.Update.Reach] {
-        var points: [RotationPlan.Update.Reach] = []
-        for (index, element) in list(value, path, limit: PlanLimits.reach).enumerated() where !isFull {
-            let path = "\(path)[\(index)]"
-            guard let members = members(of: element, as: PlanKeys.Reach.self, path) else { continue }
-            let day = required(.day, of: members, in: element, path, example: "1").flatMap {
-                integer($0, in: 0...3_653, id: "invalid-day", "\(path).day")
-            }
-            let percent = required(.percent, of: members, in: element, path, example: "60")
-                .flatMap { self.percent($0, "\(path).percent") }
-            if let last = points.last {
-                if let day, day <= last.day, let value = members[.day] { reportOrder(value, "\(path).day") }
-                if let percent, percent < last.share, let value = members[.percent] {
-                    report(
-                        "reach-falls", value, "\(path).percent is below the one before",
-                        help: "a user keeps an update: the share only grows")
-                }
-            }
-            guard let day, let percent else { continue }
-            points.append(RotationPlan.Update.Reach(day: day, share: percent))
-        }
-        return points
     }
 }

@@ -119,8 +119,7 @@ extension PlanReader {
         if cases + authorities.count > PlanLimits.cases {
             report(
                 "too-many", value,
-                "with \(path) the servers have \(cases + authorities.count) cases; at most \(PlanLimits.cases) are played "
-                    + "through",
+                "with \(path) the servers have \(cases + authorities.count) cases; at most \(PlanLimits.cases) are simulated",
                 help: "name fewer authorities, or split the plan: each server counts once for each of its authorities")
         }
         return authorities

@@ -62,11 +62,15 @@ struct PlanReader: ValueReader {
             required(.apps, of: members, in: root, "the plan", example: "[{\"version\": ...}]")
             .map { self.apps($0) } ?? []
         let updates = members[.updates].map { self.updates($0) } ?? []
+        let daysToFetch = members[.daysToFetch].flatMap {
+            integer($0, in: 0...Int64(PlanLimits.days), id: "invalid-day", "daysToFetch")
+        }
         guard problems.isEmpty, let until else { return nil }
         return RotationPlan(
             until: until, keys: keys + (renewals.isEmpty ? [] : [Self.keyMadeLater]),
             certificates: certificates + renewals, servers: servers,
-            apps: apps.sorted { $0.released < $1.released }, updates: updates, policies: policies)
+            apps: apps.sorted { $0.released < $1.released }, updates: updates, daysToFetch: daysToFetch,
+            policies: policies)
     }
 
     // MARK: Policies
@@ -122,7 +126,7 @@ extension PlanReader {
         }
         if let share = UserShare(decimal: value.source) { return share }
         report(
-            "invalid-percent", value, "\(path) is no share of users",
+            "invalid-percent", value, "\(path) is not a percentage of users",
             help: "write a number from 0 to 100 with at most three decimals: 12.4")
         return nil
     }

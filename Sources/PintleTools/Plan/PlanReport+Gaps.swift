@@ -6,8 +6,7 @@ internal import PintleUpdates
 extension PlanReport {
     /// The words of a good verdict, which mention gaps.
     var fineWords: String {
-        let rest = lockOuts.isEmpty ? "no user is locked out" : "no more than \(tolerance) of users are locked out"
-        return gaps.isEmpty ? rest : "\(rest), but not everything is checked: see the notes"
+        "no user is locked out" + (gaps.isEmpty ? "" : ", but not everything is checked: see the notes")
     }
 
     /// The gaps by server: served too late, covered by no rule, expired pins, reported only.
@@ -22,8 +21,8 @@ extension PlanReport {
         guard let first = plan.servers[server].switches.first?.from, first > simulation.now else { return nil }
         let name = plan.servers[server].name
         return first < plan.until
-            ? "nothing is served by \(name) before \(PlanTime.text(first)): nothing is said about it until then"
-            : "nothing is served by \(name) in the plan: it begins on \(PlanTime.text(first)), after the end"
+            ? "\(name) serves nothing before \(PlanTime.text(first)): it is not simulated until then"
+            : "\(name) serves nothing in the plan: it begins on \(PlanTime.text(first)), after the end"
     }
 
     /// Returns a sentence for each gap in the pins for a server, in the order of time.

@@ -11,7 +11,6 @@ extension PlanReport {
             json.member("result", isLockedOut ? "lockedOut" : "ok")
             json.member("from", RFC3339.string(from: simulation.now))
             json.member("until", RFC3339.string(from: plan.until))
-            json.percent("tolerated", tolerance)
             if let worst {
                 json.object("worst") { json in
                     json.percent("share", worst.share)
@@ -21,7 +20,7 @@ extension PlanReport {
             }
             json.array("lockouts") { json in
                 for lockOut in lockOuts {
-                    let key = plan.keys[PlanAdviser(simulation, tolerance: tolerance).missingKey(lockOut)]
+                    let key = plan.keys[PlanAdviser(simulation).missingKey(lockOut)]
                     for victim in lockOut.victims { write(lockOut, victim, missing: key, to: &json) }
                 }
             }

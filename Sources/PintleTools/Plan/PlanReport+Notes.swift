@@ -22,14 +22,14 @@ extension PlanReport {
 
     static func text(of refusal: PlanSimulation.UpdateRefusal) -> String {
         switch refusal {
-        case .fetchesNone: "fetches none"
+        case .fetchesNone: "fetches no updates"
         case .failure(let failure): "\(failure.code), \(failure)"
         case .replaced: "replaced before the release"
         }
     }
 
     var notes: [String] {
-        gaps + lastDays + stolenSpares
+        gaps + lastDays + stolenUnusedKeys
             + [unnamedUsers, unknownCertificatePins, stolenAuthorities, restOfAdvice].compactMap(\.self)
     }
 
@@ -40,11 +40,13 @@ extension PlanReport {
         let names = authorities.sorted().filter { plan.keys[$0].compromised != nil }
             .map { "\"\(plan.keys[$0].name)\"" }
         guard !names.isEmpty else { return nil }
-        return "\(names.joined(separator: ", ")): what a stolen key signs is not played through, only what it serves"
+        return
+            "\(names.joined(separator: ", ")): with this stolen key a thief can sign certificates that the plan does not name; "
+            + "they are not simulated"
     }
 
     /// Notes about stolen keys that versions pin, but that no certificate of the plan is for.
-    private var stolenSpares: [String] {
+    private var stolenUnusedKeys: [String] {
         let used = Set(plan.certificates.flatMap(\.keys))
         return plan.keys.enumerated().compactMap { index, key in
             guard let stolen = key.compromised, !used.contains(index) else { return nil }
@@ -62,7 +64,7 @@ extension PlanReport {
 
     private var restOfAdvice: String? {
         let rest = lockOuts.count - PlanAdviser.maximumLockOuts
-        return isLockedOut && rest > 0
+        return rest > 0
             ? "advice is given about the first \(PlanAdviser.maximumLockOuts) lock-outs, not about the last \(rest)"
             : nil
     }
@@ -75,7 +77,7 @@ extension PlanReport {
         }
         guard let most, most.share.units >= 100 else { return nil }
         return "up to \(most.share) of users, on \(PlanTime.text(most.at)), have versions that the plan does not name: "
-            + "nothing is said about them"
+            + "they are not simulated"
     }
 
     /// A note about pins of certificates whose fingerprint the plan does not have. The simulation takes them to match

@@ -5,7 +5,6 @@ internal import PintleUpdates
 /// The results of a plan in sentences, which the text, the JSON document and the page share.
 struct PlanReport {
     let simulation: PlanSimulation
-    let tolerance: UserShare
     let lockOuts: [LockOut]
     let exposures: [Exposure]
     let advice: [PlanAdvice]
@@ -13,12 +12,11 @@ struct PlanReport {
     let worst: (share: UserShare, at: Date, server: Int)?
 
     var plan: RotationPlan { simulation.plan }
-    /// A Boolean value that indicates whether a server loses more users than are tolerated.
-    var isLockedOut: Bool { worst.map { $0.share > tolerance } ?? false }
+    /// A Boolean value that indicates whether a server loses users.
+    var isLockedOut: Bool { worst != nil }
 
-    init(_ simulation: PlanSimulation, tolerance: UserShare) {
+    init(_ simulation: PlanSimulation) {
         self.simulation = simulation
-        self.tolerance = tolerance
         lockOuts = simulation.lockOuts()
         exposures = simulation.exposures()
         let losses = Set(lockOuts.map(\.server)).sorted().map { server in
@@ -32,9 +30,7 @@ struct PlanReport {
         }
         // If several lose equally many, the first one.
         worst = losses.reduce(nil) { worst, loss in loss.share > worst?.share ?? .none ? loss : worst }
-        let serious = Set(losses.filter { $0.share > tolerance }.map(\.server))
-        advice = PlanAdviser(simulation, tolerance: tolerance)
-            .advice(lockOuts.filter { serious.contains($0.server) }, exposures)
+        advice = PlanAdviser(simulation).advice(lockOuts, exposures)
     }
 
     // MARK: Sentences

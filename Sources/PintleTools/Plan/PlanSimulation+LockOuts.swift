@@ -120,13 +120,13 @@ extension PlanSimulation {
         for (index, instant) in instants.enumerated() where instant >= stolen {
             var share = UserShare.none
             for app in plan.apps.indices {
-                let fooled = cohorts(ofApp: app, during: index).start.filter { cohort in
-                    let phases = phases[cohort.policy]
-                    return phases.last(before: instant).map { phases[$0].decision?.isTrusted == true } ?? false
+                let users = plan.apps[app].share(at: instant)
+                let isFooled = possiblePolicies(ofApp: app, at: index).contains { policy in
+                    phases[policy].last(before: instant).map { phases[policy][$0].decision?.isTrusted == true } ?? false
                 }
-                let part = plan.apps[app].share(at: instant).part(fooled.reduce(.none) { $0 + $1.part })
-                if part > .none { apps.insert(app) }
-                share = share + part
+                guard isFooled, users > .none else { continue }
+                apps.insert(app)
+                share = share + users
             }
             if share > .none {
                 if first == nil { first = (instant, share) }

@@ -2,8 +2,8 @@ internal import Pintle
 internal import PintleSystem
 internal import PintleUpdates
 
-/// A simulation of a plan, from now to the plan's end: each policy's decision about each server, and the number of
-/// users under each policy.
+/// A simulation of a plan, from now to the plan's end: each policy's decision about each server, and the policies that
+/// the users of each version can have.
 struct PlanSimulation {
     /// The decision of a policy about a server. It holds until the next phase.
     struct Phase {
@@ -11,13 +11,6 @@ struct PlanSimulation {
         /// The certificate that is served; `nil` before the first one.
         let certificate: Int?
         let decision: TrustDecision?
-    }
-
-    /// Users of one version under one policy.
-    struct Cohort {
-        let policy: Int
-        /// The part of the version's users who are in this cohort.
-        let part: UserShare
     }
 
     let plan: RotationPlan
@@ -30,8 +23,8 @@ struct PlanSimulation {
     let refusals: [[UpdateRefusal?]]
     /// Every instant at which something changes, and the beginning of every day; the first is now.
     let instants: [Date]
-    /// The users of each version, grouped by the policy in force for them, by app and sample.
-    private let cohortTable: [[[Cohort]]]
+    /// The policies that users can have, the newest first, by app and sample.
+    private let policyTable: [[[Int]]]
     /// The users of each version, by app and sample.
     private let userTable: [[UserShare]]
     /// The losses by server, app and sample.
@@ -40,7 +33,7 @@ struct PlanSimulation {
     /// Users of a version who cannot connect to a server.
     struct Loss {
         let share: UserShare
-        /// The policy of most of these users.
+        /// The oldest policy that refuses.
         let policy: Int
         let phase: Int
     }
@@ -66,20 +59,20 @@ struct PlanSimulation {
         let refusals = try Self.refusals(in: plan)
         let instants = Self.instants(of: plan, phases, from: now)
         let samples = instants.enumerated().flatMap { [$1, Self.middle($0, of: instants, until: plan.until)] }
-        let cohorts = plan.apps.indices.map { app in
-            samples.map { PlanCohorts(plan: plan, refusals: refusals[app]).cohorts(of: plan.apps[app], at: $0) }
+        let possible = plan.apps.indices.map { app in
+            samples.map { plan.possiblePolicies(ofApp: app, refusals: refusals[app], at: $0) }
         }
         let users = plan.apps.map { app in samples.map(app.share(at:)) }
         lossTable = phases.map { phases in
             plan.apps.indices.map { app in
                 samples.enumerated().map { sample, instant in
-                    Self.loss(of: users[app][sample], cohorts[app][sample], phases, at: instant)
+                    Self.loss(of: users[app][sample], possible[app][sample], phases, at: instant)
                 }
             }
         }
         (self.plan, self.now, self.policies) = (plan, now, policies)
         (self.phases, self.refusals, self.instants) = (phases, refusals, instants)
-        (cohortTable, userTable) = (cohorts, users)
+        (policyTable, userTable) = (possible, users)
     }
 
     private static func instants(of plan: RotationPlan, _ phases: [[[Phase]]], from now: Date) -> [Date] {
@@ -87,11 +80,10 @@ struct PlanSimulation {
         for phase in phases.joined().joined() { instants.insert(phase.from) }
         for app in plan.apps { instants.formUnion([app.released] + app.share.points.map(\.at)) }
         for update in plan.updates {
-            instants.formUnion([update.published, update.expires])
-            // The curve of the update's reach bends here. Days count from the publication or, for later versions, from
-            // the release.
+            instants.insert(update.published)
+            // Days count from the publication or, for later versions, from the release.
             for start in [update.published] + plan.apps.map(\.released) where start >= update.published {
-                instants.formUnion(update.reach.map { start.addingDays($0.day) })
+                instants.insert(start.addingDays(plan.daysToFetch ?? RotationPlan.defaultDaysToFetch))
             }
         }
         let firstDay = now.startOfDay
@@ -164,30 +156,26 @@ struct PlanSimulation {
         return phases.last(before: instant).map { phases[$0] }
     }
 
-    /// Returns the users of a version, grouped by the policy in force for them, at an instant and half-way to the next.
-    func cohorts(ofApp app: Int, during index: Int) -> (start: [Cohort], middle: [Cohort]) {
-        (cohortTable[app][2 * index], cohortTable[app][2 * index + 1])
-    }
+    /// Returns the policies that users of a version can have at an instant: the newest first.
+    func possiblePolicies(ofApp app: Int, at index: Int) -> [Int] { policyTable[app][2 * index] }
 
     func middle(_ index: Int) -> Date { Self.middle(index, of: instants, until: plan.until) }
 
+    /// Returns all users of a version if one of the policies that they can have refuses.
     private static func loss(
-        of users: UserShare, _ cohorts: [Cohort], _ phases: [[Phase]], at instant: Date
+        of users: UserShare, _ possible: [Int], _ phases: [[Phase]], at instant: Date
     ) -> Loss? {
         guard users > .none else { return nil }
-        var part = UserShare.none
-        var largest: (part: UserShare, policy: Int, phase: Int)?
-        for cohort in cohorts {
-            let phases = phases[cohort.policy]
-            guard let index = phases.last(before: instant), case .rejected = phases[index].decision else { continue }
-            part = part + cohort.part
-            if cohort.part > largest?.part ?? .none { largest = (cohort.part, cohort.policy, index) }
+        for policy in possible.reversed() {
+            guard let index = phases[policy].last(before: instant), case .rejected = phases[policy][index].decision
+            else { continue }
+            return Loss(share: users, policy: policy, phase: index)
         }
-        return largest.map { Loss(share: users.part(part), policy: $0.policy, phase: $0.phase) }
+        return nil
     }
 
     /// Returns the users of a version who cannot connect to a server between an instant and the next, and the phase of
-    /// most of them.
+    /// the policy that refuses.
     func loss(ofServer server: Int, app: Int, during index: Int) -> (loss: Loss, phase: Phase)? {
         let losses = lossTable[server][app]
         guard let loss = losses[2 * index] ?? losses[2 * index + 1] else { return nil }
@@ -220,7 +208,7 @@ struct PlanSimulation {
             shares: plan.apps.indices.map { app in
                 userTable[app].indices.map { sample in
                     let instant = sample % 2 == 0 ? instants[sample / 2] : middle(sample / 2)
-                    let loss = Self.loss(of: userTable[app][sample], cohortTable[app][sample], phases, at: instant)
+                    let loss = Self.loss(of: userTable[app][sample], policyTable[app][sample], phases, at: instant)
                     return loss?.share ?? .none
                 }
             })
@@ -228,8 +216,8 @@ struct PlanSimulation {
 
     /// Returns the users of a version who cannot connect to a server at an instant, which need not be a sample.
     func lockedOutShare(ofServer server: Int, app: Int, at instant: Date) -> UserShare {
-        let cohorts = PlanCohorts(plan: plan, refusals: refusals[app]).cohorts(of: plan.apps[app], at: instant)
-        return Self.loss(of: plan.apps[app].share(at: instant), cohorts, phases[server], at: instant)?.share ?? .none
+        let possible = plan.possiblePolicies(ofApp: app, refusals: refusals[app], at: instant)
+        return Self.loss(of: plan.apps[app].share(at: instant), possible, phases[server], at: instant)?.share ?? .none
     }
 }
 
@@ -245,39 +233,29 @@ extension [PlanSimulation.Phase] {
     }
 }
 
-/// The users of a version, grouped by policy: the shipped one, or that of an update.
-struct PlanCohorts {
-    let plan: RotationPlan
-    /// The refusals by update; `nil` for updates that the version takes.
-    let refusals: [PlanSimulation.UpdateRefusal?]
-
-    /// Returns a cohort for each update that reached users, newest first, and one for the shipped policy last. The
-    /// simulation assumes that the users who take an update late are the same for every update.
-    func cohorts(of app: RotationPlan.App, at instant: Date) -> [PlanSimulation.Cohort] {
-        var cohorts: [PlanSimulation.Cohort] = []
-        var covered = UserShare.none
-        for number in plan.updates.indices.reversed() where refusals[number] == nil {
-            let reach = reach(ofUpdate: number, in: app, at: instant)
-            guard reach > covered else { continue }
-            let part = UserShare(units: reach.units - covered.units)
-            cohorts.append(.init(policy: plan.updates[number].policy, part: part))
-            covered = reach
+extension RotationPlan {
+    /// Returns the policies that users of a version can have at an instant, the newest first.
+    ///
+    /// Every app asks for updates at least once in ``daysToFetch``, at an unknown hour. Until that many days have passed,
+    /// a user can have the new policy or the earlier one, so both count. The earlier one may refuse a new certificate. The
+    /// new one may refuse the certificate that is still served.
+    ///
+    /// - Parameter refusals: the refusals by update; `nil` for updates that the version takes.
+    func possiblePolicies(ofApp app: Int, refusals: [PlanSimulation.UpdateRefusal?], at instant: Date) -> [Int] {
+        let days = daysToFetch ?? Self.defaultDaysToFetch
+        var policies: [Int] = []
+        // A time without a gap in which there is an update to fetch.
+        var time: (start: Date, end: Date)?
+        for number in updates.indices.reversed() where refusals[number] == nil {
+            let update = updates[number]
+            let start = max(update.published, apps[app].released)
+            guard start <= instant else { continue }
+            policies.append(update.policy)
+            let next = updates.indices.contains(number + 1) ? updates[number + 1].published : .distantFuture
+            let end = min(instant, update.expires, next)
+            time = (start, time?.start == end ? time?.end ?? end : end)
+            if let time, time.start.addingDays(days) <= time.end { return policies }
         }
-        if covered < .all { cohorts.append(.init(policy: app.policy, part: covered.rest)) }
-        return cohorts
-    }
-
-    /// Returns the share of a version's users who have an update. Users can take it from its publication, or from the
-    /// version's release, until it expires or the next update is published.
-    private func reach(ofUpdate number: Int, in app: RotationPlan.App, at instant: Date) -> UserShare {
-        let update = plan.updates[number]
-        let start = max(update.published, app.released)
-        let next = plan.updates.indices.contains(number + 1) ? plan.updates[number + 1].published : .distantFuture
-        let end = min(instant, update.expires, next)
-        guard end >= start else { return .none }
-        let begins = update.reach.first?.day == 0 ? [] : [ShareCurve.Point(at: start, share: .none)]
-        let curve = ShareCurve(
-            points: begins + update.reach.map { ShareCurve.Point(at: start.addingDays($0.day), share: $0.share) })
-        return curve.share(at: end)
+        return policies + [apps[app].policy]
     }
 }

@@ -41,7 +41,7 @@ struct PlanText {
         console.print()
         guard !report.advice.isEmpty else {
             let next = report.gaps.isEmpty ? "nothing to do" : "see the notes"
-            console.print("next: \(next); play it again when shares or dates change")
+            console.print("next: \(next); run it again when shares or dates change")
             return
         }
         for (index, item) in report.advice.enumerated() {

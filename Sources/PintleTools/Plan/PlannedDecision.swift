@@ -6,7 +6,7 @@ extension RotationPlan {
     /// keys and certificates, dates and roots. The simulation assumes that names and signatures are right.
     ///
     /// If the policy asks the user about the server, the decision is ``TrustRejection/hostNotAllowed(_:)``: there is no
-    /// certificate to ask about. ``LockOut/asksUser`` tells the two apart.
+    /// certificate to ask about. ``LockOut/asksUser`` is then `true`.
     ///
     /// - Parameters:
     ///   - policy: a policy without ``PinnedHost/minimumPathLength``; see ``PinningPolicy/withoutPathLengths()``.

@@ -71,23 +71,10 @@ struct RotationPlan: Sendable {
     }
 
     struct Update: Sendable {
-        struct Reach: Sendable {
-            /// The day, counted from the first instant at which an app can fetch the update.
-            let day: Int
-            let share: UserShare
-        }
-
         let version: Int
         let published: Date
         let expires: Date
         let policy: Int
-        let reach: [Reach]
-        /// A Boolean value that indicates whether the plan gives the reach; otherwise it is ``defaultReach``.
-        var isReachGiven = true
-
-        /// The reach if the plan gives none: all users after one day, because apps ask once a day. See
-        /// `UpdateSchedule`.
-        static let defaultReach = [Reach(day: 1, share: .all)]
     }
 
     /// The end of the simulation.
@@ -99,8 +86,13 @@ struct RotationPlan: Sendable {
     let apps: [App]
     /// The updates in the order of their versions.
     let updates: [Update]
+    /// The days until most users have fetched an update; `nil` if the plan does not say.
+    var daysToFetch: Int?
     /// The policies. A policy file occurs once, however often the plan names it.
     let policies: [PinningPolicy]
+
+    /// The days that an update needs if the plan does not say. An app that is not opened does not ask for updates.
+    static let defaultDaysToFetch = 14
 
     /// Returns the name of a key for sentences: `"root A"`, or `a new key`
     func quotedName(ofKey key: Int) -> String { keys[key].isMadeLater ? "a new key" : "\"\(keys[key].name)\"" }
@@ -130,14 +122,13 @@ enum PlanLimits {
     static let apps = 32
     static let points = 64
     static let updates = 8
-    static let reach = 8
     /// The days from now to the plan's end at most: ten years.
     static let days = 3_653
 }
 
 /// The keys of a plan file, object by object.
 enum PlanKeys {
-    enum Plan: String, CaseIterable { case version, until, keys, certificates, servers, apps, updates }
+    enum Plan: String, CaseIterable { case version, until, keys, certificates, servers, apps, updates, daysToFetch }
     enum Key: String, CaseIterable { case name, pin, compromised }
     enum Certificate: String, CaseIterable { case name, keys, notBefore, notAfter, fingerprint, trust }
     enum Server: String, CaseIterable { case host, port, serves, renews }
@@ -146,7 +137,12 @@ enum PlanKeys {
     enum Switch: String, CaseIterable { case from, certificate }
     enum App: String, CaseIterable { case version, released, policy, fetchesUpdates, share }
     enum Share: String, CaseIterable { case at, percent }
-    enum Update: String, CaseIterable { case version, published, expires, policy, reach }
-    enum Reach: String, CaseIterable { case day, percent }
+    enum Update: String, CaseIterable {
+        case version, published, expires, policy
+        /// The former curve of an update's users. Its error names ``Plan/daysToFetch``.
+        case reach
+
+        static let allCases: [Update] = [.version, .published, .expires, .policy]
+    }
     enum Trust: String, CaseIterable { case system, `private` }
 }

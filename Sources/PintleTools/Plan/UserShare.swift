@@ -52,9 +52,6 @@ struct UserShare: Sendable, Hashable, Comparable {
 
     var rest: UserShare { UserShare(units: 100_000 - units) }
 
-    /// Returns a part of this share, rounded up.
-    func part(_ share: UserShare) -> UserShare { UserShare(units: (units * share.units + 99_999) / 100_000) }
-
     /// The share in per cent, with up to three decimals: `12.4`
     var decimal: String {
         var digits = String(units % 1_000 + 1_000).dropFirst()

@@ -125,13 +125,13 @@ struct RenewCommand {
         for text in arguments.values(of: .removal) { removals.insert(try Self.pin(text, in: policy)) }
         let survey = try RenewSurvey(policy: policy, file: input.file.path, invocation: invocation).run()
         let proposal = try RenewProposal(
-            of: policy, survey.sights, candidates, RenewAuthorities(families.families, invocation),
+            of: policy, survey.servers, candidates, RenewAuthorities(families.families, invocation),
             removing: removals, notes: survey.notes, now: invocation.now)
         let findings = survey.findings + proposal.findings
         let isWritten = output != nil && proposal.isChanged
         if proposal.isChanged {
             let place = output ?? input.file.path
-            let bytes = try proposal.file(from: input.file.bytes, survey.sights, invocation.validator()) {
+            let bytes = try proposal.file(from: input.file.bytes, survey.servers, invocation.validator()) {
                 bytes throws(ToolError) in try Self.read(bytes, besides: place)
             }
             if let output {
@@ -146,7 +146,7 @@ struct RenewCommand {
             invocation.console.warn("\(output) was not written: there is an older file of that name")
         }
         let report = RenewReport(
-            proposal: proposal, findings: findings, servers: survey.sights.count + survey.findings.count,
+            proposal: proposal, findings: findings, servers: survey.servers.count + survey.findings.count,
             file: input.file.name, written: isWritten ? output : nil, now: invocation.now)
         if invocation.writesJSON {
             invocation.console.print(report.document)

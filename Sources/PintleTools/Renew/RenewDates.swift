@@ -5,15 +5,15 @@ internal import PintleSystem
 /// shows now and one that it may show before or after it.
 struct RenewDates {
     private let rule: PinnedHost
-    private let sight: RenewSight
+    private let server: MatchedServer
     private let now: Date
 
     /// - Parameter rule: the rule of the current policy.
-    init(_ rule: PinnedHost, _ sight: RenewSight, now: Date) {
-        (self.rule, self.sight, self.now) = (rule, sight, now)
+    init(_ rule: PinnedHost, _ server: MatchedServer, now: Date) {
+        (self.rule, self.server, self.now) = (rule, server, now)
     }
 
-    private var validity: Validity { sight.leaf.validity }
+    private var validity: Validity { server.leaf.validity }
 
     /// Returns the day by which to publish an update with another pin. Apps with the current policy then have it when the
     /// server's certificate ends. The result is `nil` if they would connect without the pin.
@@ -28,10 +28,10 @@ struct RenewDates {
             of: rule, keys: [pin], other: next, switches: [(validity.notBefore, false), (start, true)], from: now,
             until: next.notAfter)
         let lockOuts = simulation.lockOuts()
-        let advice = PlanAdviser(simulation, tolerance: .none).advice(lockOuts, [])
+        let advice = PlanAdviser(simulation).advice(lockOuts, [])
         if let by = advice.first(where: { $0.kind == .publishUpdate && $0.pin == pin })?.by { return by }
         // The adviser builds no update for a rule that requires two kinds of pins. The time to reach users is the same.
-        return lockOuts.first.map { max(now, $0.from.addingDays(-PlanAdviser.assumedReach).startOfDay) }
+        return lockOuts.first.map { max(now, $0.from.addingDays(-RotationPlan.defaultDaysToFetch).startOfDay) }
     }
 
     /// Returns the first day on which a pin that matches nothing on the server's path is not needed any more.
@@ -59,7 +59,7 @@ struct RenewDates {
     /// The days that a plan goes on after the certificate's end.
     private static let days = 60
 
-    /// Plays a rule through with one version of the app and two certificates: that of the server, and another.
+    /// Simulates a rule with one version of the app and two certificates: that of the server, and another.
     ///
     /// - Parameters:
     ///   - keys: the path of the other certificate. Authorities are left out, so that only its own key can match.
@@ -87,9 +87,9 @@ struct RenewDates {
             return pins.count - 1
         }
         let shown = RotationPlan.Certificate(
-            name: "current", keys: sight.path.compactMap { $0.certificate?.publicKeyPin }.map(index),
+            name: "current", keys: server.path.compactMap { $0.certificate?.publicKeyPin }.map(index),
             notBefore: validity.notBefore, notAfter: max(validity.notAfter, end),
-            fingerprint: sight.path.first.map { CertificatePin(certificate: $0.der) })
+            fingerprint: server.path.first.map { CertificatePin(certificate: $0.der) })
         var second = other
         second.keys = keys.map(index)
         let plan = RotationPlan(
@@ -98,7 +98,7 @@ struct RenewDates {
             certificates: [shown, second],
             servers: [
                 RotationPlan.Server(
-                    endpoint: sight.endpoint, switches: switches.map { .init(from: $0, certificate: $1 ? 1 : 0) })
+                    endpoint: server.endpoint, switches: switches.map { .init(from: $0, certificate: $1 ? 1 : 0) })
             ],
             apps: [
                 RotationPlan.App(

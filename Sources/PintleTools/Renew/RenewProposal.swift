@@ -50,7 +50,7 @@ struct RenewProposal {
     var updateVersion: Int? { isChanged && current.updateVersion > 0 ? current.updateVersion + 1 : nil }
 
     init(
-        of policy: PinningPolicy, _ sights: [RenewSight], _ candidates: [RenewCandidate],
+        of policy: PinningPolicy, _ servers: [MatchedServer], _ candidates: [RenewCandidate],
         _ authorities: RenewAuthorities, removing removals: Set<Pin.Subject> = [], notes: [String] = [], now: Date
     ) throws(ToolError) {
         current = policy
@@ -59,44 +59,44 @@ struct RenewProposal {
         self.notes = notes
         self.now = now
         for rule in policy.hosts.indices {
-            try propose(rule, sights.filter { $0.rule == rule }, candidates.filter { $0.rule == rule })
+            try propose(rule, servers.filter { $0.rule == rule }, candidates.filter { $0.rule == rule })
         }
-        for sight in sights { findings += keptPins(sight, policy.hosts[sight.rule]) }
+        for server in servers { findings += keptPins(server, policy.hosts[server.rule]) }
     }
 
     /// Returns a finding for each pin that the user wants to remove and that the proposal keeps.
-    private func keptPins(_ sight: RenewSight, _ host: PinnedHost) -> [RenewFinding] {
+    private func keptPins(_ server: MatchedServer, _ host: PinnedHost) -> [RenewFinding] {
         host.pins.filter { removals.contains($0.subject) }.compactMap { pin in
-            let planned = changes.first { $0.rule == sight.rule && $0.pin == pin && $0.list == .pins }
+            let planned = changes.first { $0.rule == server.rule && $0.pin == pin && $0.list == .pins }
             if planned?.action == .remove { return nil }
             let (reason, help) =
-                if sight.isMatched(by: pin) {
-                    ("\(sight.endpoint) still matches it", "let the server use another pinned key first")
+                if server.isMatched(by: pin) {
+                    ("\(server.endpoint) still matches it", "let the server use another pinned key first")
                 } else if let day = planned?.from {
                     ("its day is \(PlanTime.day(day))", "give --remove again from that day on")
                 } else {
                     ("a server may still need it", "the notes say why; remove it by hand if you know better")
                 }
             return RenewFinding(
-                id: "pin-kept", endpoint: sight.endpoint, message: "--remove \(pin): kept, because \(reason)",
+                id: "pin-kept", endpoint: server.endpoint, message: "--remove \(pin): kept, because \(reason)",
                 help: help)
         }
     }
 
     private mutating func propose(
-        _ rule: Int, _ sights: [RenewSight], _ candidates: [RenewCandidate]
+        _ rule: Int, _ servers: [MatchedServer], _ candidates: [RenewCandidate]
     ) throws(ToolError) {
         let host = current.hosts[rule]
         var pins = host.pins.indices.map { PolicyEdit.Element.kept(.pins, $0) }
         var backups = host.backupPins.indices.map { PolicyEdit.Element.kept(.backupPins, $0) }
         let before = [pins, backups]
-        if let sight = sights.first, let end = host.expiry.date, end < sight.leaf.validity.notAfter {
+        if let server = servers.first, let end = host.expiry.date, end < server.leaf.validity.notAfter {
             notes.append("\(host): its pins expire on \(PlanTime.day(end)), before the server's certificate ends")
         }
-        try addCandidates(candidates, host, sights.first, rule, to: &backups)
-        if let sight = sights.first {
-            followServer(sight, host, rule, candidates, &pins, &backups)
-            try removeStale(sight, host, rule, candidates, &pins, backups)
+        try addCandidates(candidates, host, servers.first, rule, to: &backups)
+        if let server = servers.first {
+            followServer(server, host, rule, candidates, &pins, &backups)
+            try removeStale(server, host, rule, candidates, &pins, backups)
         }
         guard [pins, backups] != before else { return }
         lists[rule] = [:]
@@ -107,7 +107,7 @@ struct RenewProposal {
     // MARK: Additions
 
     private mutating func addCandidates(
-        _ candidates: [RenewCandidate], _ host: PinnedHost, _ sight: RenewSight?, _ rule: Int,
+        _ candidates: [RenewCandidate], _ host: PinnedHost, _ server: MatchedServer?, _ rule: Int,
         to backups: inout [PolicyEdit.Element]
     ) throws(ToolError) {
         for candidate in candidates {
@@ -118,13 +118,14 @@ struct RenewProposal {
             }
             // A key in use is no backup. It becomes a pin below.
             let pin = Pin(subject, at: candidate.position)
-            if let sight, sight.isLeafMatched(by: pin) { continue }
-            if let sight, sight.isMatched(by: Pin(subject)) {
-                notes.append("\(host): \(candidate.source) signs the certificate of \(sight.endpoint): it is no backup")
+            if let server, server.isLeafMatched(by: pin) { continue }
+            if let server, server.isMatched(by: Pin(subject)) {
+                notes.append(
+                    "\(host): \(candidate.source) signs the certificate of \(server.endpoint): it is not a backup")
                 continue
             }
             let by: Date? =
-                if let sight { try RenewDates(host, sight, now: now).publication(of: candidate.pin) } else { nil }
+                if let server { try RenewDates(host, server, now: now).publication(of: candidate.pin) } else { nil }
             backups.append(.added(pin, note: candidate.note))
             changes.append(
                 RenewChange(
@@ -136,20 +137,20 @@ struct RenewProposal {
     /// Pins the key of a server that has moved away from the rule's pins. It was shown on a connection that the current
     /// policy trusts by another pin.
     private mutating func followServer(
-        _ sight: RenewSight, _ host: PinnedHost, _ rule: Int, _ candidates: [RenewCandidate],
+        _ server: MatchedServer, _ host: PinnedHost, _ rule: Int, _ candidates: [RenewCandidate],
         _ pins: inout [PolicyEdit.Element], _ backups: inout [PolicyEdit.Element]
     ) {
-        let key = Pin.Subject.publicKey(sight.leaf.publicKeyPin)
+        let key = Pin.Subject.publicKey(server.leaf.publicKeyPin)
         let origin = candidates.first { .publicKey($0.pin) == key }
-        let leaves = host.pins.filter(sight.isLeafMatched)
+        let leaves = host.pins.filter(server.isLeafMatched)
         // A fingerprint ends with its certificate. The key on disk outlives it.
         if !leaves.isEmpty, origin == nil || leaves.contains(where: { $0.subject == key }) { return }
-        if leaves.isEmpty, let index = host.backupPins.firstIndex(where: sight.isLeafMatched) {
+        if leaves.isEmpty, let index = host.backupPins.firstIndex(where: server.isLeafMatched) {
             guard backups.count > 1 || host.backupRequirement == .noneAccepted || host.enforcement == .reportOnly else {
                 findings.append(
                     RenewFinding(
-                        id: "no-backup-left", endpoint: sight.endpoint,
-                        message: "\(sight.endpoint) has moved to the last backup pin of its rule",
+                        id: "no-backup-left", endpoint: server.endpoint,
+                        message: "\(server.endpoint) has moved to the last backup pin of its rule",
                         help: "make a key, keep it offline, and give its request or public key: --key backup.csr"))
                 return
             }
@@ -158,45 +159,46 @@ struct RenewProposal {
             changes.append(
                 RenewChange(
                     action: .move, rule: rule, pin: host.backupPins[index], list: .pins,
-                    because: "\(sight.endpoint) has moved to this backup key"))
+                    because: "\(server.endpoint) has moved to this backup key"))
             return
         }
         // Rules that pin only authorities stay so. Another pin that matches nothing may be that of the server's old key, but
         // beside a pinned intermediate it may be another intermediate.
         guard
             origin != nil
-                || !host.pins.contains(where: sight.isIntermediateMatched)
-                    && host.pins.contains(where: { !sight.isMatched(by: $0) && !authorities.contain($0, of: host) })
+                || !host.pins.contains(where: server.isIntermediateMatched)
+                    && host.pins.contains(where: { !server.isMatched(by: $0) && !authorities.contain($0, of: host) })
         else {
-            if leaves.isEmpty, host.pins.contains(where: sight.isIntermediateMatched) {
+            if leaves.isEmpty, host.pins.contains(where: server.isIntermediateMatched) {
                 notes.append(
-                    "\(host): only an intermediate of \(sight.endpoint) is pinned; to pin the server's own key too, give its "
+                    "\(host): only an intermediate of \(server.endpoint) is pinned; to pin the server's own key too, give its "
                         + "file: --key FILE")
             }
-            return exchangeAuthorities(sight, host, rule, &pins, &backups)
+            return exchangeAuthorities(server, host, rule, &pins, &backups)
         }
         let pin = Pin(key, at: host.requires == .leafAndCA ? .leaf : .any)
-        pins.append(.added(pin, note: origin?.note ?? "served by \(sight.endpoint) on \(PlanTime.day(now))"))
+        pins.append(.added(pin, note: origin?.note ?? "served by \(server.endpoint) on \(PlanTime.day(now))"))
         changes.append(
             RenewChange(
                 action: .add, rule: rule, pin: pin, list: .pins,
-                because: "\(sight.endpoint) shows this key, and another pin of the rule vouches for it; "
+                because: "\(server.endpoint) shows this key on a connection that matched another pin of the rule; "
                     + (origin.map { "it is \($0.source)" } ?? "compare it with the key that you installed")))
     }
 
     /// Lets the lists of a rule that pins only authorities change places, if the server has moved to a backup authority.
     private mutating func exchangeAuthorities(
-        _ sight: RenewSight, _ host: PinnedHost, _ rule: Int,
+        _ server: MatchedServer, _ host: PinnedHost, _ rule: Int,
         _ pins: inout [PolicyEdit.Element], _ backups: inout [PolicyEdit.Element]
     ) {
-        guard !host.pins.contains(where: sight.isMatched), let used = host.backupPins.firstIndex(where: sight.isMatched)
+        guard !host.pins.contains(where: server.isMatched),
+            let used = host.backupPins.firstIndex(where: server.isMatched)
         else { return }
         pins = [.kept(.backupPins, used)]
         backups.removeAll { $0 == .kept(.backupPins, used) }
         changes.append(
             RenewChange(
                 action: .move, rule: rule, pin: host.backupPins[used], list: .pins,
-                because: "the certificate of \(sight.endpoint) now comes from this authority"))
+                because: "the certificate of \(server.endpoint) now comes from this authority"))
         for (index, pin) in host.pins.enumerated() {
             backups.append(.kept(.pins, index))
             changes.append(
@@ -209,33 +211,33 @@ struct RenewProposal {
     // MARK: Removals
 
     private mutating func removeStale(
-        _ sight: RenewSight, _ host: PinnedHost, _ rule: Int, _ candidates: [RenewCandidate],
+        _ server: MatchedServer, _ host: PinnedHost, _ rule: Int, _ candidates: [RenewCandidate],
         _ pins: inout [PolicyEdit.Element], _ backups: [PolicyEdit.Element]
     ) throws(ToolError) {
-        for (index, pin) in host.pins.enumerated() where !sight.isMatched(by: pin) {
+        for (index, pin) in host.pins.enumerated() where !server.isMatched(by: pin) {
             guard !candidates.contains(where: { .publicKey($0.pin) == pin.subject }) else { continue }
             guard !authorities.contain(pin, of: host) else {
                 if pins.contains(.kept(.pins, index)) {
                     notes.append(
-                        "\(host): \(pin) matches nothing at \(sight.endpoint), but later certificates may come from this "
+                        "\(host): \(pin) matches nothing at \(server.endpoint), but later certificates may come from this "
                             + "authority")
                 }
                 continue
             }
             guard !host.includesSubdomains else {
                 notes.append(
-                    "\(host): \(pin) matches nothing at \(sight.endpoint), but a server of a subdomain may have its key"
+                    "\(host): \(pin) matches nothing at \(server.endpoint), but a server of a subdomain may have its key"
                 )
                 continue
             }
-            guard !host.pins.contains(where: sight.isIntermediateMatched) || pin.position == .leaf else {
-                notes.append("\(host): \(pin) matches nothing at \(sight.endpoint), and may be another intermediate")
+            guard !host.pins.contains(where: server.isIntermediateMatched) || pin.position == .leaf else {
+                notes.append("\(host): \(pin) matches nothing at \(server.endpoint), and may be another intermediate")
                 continue
             }
             let left = pins.filter { $0 != .kept(.pins, index) }
             let next = host.pinning(left.map { self.pin($0, host) }, backups: backups.map { self.pin($0, host) })
-            guard next.pins.contains(where: sight.isMatched),
-                next.problems.isEmpty, let day = try RenewDates(host, sight, now: now).removal(of: pin, leaving: next)
+            guard next.pins.contains(where: server.isMatched),
+                next.problems.isEmpty, let day = try RenewDates(host, server, now: now).removal(of: pin, leaving: next)
             else { continue }
             // One handshake shows one machine. Only a person knows the others.
             let isDue = day <= now && removals.contains(pin.subject)
@@ -244,8 +246,8 @@ struct RenewProposal {
                 RenewChange(
                     action: isDue ? .remove : .removeLater, rule: rule, pin: pin, list: .pins,
                     because:
-                        "it matches nothing at \(sight.endpoint)\(host.port == nil ? ", port \(sight.endpoint.port)" : ""). "
-                        + "Certificates from before \(PlanTime.day(sight.leaf.validity.notBefore)) have usually ended by "
+                        "it matches nothing at \(server.endpoint)\(host.port == nil ? ", port \(server.endpoint.port)" : ""). "
+                        + "Certificates from before \(PlanTime.day(server.leaf.validity.notBefore)) have usually ended by "
                         + "then"
                         + (isDue ? "" : "; if no other machine or port of that name has the key: --remove \(pin)"),
                     from: day))
@@ -269,7 +271,7 @@ struct RenewProposal {
     /// - Throws: an error if the file would differ in anything else, or would refuse a server that the current policy
     ///   trusts.
     func file(
-        from bytes: [UInt8], _ sights: [RenewSight], _ validator: PathValidator,
+        from bytes: [UInt8], _ servers: [MatchedServer], _ validator: PathValidator,
         read: ([UInt8]) throws(ToolError) -> PinningPolicy
     ) throws(ToolError) -> [UInt8] {
         var edit = try PolicyEdit(bytes)
@@ -288,12 +290,12 @@ struct RenewProposal {
             throw .unusable(
                 "unsafe-proposal", "the proposal would change more than its pins", hint: "change the policy by hand")
         }
-        for sight in sights {
+        for server in servers {
             let evaluation = next.evaluate(
-                sight.endpoint, presented: sight.presented, at: now, validate: validator.validate)
+                server.endpoint, presented: server.presented, at: now, validate: validator.validate)
             guard case .trusted(.pinMatched) = evaluation.decision else {
                 throw .unusable(
-                    "unsafe-proposal", "the proposal would refuse \(sight.endpoint): \(evaluation.decision.reason)",
+                    "unsafe-proposal", "the proposal would refuse \(server.endpoint): \(evaluation.decision.reason)",
                     hint: "change the policy by hand")
             }
         }

@@ -22,7 +22,7 @@ struct AuditCertificate {
     static func path(_ list: JSONValue?) throws(AuditRecord.Unreadable) -> [AuditCertificate] {
         guard let list else { return [] }
         guard let elements = list.elements, list.count <= mostCertificates else {
-            throw AuditRecord.Unreadable(message: "certificates is no list of at most \(mostCertificates)")
+            throw AuditRecord.Unreadable(message: "certificates is not a list of at most \(mostCertificates)")
         }
         var path: [AuditCertificate] = []
         for element in elements where element["onPath"]?.boolean == true {

@@ -31,12 +31,12 @@ struct AuditReader {
             do {
                 return try AuditRecord(text, readsPath: readsPaths)
             } catch {
-                throw unreadable("this is no result of an audit: \(error.message)")
+                throw unreadable("this is not a result of an audit: \(error.message)")
             }
         }
         guard buffer.starts(with: Self.beginning.prefix(buffer.count)) else {
             line += 1
-            throw unreadable("the last line is no result of an audit, nor the beginning of one")
+            throw unreadable("the last line is neither a result of an audit nor the beginning of one")
         }
         return nil
     }

@@ -68,7 +68,7 @@ struct AuditRecord {
         } catch {
             throw Unreadable(message: error.message)
         }
-        guard root.kind == .object else { throw Unreadable(message: "it is no object") }
+        guard root.kind == .object else { throw Unreadable(message: "it is not an object") }
         guard let host = root["host"]?.string.flatMap({ try? ServerName($0) }),
             let port = root["port"]?.integer.flatMap(UInt16.init(exactly:)), port > 0
         else { throw Unreadable(message: "it has no host and port") }
@@ -116,7 +116,7 @@ struct AuditRecord {
     static func date(_ root: JSONValue, _ key: StaticString) throws(Unreadable) -> Date? {
         guard let value = root[key] else { return nil }
         guard let date = value.string.flatMap({ try? RFC3339.date(from: $0) }) else {
-            throw Unreadable(message: "\(key) is no date")
+            throw Unreadable(message: "\(key) is not a date")
         }
         return date
     }

@@ -5,7 +5,7 @@ enum HelpText {
     /// The help of the whole tool, in at most 24 lines.
     static var overview: String {
         var lines = [
-            "pintle \(CommandLineTool.version): is this TLS server the one that is meant?",
+            "pintle \(CommandLineTool.version): checks that a TLS server is the one you meant to reach",
             "  pintle pin example.com                                  the pins of a live server",
             "  pintle check https://example.com --policy policy.json   decide, and explain the verdict",
             "",

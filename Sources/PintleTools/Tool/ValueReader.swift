@@ -99,7 +99,7 @@ extension ValueReader {
             scalars.first?.properties.isWhitespace == false, scalars.last?.properties.isWhitespace == false
         else {
             report(
-                "invalid-name", value, "\(path) is no name",
+                "invalid-name", value, "\(path) is not a valid name",
                 help: "write 1 to \(ValueLimits.nameLength) visible characters, no blank at the ends")
             return nil
         }

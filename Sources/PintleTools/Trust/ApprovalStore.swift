@@ -106,7 +106,7 @@ extension ToolError {
             self = .unusable(
                 error.code, "not a file of approvals: \(problem.message)", file: path, line: problem.line,
                 column: problem.column,
-                hint: "name another file; if this one was a store once, give it up: mv \(ShellWord.quoted(path)) "
+                hint: "name another file; if this one was a store once, set it aside: mv \(ShellWord.quoted(path)) "
                     + ShellWord.quoted(path + ".old"))
         case .corrupt(let path, let problem, let reason):
             self = .unusable(
@@ -116,7 +116,7 @@ extension ToolError {
             self = .unusable(
                 error.code, "the store is damaged: \(problem.message)", file: path, line: problem.line,
                 column: problem.column,
-                hint: "repair it, or give it up: mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))")
+                hint: "repair it, or set it aside: mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))")
         case .approval(let problem):
             self.init(problem, store: store)
         }
@@ -143,7 +143,7 @@ extension ToolError {
                     "earlier approvals \(record == .unreadable ? "cannot be read" : "are lost"), so this server may have "
                     + "been known with another certificate",
                 hint: record == .unreadable
-                    ? "nothing was stored: repair \(ShellWord.quoted(path)), or give it up: mv \(ShellWord.quoted(path)) "
+                    ? "nothing was stored: repair \(ShellWord.quoted(path)), or set it aside: mv \(ShellWord.quoted(path)) "
                         + ShellWord.quoted(path + ".old")
                     : "nothing was stored: look into \(ShellWord.quoted(path + ".corrupt")), then move that away")
         case .alreadyExpired:

@@ -23,8 +23,8 @@ extension Command {
         overview: [
             """
             Approvals count for hosts that no rule of a policy covers, and only if the policy says \
-            `"unpinnedHosts": "askUser"`. Each is for one host and port, and for one certificate or key. It accepts that \
-            no authority which this machine trusts vouches for the server. Name and dates still count, unless you \
+            `"unpinnedHosts": "askUser"`. Each is for one host and port, and for one certificate or key. It accepts a \
+            certificate that does not come from an authority which this machine trusts. Name and dates still count, unless you \
             approve the exact certificate with `--accept name-mismatch` or `--accept expired`.
             """,
             """

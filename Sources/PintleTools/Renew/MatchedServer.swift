@@ -3,7 +3,7 @@ internal import PintleOpenSSL
 internal import PintleSystem
 
 /// A server that the current policy trusts because a pin matched. Keys of other servers are never kept.
-struct RenewSight {
+struct MatchedServer {
     let endpoint: ServerEndpoint
     /// The index of the rule that decided.
     let rule: Int
@@ -56,9 +56,9 @@ struct RenewSurvey {
     let invocation: Invocation
 
     /// - Throws: an error if the command line cannot be used. A server that cannot be reached is a finding.
-    func run() throws(ToolError) -> (sights: [RenewSight], findings: [RenewFinding], notes: [String]) {
+    func run() throws(ToolError) -> (servers: [MatchedServer], findings: [RenewFinding], notes: [String]) {
         let validator = try invocation.validator()
-        var sights: [RenewSight] = []
+        var servers: [MatchedServer] = []
         var findings: [RenewFinding] = []
         var notes: [String] = []
         var seen: Set<ServerEndpoint> = []
@@ -74,8 +74,8 @@ struct RenewSurvey {
             do throws(ToolError) {
                 let result = try check.run()
                 result.connection?.close()
-                if let sight = RenewSight(result) {
-                    sights.append(sight)
+                if let server = MatchedServer(result) {
+                    servers.append(server)
                 } else {
                     findings.append(finding(endpoint, result.decision))
                 }
@@ -87,7 +87,7 @@ struct RenewSurvey {
                         help: error.hint ?? "check the host and port"))
             }
         }
-        return (sights, findings, notes)
+        return (servers, findings, notes)
     }
 
     private func finding(_ endpoint: ServerEndpoint, _ decision: TrustDecision) -> RenewFinding {

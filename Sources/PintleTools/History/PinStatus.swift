@@ -2,7 +2,7 @@ internal import Pintle
 internal import PintleSystem
 
 /// A pin of a server, and the observations that it matched.
-struct PinFate {
+struct PinStatus {
     enum State: String {
         /// The newest observation shows the pinned key or certificate.
         case alive
@@ -57,15 +57,15 @@ struct PinFate {
 }
 
 /// The pins of one server, judged by its history.
-struct PinFates {
+struct PinStatuses {
     /// In the policy's order, or without a policy in the order in which they first matched.
-    let pins: [PinFate]
+    let pins: [PinStatus]
     /// The rule of the policy; `nil` without one.
     let rule: String?
     /// A Boolean value that indicates whether the newest observation shows enough pins to be trusted.
     let isServed: Bool
 
-    var died: [PinFate] { pins.filter { $0.state == .died } }
+    var died: [PinStatus] { pins.filter { $0.state == .died } }
 
     /// The pins of earlier results that are judged without a policy, at most: the newest ones of a server.
     static let mostPins = 100
@@ -81,7 +81,7 @@ struct PinFates {
                 }
             }
             pins = matches.reversed().map {
-                PinFate($0.pin, isBackup: nil, rule: $0.rule, isPolicy: false, observations)
+                PinStatus($0.pin, isBackup: nil, rule: $0.rule, isPolicy: false, observations)
             }
             rule = nil
             isServed = observations.last?.isMismatch != true
@@ -94,7 +94,7 @@ struct PinFates {
         let host = policy.hosts[matched.index]
         rule = matched.pattern
         pins = (host.pins.map { ($0, false) } + host.backupPins.map { ($0, true) }).map { pin, isBackup in
-            PinFate(pin, isBackup: isBackup, rule: matched.pattern, isPolicy: true, observations)
+            PinStatus(pin, isBackup: isBackup, rule: matched.pattern, isPolicy: true, observations)
         }
         let alive = pins.filter { $0.state == .alive }
         switch host.requires {

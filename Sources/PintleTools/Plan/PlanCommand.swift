@@ -108,7 +108,9 @@ struct PlanCommand {
         if invocation.writesJSON {
             invocation.console.print(report.document)
         } else {
-            PlanText(report, file: file.name).print(to: invocation.console)
+            let console = invocation.console
+            let table = PlanTable(report, width: console.tableWidth, ellipsis: console.ellipsis)
+            invocation.print(PlanText(plan: report, file: file.name, table: table.lines).report)
         }
         return report.isLockedOut ? .rejected : .fine
     }

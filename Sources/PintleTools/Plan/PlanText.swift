@@ -1,64 +1,46 @@
 internal import Pintle
 internal import PintleSystem
 
-/// A report for a terminal: the verdict first, then a table of the months, the events and the advice.
+/// The text of a plan: the verdict first, then a table of the months, the events and the advice.
 struct PlanText {
-    private let report: PlanReport
-    private let file: String
+    let plan: PlanReport
+    let file: String
+    /// The lines of the table.
+    let table: [String]
 
-    init(_ report: PlanReport, file: String) {
-        (self.report, self.file) = (report, file)
-    }
-
-    func print(to console: Console) {
-        let palette = console.palette
-        let word = report.isLockedOut ? palette.bad("LOCKED OUT") : palette.good("ok")
-        let rest = report.isLockedOut ? "" : ", \(report.fineWords)"
-        console.print("\(word)   \(SafeText.escape(file))   \(report.span)\(rest)")
-        console.print()
-        for line in PlanTable(report, width: console.tableWidth, ellipsis: console.ellipsis).lines {
-            console.print(line)
+    var report: Report {
+        let word: Line = plan.isLockedOut ? "\("LOCKED OUT", .bad)" : "\("ok", .good)"
+        let rest = plan.isLockedOut ? "" : ", \(plan.fineWords)"
+        var report = Report("\(word)   \(file)   \(plan.span)\(rest)", "")
+        for line in table { report.line("\(line)") }
+        report.layout = Report.FactLayout(indent: 0, labelColumns: 13)
+        for lockOut in plan.lockOuts {
+            report.gap()
+            report.fact("\("LOCKED OUT", .bad)", .wrapped("\(plan.sentence(lockOut))"))
+            report.fact("", .wrapped("\(plan.reason(lockOut))"))
         }
-        for lockOut in report.lockOuts {
-            console.print()
-            entry(palette.bad("LOCKED OUT"), 10, report.sentence(lockOut), console)
-            entry("", 10, report.reason(lockOut), console)
+        for exposure in plan.exposures {
+            report.gap()
+            report.fact("\("EXPOSED", .warning)", .wrapped("\(plan.sentence(exposure))"))
         }
-        for exposure in report.exposures {
-            console.print()
-            entry(palette.warning("EXPOSED"), 7, report.sentence(exposure), console)
+        if !plan.updateLines.isEmpty { report.gap() }
+        for (index, line) in plan.updateLines.enumerated() {
+            report.fact(index == 0 ? "updates" : "", .wrapped("\(line)"))
         }
-        if !report.updateLines.isEmpty {
-            console.print()
-            for (index, line) in report.updateLines.enumerated() {
-                entry(index == 0 ? "updates" : "", 7, line, console)
-            }
+        for note in plan.notes {
+            report.gap()
+            report.fact("note", .wrapped("\(note)"))
         }
-        for note in report.notes {
-            console.print()
-            entry("note", 4, note, console)
+        guard !plan.advice.isEmpty else {
+            let next = plan.gaps.isEmpty ? "nothing to do" : "see the notes"
+            report.next(["\(next); run it again when shares or dates change"])
+            return report
         }
-        console.print()
-        guard !report.advice.isEmpty else {
-            let next = report.gaps.isEmpty ? "nothing to do" : "see the notes"
-            console.print("next: \(next); run it again when shares or dates change")
-            return
+        report.gap()
+        report.layout.labelColumns = 8
+        for (index, item) in plan.advice.enumerated() {
+            report.fact(index == 0 ? "next: -" : "      -", .wrapped("\(item.text)"))
         }
-        for (index, item) in report.advice.enumerated() {
-            let lines = TextLayout.wrapped(SafeText.escape(item.text), width: console.width - 8)
-            for (number, line) in lines.enumerated() {
-                console.print((index == 0 && number == 0 ? "next: " : "      ") + (number == 0 ? "- " : "  ") + line)
-            }
-        }
-    }
-
-    /// - Parameter length: the length of the label without its colour.
-    private func entry(_ label: String, _ length: Int, _ text: String, _ console: Console) {
-        let indent = String(repeating: " ", count: 13)
-        let lines = TextLayout.wrapped(SafeText.escape(text), width: console.width - 13)
-        for (number, line) in lines.enumerated() {
-            let lead = label + String(repeating: " ", count: 13 - (label.isEmpty ? 0 : length))
-            console.print((number == 0 ? lead : indent) + line)
-        }
+        return report
     }
 }

@@ -69,8 +69,7 @@ struct PolicyInspection {
         for pin in host.pins { field("pin", RuleText.pin(pin, note: notes[pin])) }
         for pin in host.backupPins { field("backup", RuleText.pin(pin, note: notes[pin])) }
         if host.requires == .leafAndCA { field("requires", "one pin at the leaf and one at a ca") }
-        if let length = host.minimumPathLength { field("path", RuleText.length(length)) }
-        if let issuer = host.issuerKey { field("issuer", "\(issuer), of the certificate above the leaf") }
+        fields += PathTerm.allCases.compactMap { RuleText.field(for: $0, of: host) }
         for anchor in host.anchors.certificates {
             field("anchor", "\(anchor.subject), \(anchor.fingerprint)")
         }

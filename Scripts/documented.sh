@@ -57,7 +57,7 @@ sed -nE 's/.*(error|warning)\("([a-z0-9-]+)".*/\2/p' $table | listed problems |
     while read -r id; do heading PolicyProblems.md "$id"; done
 sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/Pintle/Path/PathFailure.swift | listed "path failures" |
     while read -r name id; do heading Decisions.md "${id:-$name}"; done
-sed -nE '/PolicyFileKey \{/,/^    \}/s/^ *case //p' Sources/Pintle/PolicyFile/PolicyFileKeys.swift | sed 's/schema = //' | tr -d ' "' | tr , '\n' | listed keys |
+sed -nE '/PolicyFileKey \{/,/^    \}/s/^ *case //p' Sources/Pintle/PolicyFile/*.swift | sed 's/schema = //' | tr -d ' "' | tr , '\n' | listed keys |
     while read -r key; do
         grep -qF -e "\`$key\`" -e "\"$key\"" -e "### $key" "$catalogue/PolicyFile.md" || echo "$catalogue/PolicyFile.md: does not name $key"
         jq -e --arg key "$key" '[.. | (strings, (objects | keys[]))] | index($key)' $schema >/dev/null || echo "$schema: lacks $key"

@@ -91,32 +91,25 @@ struct FormerFilesTests {
         let policy = try PinningPolicy(json: bytes)
         #expect(policy.updateVersion == 7 && policy.unpinnedHosts == .askUser && policy.allowsUpdatesForAnyHost)
         try #require(policy.hosts.count == 3)
-        let rule = policy.hosts[0]
-        #expect(rule.description == "api.example.com:8443" && rule.includesSubdomains)
-        #expect(
-            rule.terms
-                == HostTerms(
-                    pins: [
-                        try .publicKey(PolicyText.pin), try .publicKey(PolicyText.third, at: .ca),
-                        try .certificate(PolicyText.fingerprint, at: .leaf),
-                    ],
-                    backupPins: [try .publicKey(PolicyText.backup)],
-                    expiry: .rejecting(after: try RFC3339.date(from: "2027-11-20T00:00:00Z")),
-                    enforcement: .reportOnly,
-                    anchors: TrustAnchors([try Certificate(der: MinimalCertificate.der())], includesSystem: true),
-                    reportTo: ["https://reports.example.net/pins"], withdrawalReason: "the key was stolen"))
-        let other = policy.hosts[1]
-        #expect(other.description == "192.0.2.1" && !other.includesSubdomains)
-        #expect(
-            other.terms == HostTerms(pins: [try .publicKey(PolicyText.pin)], backupRequirement: .noneAccepted))
-        let both = policy.hosts[2]
-        #expect(
-            both.terms
-                == HostTerms(
-                    pins: [
-                        try .publicKey(PolicyText.pin, at: .leaf), try .publicKey(PolicyText.third, at: .ca),
-                    ],
-                    backupRequirement: .noneAccepted, requires: .leafAndCA))
+        var first = try PinnedHost(
+            "api.example.com", port: 8443, includingSubdomains: true,
+            pins: [
+                PolicyText.pin, .publicKey(PolicyText.third, at: .ca),
+                .certificate(PolicyText.fingerprint, at: .leaf),
+            ],
+            backupPins: [PolicyText.backup],
+            expiry: .rejecting(after: try RFC3339.date(from: "2027-11-20T00:00:00Z")), enforcement: .reportOnly,
+            anchors: TrustAnchors([try Certificate(der: MinimalCertificate.der())], includesSystem: true),
+            reportTo: ["https://reports.example.net/pins"])
+        first.withdrawalReason = "the key was stolen"
+        #expect(policy.hosts[0] == first)
+        let second = try PinnedHost("192.0.2.1", pins: [PolicyText.pin], backup: .noneAccepted)
+        #expect(policy.hosts[1] == second)
+        let third = try PinnedHost(
+            "both.example.com",
+            pins: [.publicKey(PolicyText.pin, at: .leaf), .publicKey(PolicyText.third, at: .ca)],
+            backup: .noneAccepted, requires: .leafAndCA)
+        #expect(policy.hosts[2] == third)
         #expect(policy.json() == bytes)
     }
 

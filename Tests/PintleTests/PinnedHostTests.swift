@@ -106,6 +106,23 @@ struct PinnedHostTests {
             } == ["wrong-pin-length backupPins[0]", "invalid-port port", "duplicate-pin backupPins[1]"])
     }
 
+    @Test("A list of pins may hold text and parsed pins, and a mistake keeps its place")
+    func mixedPins() throws {
+        let key = try PublicKeyPin(Self.text)
+        let certificate = try CertificatePin(String(repeating: "0a", count: 32))
+        let mixed = try PinnedHost(
+            "a.example", pins: [Self.text, .publicKey(Self.spareText, at: .ca), certificate],
+            backupPins: [Self.spareText.dropFirst(0)], issuerKey: Self.text)
+        let placed = try Pin.publicKey(Self.spareText, at: .ca)
+        #expect(mixed.pins == [Pin(.publicKey(key)), placed, Pin(.certificate(certificate))])
+        #expect(mixed.backupPins == [Self.spare] && mixed.issuerKey == key)
+        #expect(
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost(
+                    "a.example", pins: [key, "??"], backupPins: [Self.spare, "sha1/AAAA"], issuerKey: "sha256/AAAA")
+            } == ["invalid-pin pins[1]", "wrong-pin-length issuerKey", "unsupported-hash backupPins[1]"])
+    }
+
     @Test("leafAndCA requires that every pin has a position and that both positions occur")
     func leafAndCA() {
         func problems(_ pins: [Pin], _ backups: [Pin] = [TestChain.spare(0, .leaf)]) -> [String] {

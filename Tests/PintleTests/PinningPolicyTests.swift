@@ -100,9 +100,8 @@ struct PinningPolicyTests {
 
     @Test("A policy reports all of its problems at once")
     func allAtOnce() throws {
-        let broken = PinnedHost(
-            unchecked: try ServerName("192.0.2.1"), port: 0, includesSubdomains: true,
-            terms: HostTerms(pins: [Self.live], reportTo: ["x"]))
+        var broken = PinnedHost(unchecked: try ServerName("192.0.2.1"))
+        (broken.port, broken.includesSubdomains, broken.pins, broken.reportTo) = (0, true, [Self.live], ["x"])
         #expect(
             Self.problems([try Self.host("a.example"), broken, try Self.host("a.example")]) == [
                 "address-with-subdomains hosts[1].includeSubdomains", "invalid-port hosts[1].port",

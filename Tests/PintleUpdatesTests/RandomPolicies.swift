@@ -103,17 +103,16 @@ struct PolicyAlphabet {
         let date = Bool.random(using: &random) ? Self.early : Self.late
         let expiries: [PinExpiry] = [.never, .never, .systemTrust(after: date), .rejecting(after: date)]
         // The order of the random draws must not change, because the tests have fixed seeds.
-        let port = Self.ports.randomElement(using: &random) ?? nil
-        let includesSubdomains = name.ipAddress == nil && Bool.random(using: &random)
-        var terms = HostTerms.none
-        (terms.pins, terms.backupPins) = (chosen, backup)
-        (terms.backupRequirement, terms.requires) = (.noneAccepted, requires)
-        terms.expiry = expiries.randomElement(using: &random) ?? .never
-        terms.enforcement = Int.random(in: 0..<5, using: &random) == 0 ? .reportOnly : .enforce
-        terms.anchors = anchors.randomElement(using: &random) ?? .system
-        terms.path = pathTerms(using: &random)
-        return PinnedHost(
-            unchecked: name, port: port, includesSubdomains: includesSubdomains, terms: terms)
+        var rule = PinnedHost(unchecked: name)
+        rule.port = Self.ports.randomElement(using: &random) ?? nil
+        rule.includesSubdomains = name.ipAddress == nil && Bool.random(using: &random)
+        (rule.pins, rule.backupPins) = (chosen, backup)
+        (rule.backupRequirement, rule.requires) = (.noneAccepted, requires)
+        rule.expiry = expiries.randomElement(using: &random) ?? .never
+        rule.enforcement = Int.random(in: 0..<5, using: &random) == 0 ? .reportOnly : .enforce
+        rule.anchors = anchors.randomElement(using: &random) ?? .system
+        rule.pathTerms = pathTerms(using: &random)
+        return rule
     }
 
     /// Returns random path terms, mostly none, so that few servers are refused for their path.
@@ -147,26 +146,26 @@ struct PolicyAlphabet {
             let other = try rule(for: Self.hosts.randomElement(using: &random) ?? "example.com", using: &random)
             switch Int.random(in: 0..<13, using: &random) {
             case 0: rules[place] = old.with(includesSubdomains: !old.includesSubdomains && old.host.ipAddress == nil)
-            case 1: rules[place].terms.expiry = other.expiry
-            case 2: rules[place].terms.enforcement = other.enforcement
-            case 3: rules[place].terms.anchors = other.anchors
+            case 1: rules[place].expiry = other.expiry
+            case 2: rules[place].enforcement = other.enforcement
+            case 3: rules[place].anchors = other.anchors
             case 4:
-                rules[place].terms.pins = other.pins
-                rules[place].terms.backupPins = other.backupPins
-                rules[place].terms.requires = other.requires
-            case 5, 11: rules[place].terms.withdrawalReason = "the key was stolen"
+                rules[place].pins = other.pins
+                rules[place].backupPins = other.backupPins
+                rules[place].requires = other.requires
+            case 5, 11: rules[place].withdrawalReason = "the key was stolen"
             case 6: rules.remove(at: place)
             case 7:
                 // The backup key becomes the current key.
                 guard let backup = old.backupPins.first else { break }
-                rules[place].terms.pins = [backup]
-                rules[place].terms.backupPins = Array(old.pins.prefix(1))
+                rules[place].pins = [backup]
+                rules[place].backupPins = Array(old.pins.prefix(1))
             case 8: rules.shuffle(using: &random)
             case 9:
                 // Another issuer more often than none.
                 var terms = other.pathTerms
                 if old.issuerKey != nil { terms.issuerKey = terms.issuerKey ?? issuers.randomElement(using: &random) }
-                rules[place].terms.path = terms
+                rules[place].pathTerms = terms
             case 10: rules[place] = old.with(host: other.host, port: other.port)
             default: rules.append(other)
             }
@@ -179,9 +178,10 @@ struct PolicyAlphabet {
 extension PinnedHost {
     /// Returns the rule with another host or port. A rule for an address never includes sub-domains.
     func with(host: ServerName? = nil, port: UInt16?? = nil, includesSubdomains: Bool? = nil) -> PinnedHost {
-        let host = host ?? self.host
-        return PinnedHost(
-            unchecked: host, port: port ?? self.port,
-            includesSubdomains: (includesSubdomains ?? self.includesSubdomains) && host.ipAddress == nil, terms: terms)
+        var rule = self
+        rule.host = host ?? self.host
+        rule.port = port ?? self.port
+        rule.includesSubdomains = (includesSubdomains ?? self.includesSubdomains) && rule.host.ipAddress == nil
+        return rule
     }
 }

@@ -84,7 +84,7 @@ struct ScopePropertyTests {
         let governing = pair.bundled.rule(for: endpoint).map { pair.bundled.hosts[$0.index] }
         let rule = pair.update.rule(for: endpoint).map { pair.update.hosts[$0.index] }
         guard isValid(server, under: governing?.anchors ?? .system) else { return .forbidden("other anchors") }
-        let terms = governing?.pathTerms ?? .none
+        let terms = governing?.pathTerms ?? PathTerms()
         if (terms.minimumLength ?? 1) > server.path.certificates.count { return .forbidden("a path that is too short") }
         if let issuer = terms.issuerKey, issuer != server.root.publicKeyPin {
             // An update may name another issuer, just as it may have other pins.
@@ -176,11 +176,11 @@ struct ScopePropertyTests {
             port: .some(nil), includesSubdomains: true)
         var child = try alphabet.rule(for: "api.example.com", using: &random)
             .with(port: .some(nil), includesSubdomains: true)
-        if Bool.random(using: &random) { child.terms.anchors = parent.anchors }
-        if Bool.random(using: &random) { child.terms.path = parent.terms.path }
+        if Bool.random(using: &random) { child.anchors = parent.anchors }
+        if Bool.random(using: &random) { child.pathTerms = parent.pathTerms }
         let withdraws = Int.random(in: 0..<4, using: &random) == 0 ? "the key was stolen" : nil
         var narrowed = child.with(includesSubdomains: false)
-        narrowed.terms.withdrawalReason = withdraws
+        narrowed.withdrawalReason = withdraws
         guard let bundled = try? PinningPolicy(hosts: [parent, child]),
             let update = try? PinningPolicy(hosts: [parent, narrowed])
         else { return nil }

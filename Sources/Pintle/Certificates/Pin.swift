@@ -36,16 +36,6 @@ public struct Pin: Sendable, Hashable {
         self.subject = subject
         self.position = position
     }
-
-    /// Parses a public-key pin, in any notation that ``PublicKeyPin/init(_:)`` reads.
-    public static func publicKey(_ text: String, at position: PinPosition = .any) throws(PinError) -> Pin {
-        Pin(.publicKey(try PublicKeyPin(text)), at: position)
-    }
-
-    /// Parses a fingerprint, in any notation that ``CertificatePin/init(_:)`` reads.
-    public static func certificate(_ text: String, at position: PinPosition = .any) throws(PinError) -> Pin {
-        Pin(.certificate(try CertificatePin(text)), at: position)
-    }
 }
 
 extension Pin: CustomStringConvertible {

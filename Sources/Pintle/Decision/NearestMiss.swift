@@ -38,9 +38,9 @@ extension NearestMiss {
     /// Returns the first reason that applies. The search runs inside the handshake and takes time linear in the size of
     /// the policy: about a millisecond for 20,000 rules.
     static func find(
-        _ terms: HostTerms, path: ValidatedPath, presented: PresentedChain?, in policy: PinningPolicy
+        _ rule: PinnedHost, path: ValidatedPath, presented: PresentedChain?, in policy: PinningPolicy
     ) -> NearestMiss {
-        let configured = terms.pins + terms.backupPins
+        let configured = rule.pins + rule.backupPins
         let onPath = Set(path.certificates)
         for certificate in presented?.certificates ?? [] where !onPath.contains(certificate.der) {
             let hashes = CertificateHashes(key: certificate.publicKeyPin, certificate: certificate.fingerprint)
@@ -53,7 +53,7 @@ extension NearestMiss {
             let pins = configured.filter(hashes.matches)
             guard let pin = pins.first(where: { $0.position.covers(depth: depth) }) ?? pins.first else { continue }
             guard pin.position.covers(depth: depth) else { return .otherPosition(pin, depth: depth) }
-            return .onlyOneOfTwo(PinMatch(pin: pin, depth: depth, isBackup: terms.backupPins.contains(pin)))
+            return .onlyOneOfTwo(PinMatch(pin: pin, depth: depth, isBackup: rule.backupPins.contains(pin)))
         }
         let served = path.publicKeyPins
         if let other = policy.rule(pinning: served) { return other }

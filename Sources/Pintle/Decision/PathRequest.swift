@@ -17,7 +17,7 @@ public struct PathRequest: Sendable {
     /// The pins that have not expired; `nil` if there are none.
     let pins: PinSet?
     /// The rule's requirements on the path, apart from its pins.
-    var terms = PathTerms.none
+    var terms = PathTerms()
     /// The failures that the user has accepted for the leaf. In such a request the leaf is the only anchor. With
     /// `nameMismatch` the leaf may be for another name; with `expired` it may have expired. Empty in all other
     /// requests. A validator that ignores this property refuses more servers, never fewer.
@@ -39,7 +39,7 @@ public struct PathRequest: Sendable {
     /// Returns whether a path meets the rule's terms about its length and the leaf's issuer. If no path satisfies the
     /// request, the validator should prefer one that meets the terms: the decision refuses any other.
     public func meetsTerms(_ path: ValidatedPath) -> Bool {
-        terms.isEmpty || terms.unmet(by: path) == nil
+        terms.unmet(by: path) == nil
     }
 }
 

@@ -37,14 +37,23 @@ extension PathRequirementError: CustomStringConvertible {
 
 extension PathTerms {
     /// Returns the first term that the path does not meet; `nil` if it meets all terms.
-    ///
-    /// A path that consists only of the leaf has no issuer, so it meets no term about the issuer.
     func unmet(by path: ValidatedPath) -> PathRequirementError? {
-        if let minimumLength, path.count < minimumLength {
-            return .pathTooShort(path.count, minimum: minimumLength)
+        for term in PathTerm.allCases {
+            if let unmet = unmet(term, by: path) { return unmet }
         }
-        guard let issuerKey else { return nil }
-        let served = path.count > 1 ? path.publicKeyPin(at: 1) : nil
-        return served == issuerKey ? nil : .otherIssuer(served, required: issuerKey)
+        return nil
+    }
+
+    private func unmet(_ term: PathTerm, by path: ValidatedPath) -> PathRequirementError? {
+        switch term {
+        case .minimumPathLength:
+            guard let minimumLength, path.count < minimumLength else { return nil }
+            return .pathTooShort(path.count, minimum: minimumLength)
+        case .issuerKey:
+            guard let issuerKey else { return nil }
+            // A path that consists only of the leaf has no issuer, so it meets no term about the issuer.
+            let served = path.count > 1 ? path.publicKeyPin(at: 1) : nil
+            return served == issuerKey ? nil : .otherIssuer(served, required: issuerKey)
+        }
     }
 }

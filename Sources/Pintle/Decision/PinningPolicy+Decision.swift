@@ -58,12 +58,12 @@ extension PinningPolicy {
             let (decision, path) = decideByApproval(endpoint, chain, approvals, at: instant, validate: validate)
             return conclude(decision, path)
         }
-        let terms = rule.map { hosts[$0.index].terms }
-        let isExpired = terms?.expiry.isOver(at: instant) ?? false
+        let host = rule.map { hosts[$0.index] }
+        let isExpired = host?.expiry.isOver(at: instant) ?? false
         let outcome = validate(
             PathRequest(
                 chain: chain, host: endpoint.host, anchors: anchors(of: rule), instant: instant,
-                pins: isExpired ? nil : terms?.pinSet, terms: terms?.path ?? .none))
+                pins: isExpired ? nil : host?.pinSet, terms: host?.pathTerms ?? PathTerms()))
         switch outcome {
         case .invalid(let failure):
             return conclude(.rejected(.invalidPath(failure)))
@@ -123,24 +123,24 @@ extension PinningPolicy {
         #if DEBUG
         if let debugAnchors, debugAnchors.areEnd(of: path) { return .trusted(.hostNotPinned) }
         #endif
-        let terms = hosts[rule.index].terms
-        if let unmet = terms.path.unmet(by: path) {
+        let host = hosts[rule.index]
+        if let unmet = host.pathTerms.unmet(by: path) {
             return .rejected(.invalidPath(PathFailure(.other, text: unmet.description)))
         }
-        if terms.pinSet.isEmpty { return .trusted(.hostNotPinned) }
-        if terms.expiry.isOver(at: instant) {
+        if host.pinSet.isEmpty { return .trusted(.hostNotPinned) }
+        if host.expiry.isOver(at: instant) {
             let expiration = PinExpiration(
                 endpoint: endpoint, rule: rule,
                 isClockSuspicious: Self.isSuspicious(instant, newestKnownTime: newestKnownTime))
-            if case .rejecting = terms.expiry { return .rejected(.pinsExpired(expiration)) }
+            if case .rejecting = host.expiry { return .rejected(.pinsExpired(expiration)) }
             return .trusted(.pinsExpired(expiration))
         }
-        if let match = terms.pinSet.match(path) { return .trusted(.pinMatched(match)) }
+        if let match = host.pinSet.match(path) { return .trusted(.pinMatched(match)) }
         let mismatch = PinMismatch(
-            endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.pins,
-            backupPins: terms.backupPins,
-            slip: .find(terms, path: path, presented: presented, in: self))
-        switch terms.enforcement {
+            endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: host.pins,
+            backupPins: host.backupPins,
+            slip: .find(host, path: path, presented: presented, in: self))
+        switch host.enforcement {
         case .enforce: return .rejected(.pinMismatch(mismatch))
         case .reportOnly: return .trusted(.mismatchReportedOnly(mismatch))
         }

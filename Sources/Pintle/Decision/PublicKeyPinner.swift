@@ -15,8 +15,8 @@ public import Foundation
 /// this host and this instant before any pin is compared, and a backup pin is required. Pins cannot be compared without
 /// validation. The type is safe to use from any thread.
 public struct PublicKeyPinner: Sendable {
-    /// The terms that apply to every host.
-    private let terms: HostTerms
+    /// The rule that applies to every host.
+    private let rule: PinnedHost
     private let validate: @Sendable (PathRequest) -> PathOutcome
 
     /// Creates a pinner.
@@ -39,9 +39,8 @@ public struct PublicKeyPinner: Sendable {
                     help: "add the pin of the key in use: pintle pin HOST")
             ])
         }
-        terms = try PinnedHost(
-            "host.invalid", pins: pins, backupPins: backupPins, backup: backup, anchors: anchors
-        ).terms
+        rule = try PinnedHost(
+            "host.invalid", pins: pins, backupPins: backupPins, backup: backup, anchors: anchors)
         self.validate = validate
     }
 
@@ -63,9 +62,10 @@ public struct PublicKeyPinner: Sendable {
     }
 
     /// Returns the policy that decides about a server: it has one rule and allows no other host. `init` has checked the
-    /// rule's terms and no host makes them invalid. If one did, the result would be `nil`, which refuses the server.
+    /// rule and no host makes them invalid. If one did, the result would be `nil`, which refuses the server.
     package func policy(for server: ServerEndpoint) -> PinningPolicy? {
-        let rule = PinnedHost(unchecked: server.host, port: nil, includesSubdomains: false, terms: terms)
+        var rule = rule
+        rule.host = server.host
         return try? PinningPolicy(hosts: [rule], unpinnedHosts: .reject)
     }
 }

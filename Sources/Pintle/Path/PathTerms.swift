@@ -1,3 +1,12 @@
+/// A kind of requirement that a rule makes of the validated path, apart from its pins. It has the name of its key in the
+/// policy file.
+///
+/// Terms are checked and listed in this order. The switches over this type have the check of a term, its comparison and
+/// its words, so the compiler names each place that a new term needs.
+package enum PathTerm: Sendable, CaseIterable, Comparable {
+    case minimumPathLength, issuerKey
+}
+
 /// A rule's requirements on the validated path, apart from its pins.
 ///
 /// They are checked on every connection, after the path is valid and before pins are compared.
@@ -12,24 +21,23 @@ package struct PathTerms: Sendable, Hashable {
         self.issuerKey = issuerKey
     }
 
-    package static let none = PathTerms()
-
     /// The values that a rule may set as the minimum length. The path search on Linux builds paths of at most 10
     /// certificates; paths of public servers have 2 to 5.
     package static let lengths = 1...10
 
-    package var isEmpty: Bool { minimumLength == nil && issuerKey == nil }
+    /// The terms that can refuse a path. A minimum length of 1 refuses none.
+    package var effective: [PathTerm] { PathTerms().loosened(from: self) }
 
-    /// Returns the file key of the first term of another rule that these terms drop or lower; `nil` if there is none.
-    /// Requiring another issuer's key does not count as dropping the term.
-    package func firstLoosened(from other: PathTerms) -> String? {
-        if isShorter(than: other) { return "minimumPathLength" }
-        return dropsIssuer(of: other) ? "issuerKey" : nil
+    /// Returns the terms of another rule that these terms drop or lower. Requiring another issuer's key does not count
+    /// as dropping the term.
+    package func loosened(from other: PathTerms) -> [PathTerm] {
+        PathTerm.allCases.filter { isLooser($0, than: other) }
     }
 
-    /// Returns whether these terms allow shorter paths than the other terms. A missing minimum counts as 1.
-    package func isShorter(than other: PathTerms) -> Bool { (minimumLength ?? 1) < (other.minimumLength ?? 1) }
-
-    /// Returns whether these terms allow any issuer and the other terms require a certain one.
-    package func dropsIssuer(of other: PathTerms) -> Bool { other.issuerKey != nil && issuerKey == nil }
+    private func isLooser(_ term: PathTerm, than other: PathTerms) -> Bool {
+        switch term {
+        case .minimumPathLength: (minimumLength ?? 1) < (other.minimumLength ?? 1)
+        case .issuerKey: issuerKey == nil && other.issuerKey != nil
+        }
+    }
 }

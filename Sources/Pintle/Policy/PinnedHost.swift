@@ -1,175 +1,119 @@
 internal import PintleCrypto
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The rule for one host: the keys or certificates that its server may present.
 ///
 /// A rule does not affect path validation, which always comes first. Its terms ``minimumPathLength`` and ``issuerKey``
 /// only refuse paths that validation has accepted.
 public struct PinnedHost: Sendable, Hashable {
     /// The host that the rule names.
-    public let host: ServerName
+    public package(set) var host: ServerName
     /// The port that the rule is for; `nil` for every port.
-    public let port: UInt16?
+    public package(set) var port: UInt16?
     /// A Boolean value that indicates whether the rule also covers the sub-domains of ``host`` at any depth.
-    public let includesSubdomains: Bool
-    /// The rule's requirements.
-    package var terms: HostTerms
-
+    public package(set) var includesSubdomains = false
     /// The pins of the keys in use. If the list is empty, only path validation decides.
-    public var pins: [Pin] { terms.pins }
-
+    public package(set) var pins: [Pin] = []
     /// The pins of keys that are not in use yet. They match like ``pins``; ``PinMatch/isBackup`` tells the two apart.
-    public var backupPins: [Pin] { terms.backupPins }
-
+    public package(set) var backupPins: [Pin] = []
     /// The requirement of a backup pin. By default, an enforcing rule without a backup pin is an error.
-    public var backupRequirement: BackupRequirement { terms.backupRequirement }
-
+    public package(set) var backupRequirement = BackupRequirement.required
     /// The pins that must match: any one, or one at the leaf and one above it.
-    public var requires: PinRequirement { terms.requires }
-
+    public package(set) var requires = PinRequirement.anyPin
     /// The expiry of the pins.
-    public var expiry: PinExpiry { terms.expiry }
-
+    public package(set) var expiry = PinExpiry.never
     /// The consequence of a mismatch: a refusal, or only a report.
-    public var enforcement: Enforcement { terms.enforcement }
-
+    public package(set) var enforcement = Enforcement.enforce
     /// The roots that paths to this host may end at.
-    public var anchors: TrustAnchors { terms.anchors }
-
+    public package(set) var anchors = TrustAnchors.system
     /// The `https` URLs to send failure reports to.
-    public var reportTo: [String] { terms.reportTo }
-
+    public package(set) var reportTo: [String] = []
     /// In a signed update, the reason for withdrawing the pins of a bundled rule. The policy file calls it `withdraws`.
-    public var withdrawalReason: String? { terms.withdrawalReason }
+    public package(set) var withdrawalReason: String?
+    /// The requirements on the path, apart from the pins.
+    package var pathTerms = PathTerms()
 
     /// The minimum number of certificates on a validated path, including leaf and anchor; `nil` for no minimum.
     ///
     /// It is checked on every connection, after the path is valid and before pins are compared, even if the rule only
     /// reports, its pins have expired, or it has no pins. A shorter path is rejected as `invalid-path` with the path
     /// failure `other`. An interceptor often signs directly with its root, which makes a path of 2.
-    public var minimumPathLength: Int? { terms.path.minimumLength }
+    public var minimumPathLength: Int? { pathTerms.minimumLength }
 
     /// The required key of the leaf's issuer, the next certificate on the validated path; `nil` for any.
     ///
     /// It is checked and rejected like ``minimumPathLength``. Public authorities replace their issuing keys without
     /// notice, so require only your own authority's key, or be ready to publish an update.
-    public var issuerKey: PublicKeyPin? { terms.path.issuerKey }
+    public var issuerKey: PublicKeyPin? { pathTerms.issuerKey }
 
-    package var pathTerms: PathTerms { terms.path }
+    var pinSet: PinSet { PinSet(pins: pins, backupPins: backupPins, requires: requires) }
 
-    /// Creates a rule with parsed pins.
+    /// Creates a rule without checking it. The caller has to look at ``problems``.
+    package init(unchecked host: ServerName) {
+        self.host = host
+    }
+
+    /// Creates a rule with pins.
     ///
-    /// - Throws: all problems of the rule at once. If the host cannot be parsed, only that problem.
+    /// Each pin is text, in any notation that ``PublicKeyPin/init(_:)`` reads, or a parsed pin, such as those of a
+    /// ``CertificateBundle``. A list may hold both.
+    ///
+    /// - Throws: all problems of the rule at once. If the host cannot be parsed, only that problem and those of text that
+    ///   is no pin.
     public init(
         _ host: String,
         port: UInt16? = nil,
         includingSubdomains: Bool = false,
-        pins: [Pin],
-        backupPins: [Pin] = [],
+        pins: [any PinConvertible],
+        backupPins: [any PinConvertible] = [],
         backup: BackupRequirement = .required,
         requires: PinRequirement = .anyPin,
         expiry: PinExpiry = .never,
         enforcement: Enforcement = .enforce,
         anchors: TrustAnchors = .system,
         minimumPathLength: Int? = nil,
-        issuerKey: PublicKeyPin? = nil,
+        issuerKey: (any PublicKeyPinConvertible)? = nil,
         reportTo: [String] = []
     ) throws(PolicyError) {
-        let name: ServerName
-        do {
-            name = try ServerName(host)
+        var unreadable: [PolicyProblem] = []
+        let pins = Self.parse(pins, "pins", of: host, &unreadable)
+        var issuer: PublicKeyPin?
+        do throws(PinError) {
+            issuer = try issuerKey?.asPublicKeyPin()
         } catch {
-            throw PolicyError([PolicyProblem(error)])
+            unreadable.append(PolicyProblem(error, at: .member("issuerKey"), of: host))
         }
-        self.init(
-            unchecked: name, port: port, includesSubdomains: includingSubdomains,
-            terms: HostTerms(
-                pins: pins, backupPins: backupPins, backupRequirement: backup, requires: requires, expiry: expiry,
-                enforcement: enforcement, anchors: anchors, reportTo: reportTo,
-                path: PathTerms(minimumLength: minimumPathLength, issuerKey: issuerKey)))
-        try PolicyError.throwIfAny(problems)
-    }
-
-    /// Creates a rule with public-key pins as text, in any notation that ``PublicKeyPin/init(_:)`` reads.
-    ///
-    /// - Throws: all problems of the rule at once.
-    public init(
-        _ host: String,
-        port: UInt16? = nil,
-        includingSubdomains: Bool = false,
-        pins: [String],
-        backupPins: [String] = [],
-        backup: BackupRequirement = .required,
-        expiry: PinExpiry = .never,
-        enforcement: Enforcement = .enforce,
-        anchors: TrustAnchors = .system,
-        minimumPathLength: Int? = nil,
-        issuerKey: String? = nil,
-        reportTo: [String] = []
-    ) throws(PolicyError) {
-        var problems: [PolicyProblem] = []
-        let parsed = Self.parse(pins, "pins", of: host, &problems)
-        var parsedIssuer: PublicKeyPin?
-        if let issuerKey {
-            do {
-                parsedIssuer = try PublicKeyPin(issuerKey)
-            } catch {
-                problems.append(PolicyProblem(error as PinError, at: .member("issuerKey"), of: host))
-            }
-        }
-        do throws(PolicyError) {
-            try self.init(
-                host, port: port, includingSubdomains: includingSubdomains, pins: parsed, backupPins: backupPins,
-                backup: backup, expiry: expiry, enforcement: enforcement, anchors: anchors,
-                minimumPathLength: minimumPathLength, issuerKey: parsedIssuer, reportTo: reportTo)
+        let backupPins = Self.parse(backupPins, "backupPins", of: host, &unreadable)
+        do throws(ServerNameError) {
+            self.init(unchecked: try ServerName(host))
         } catch {
-            throw PolicyError(problems + error.problems)
+            throw PolicyError(unreadable + [PolicyProblem(error)])
         }
-        try PolicyError.throwIfAny(problems)
-    }
-
-    /// Creates a rule with parsed pins, such as those of a ``CertificateBundle``, and with backup pins as text, in any
-    /// notation that ``PublicKeyPin/init(_:)`` reads.
-    ///
-    /// - Throws: all problems of the rule at once.
-    public init(
-        _ host: String,
-        port: UInt16? = nil,
-        includingSubdomains: Bool = false,
-        pins: [Pin],
-        backupPins: [some StringProtocol],
-        backup: BackupRequirement = .required,
-        expiry: PinExpiry = .never,
-        enforcement: Enforcement = .enforce,
-        anchors: TrustAnchors = .system,
-        minimumPathLength: Int? = nil,
-        issuerKey: PublicKeyPin? = nil,
-        reportTo: [String] = []
-    ) throws(PolicyError) {
-        var problems: [PolicyProblem] = []
-        let parsed = Self.parse(backupPins, "backupPins", of: host, &problems)
-        do throws(PolicyError) {
-            try self.init(
-                host, port: port, includingSubdomains: includingSubdomains, pins: pins, backupPins: parsed,
-                backup: backup, expiry: expiry, enforcement: enforcement, anchors: anchors,
-                minimumPathLength: minimumPathLength, issuerKey: issuerKey, reportTo: reportTo)
-        } catch {
-            throw PolicyError(problems + error.problems)
-        }
-        try PolicyError.throwIfAny(problems)
+        (self.port, includesSubdomains) = (port, includingSubdomains)
+        (self.pins, self.backupPins, backupRequirement, self.requires) = (pins, backupPins, backup, requires)
+        (self.expiry, self.enforcement, self.anchors) = (expiry, enforcement, anchors)
+        pathTerms = PathTerms(minimumLength: minimumPathLength, issuerKey: issuer)
+        self.reportTo = reportTo
+        try PolicyError.throwIfAny(unreadable + problems)
     }
 
     private static func parse(
-        _ texts: [some StringProtocol], _ key: String, of host: String, _ problems: inout [PolicyProblem]
+        _ list: [any PinConvertible], _ key: String, of host: String, _ problems: inout [PolicyProblem]
     ) -> [Pin] {
         var pins: [Pin] = []
-        for (index, text) in texts.enumerated() {
-            do {
-                pins.append(Pin(.publicKey(try PublicKeyPin(text))))
+        for (index, element) in list.enumerated() {
+            do throws(PinError) {
+                pins.append(try element.asPin())
             } catch {
-                problems.append(PolicyProblem(error as PinError, at: .member(key)[index], of: host))
+                problems.append(PolicyProblem(error, at: .member(key)[index], of: host))
                 // Insert a placeholder for the unreadable pin, so that the rule is not also reported for having too few
                 // pins.
-                pins.append(Pin(.publicKey(PublicKeyPin(digest: SHA256Digest(hashing: Array(text.utf8))))))
+                pins.append(Pin(.publicKey(PublicKeyPin(digest: SHA256Digest(hashing: Array("\(element)".utf8))))))
             }
         }
         return pins
@@ -180,19 +124,11 @@ public struct PinnedHost: Sendable, Hashable {
     /// - Throws: all problems of the rule at once.
     public init(
         _ host: String, port: UInt16? = nil, includingSubdomains: Bool = false, anchors: TrustAnchors,
-        minimumPathLength: Int? = nil, issuerKey: PublicKeyPin? = nil, reportTo: [String] = []
+        minimumPathLength: Int? = nil, issuerKey: (any PublicKeyPinConvertible)? = nil, reportTo: [String] = []
     ) throws(PolicyError) {
         try self.init(
-            host, port: port, includingSubdomains: includingSubdomains, pins: [Pin](), anchors: anchors,
+            host, port: port, includingSubdomains: includingSubdomains, pins: [], anchors: anchors,
             minimumPathLength: minimumPathLength, issuerKey: issuerKey, reportTo: reportTo)
-    }
-
-    /// Creates a rule without checking it. The caller has to look at ``problems``.
-    package init(unchecked host: ServerName, port: UInt16?, includesSubdomains: Bool, terms: HostTerms) {
-        self.host = host
-        self.port = port
-        self.includesSubdomains = includesSubdomains
-        self.terms = terms
     }
 }
 
@@ -201,5 +137,54 @@ extension PinnedHost: CustomStringConvertible {
     public var description: String {
         guard let port else { return host.description }
         return ServerEndpoint(host: host, port: port).description
+    }
+}
+
+/// The consequence if no pin matches.
+public enum Enforcement: String, Sendable, Hashable, CaseIterable {
+    /// The connection is refused.
+    case enforce
+    /// The connection goes on, and the mismatch is reported.
+    case reportOnly
+}
+
+/// The pins of a rule that must match.
+public enum PinRequirement: String, Sendable, Hashable, CaseIterable {
+    /// Any one pin.
+    case anyPin
+    /// One pin at ``PinPosition/leaf`` and one at ``PinPosition/ca``.
+    case leafAndCA
+}
+
+/// The expiry of a rule's pins. An expiry date prevents an app that is never updated from being locked out forever.
+public enum PinExpiry: Sendable, Hashable {
+    /// The pins do not expire.
+    case never
+    /// From this instant on (`at >= after`), path validation decides without the pins.
+    case systemTrust(after: Date)
+    /// From this instant on, all connections are refused.
+    case rejecting(after: Date)
+
+    /// The expiry date; `nil` for never.
+    public var date: Date? {
+        switch self {
+        case .never: nil
+        case .systemTrust(let date), .rejecting(let date): date
+        }
+    }
+}
+
+/// The requirement of a backup pin: the pin of a key that is not in use yet and is kept offline. Without a backup,
+/// losing the key locks out every installed app.
+public enum BackupRequirement: Sendable, Hashable {
+    /// A rule that enforces pins without a backup pin is an error.
+    case required
+    /// The author accepts the risk of having no backup.
+    case noneAccepted
+}
+
+extension PinExpiry {
+    func isOver(at instant: Date) -> Bool {
+        date.map { instant >= $0 } ?? false
     }
 }

@@ -142,7 +142,7 @@ extension PinnedHost {
         let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
         guard whole != date else { return self }
         var rule = self
-        rule.terms.expiry =
+        rule.expiry =
             if case .rejecting = expiry { .rejecting(after: whole) } else { .systemTrust(after: whole) }
         return rule
     }

@@ -90,38 +90,12 @@ extension PinningPolicy {
                 $0.object("updates") { $0.member("anyHost", true) }
             }
             $0.array("hosts") {
-                for (index, host) in hosts.enumerated() { host.write(to: &$0, at: .rule(index), notes) }
+                for (index, host) in hosts.enumerated() {
+                    $0.object {
+                        for key in PolicyFileKeys.Rule.allCases { host.write(key, to: &$0, at: .rule(index), notes) }
+                    }
+                }
             }
-        }
-    }
-}
-
-extension PinnedHost {
-    fileprivate func write(to json: inout JSONWriter, at place: PolicyPath, _ notes: PolicyNotes) {
-        func write(_ pins: [Pin], as name: String, to json: inout JSONWriter) {
-            json.array(name) {
-                for (index, pin) in pins.enumerated() { pin.write(to: &$0, note: notes[place[name][index]]) }
-            }
-        }
-        json.object {
-            $0.member("host", host.description)
-            $0.member("note", notes[place])
-            $0.member("port", port.map(Int.init))
-            if includesSubdomains { $0.member("includeSubdomains", true) }
-            if !pins.isEmpty { write(pins, as: "pins", to: &$0) }
-            if !backupPins.isEmpty {
-                write(backupPins, as: "backupPins", to: &$0)
-            } else if backupRequirement == .noneAccepted {
-                $0.member("backupPins", PolicyFileKeys.noneAccepted)
-            }
-            if requires != .anyPin { $0.member("requires", requires.rawValue) }
-            expiry.write(to: &$0)
-            if enforcement != .enforce { $0.member("enforcement", enforcement.rawValue) }
-            anchors.write(to: &$0)
-            $0.member("minimumPathLength", minimumPathLength)
-            $0.member("issuerKey", issuerKey?.description)
-            if !reportTo.isEmpty { $0.member("reportTo", reportTo) }
-            $0.member("withdraws", withdrawalReason)
         }
     }
 }
@@ -136,30 +110,6 @@ extension Pin {
             }
             if position != .any { $0.member("at", position.rawValue) }
             $0.member("note", note)
-        }
-    }
-}
-
-extension PinExpiry {
-    fileprivate func write(to json: inout JSONWriter) {
-        guard let date else { return }
-        let action: PolicyFileKeys.ExpiryAction =
-            if case .rejecting = self { .reject } else { .systemTrust }
-        json.object("expiry") {
-            $0.member("after", RFC3339.string(from: date))
-            $0.member("then", action.rawValue)
-        }
-    }
-}
-
-extension TrustAnchors {
-    fileprivate func write(to json: inout JSONWriter) {
-        if includesSystem, certificates.isEmpty { return }
-        json.object("anchors") {
-            if !certificates.isEmpty {
-                $0.member("include", certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) })
-            }
-            if includesSystem { $0.member("system", true) }
         }
     }
 }

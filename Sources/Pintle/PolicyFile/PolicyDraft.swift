@@ -34,9 +34,7 @@ package struct PolicyDraft {
 
     /// Returns the rule in place of one that could not be read. Its name is its path, which is no server's name.
     static func placeholder(_ index: Int) -> PinnedHost {
-        PinnedHost(
-            unchecked: ServerName(canonical: Array("\(PolicyPath.rule(index))".utf8)), port: nil,
-            includesSubdomains: false, terms: .none)
+        PinnedHost(unchecked: ServerName(canonical: Array("\(PolicyPath.rule(index))".utf8)))
     }
 
     /// Checks the meaning of everything that could be read, and determines the line and column of every problem.

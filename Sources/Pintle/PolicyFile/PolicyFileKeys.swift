@@ -2,7 +2,7 @@
 protocol PolicyFileKey: RawRepresentable, CaseIterable, Hashable, Sendable where RawValue == String {}
 
 /// The keys of each object in a policy file, in the order in which they are written. Any other key is an error:
-/// ignoring a restriction would make a rule weaker than its author thinks.
+/// ignoring a restriction would make a rule weaker than its author thinks. ``PolicyFileKeys/Rule`` has those of a rule.
 enum PolicyFileKeys {
     enum Policy: String, PolicyFileKey {
         case schema = "$schema"
@@ -11,11 +11,6 @@ enum PolicyFileKeys {
 
     enum Updates: String, PolicyFileKey {
         case anyHost
-    }
-
-    enum Host: String, PolicyFileKey {
-        case host, note, port, includeSubdomains, pins, backupPins, requires, expiry, enforcement, anchors
-        case minimumPathLength, issuerKey, reportTo, withdraws
     }
 
     enum Pin: String, PolicyFileKey {

@@ -15,9 +15,8 @@ extension PolicyFileReader {
     }
 
     mutating func readBackupPins(
-        _ value: JSONValue?, at path: @autoclosure () -> PolicyPath
+        _ value: JSONValue, at path: @autoclosure () -> PolicyPath
     ) -> ([Pin], BackupRequirement) {
-        guard let value else { return ([], .required) }
         guard value.kind == .string else { return (readPins(value, at: path()), .required) }
         if value.string != PolicyFileKeys.noneAccepted {
             report(

@@ -71,25 +71,13 @@ package struct PolicyFileReader {
     private mutating func readHost(_ value: JSONValue, number: Int, _ isPublicSuffix: (String) -> Bool) {
         // Built lazily: only messages about mistakes need the path.
         var path: PolicyPath { .rule(number) }
-        let members = members(of: value, as: PolicyFileKeys.Host.self, at: path) ?? [:]
+        let members = members(of: value, as: PolicyFileKeys.Rule.self, at: path) ?? [:]
         let name = value.kind == .object ? readName(members, of: value, path) : nil
-        if let note = members[.note] { readNote(note, about: path) }
-        let includesSubdomains =
-            members[.includeSubdomains].flatMap { boolean($0, at: path["includeSubdomains"]) } ?? false
-        let port = members[.port].flatMap { integer($0, in: 1...65_535, id: "invalid-port", at: path["port"]) }
-        let pins = members[.pins].map { readPins($0, at: path["pins"]) } ?? []
-        let (backupPins, backupRequirement) = readBackupPins(members[.backupPins], at: path["backupPins"])
-        let requires: PinRequirement? = members[.requires].flatMap { choice($0, at: path["requires"]) }
-        let enforcement: Enforcement? = members[.enforcement].flatMap { choice($0, at: path["enforcement"]) }
-        let expiry = members[.expiry].map { readExpiry($0, at: path["expiry"]) } ?? .never
-        let anchors = members[.anchors].map { readAnchors($0, at: path["anchors"]) } ?? .system
-        let reportTo = members[.reportTo].map { readReportTo($0, at: path["reportTo"]) } ?? []
-        let withdrawalReason = members[.withdraws].flatMap { readWithdrawal($0, at: path["withdraws"]) }
-        let pathTerms = PathTerms(
-            minimumLength: members[.minimumPathLength].flatMap { readLength($0, at: path["minimumPathLength"]) },
-            issuerKey: members[.issuerKey].map { readKey($0, at: path["issuerKey"]) })
-
-        if let name, let list = members[.anchors], includesSubdomains, !anchors.certificates.isEmpty,
+        var rule = name.map { PinnedHost(unchecked: $0) } ?? PolicyDraft.placeholder(number)
+        for key in PolicyFileKeys.Rule.allCases {
+            if let member = members[key] { read(key, member, into: &rule, number: number) }
+        }
+        if let name, let list = members[.anchors], rule.includesSubdomains, !rule.anchors.certificates.isEmpty,
             name.labels.count > 1, isPublicSuffix(name.description)
         {
             report(
@@ -97,18 +85,11 @@ package struct PolicyFileReader {
                 "private anchors for every host under \"\(name)\", where anyone may register",
                 help: "name the hosts that the private root signs for")
         }
-        guard let name else { return draft.hosts.append(PolicyDraft.placeholder(number)) }
-        draft.hosts.append(
-            PinnedHost(
-                unchecked: name, port: port.flatMap { UInt16(exactly: $0) }, includesSubdomains: includesSubdomains,
-                terms: HostTerms(
-                    pins: pins, backupPins: backupPins, backupRequirement: backupRequirement,
-                    requires: requires ?? .anyPin, expiry: expiry, enforcement: enforcement ?? .enforce,
-                    anchors: anchors, reportTo: reportTo, withdrawalReason: withdrawalReason, path: pathTerms)))
+        draft.hosts.append(rule)
     }
 
     private mutating func readName(
-        _ members: [PolicyFileKeys.Host: JSONValue], of rule: JSONValue, _ path: @autoclosure () -> PolicyPath
+        _ members: [PolicyFileKeys.Rule: JSONValue], of rule: JSONValue, _ path: @autoclosure () -> PolicyPath
     ) -> ServerName? {
         let help = "add \"host\": \"api.example.com\""
         guard let value = required(.host, of: members, in: rule, at: path(), help: help) else { return nil }
@@ -131,45 +112,6 @@ package struct PolicyFileReader {
             return report("invalid-note", value, place["note"], problem, help: "write one short line")
         }
         draft.notes[place] = text
-    }
-
-    private mutating func readExpiry(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> PinExpiry {
-        guard let members = members(of: value, as: PolicyFileKeys.Expiry.self, at: path()) else { return .never }
-        let after = required(
-            .after, of: members, in: value, at: path(), help: "add \"after\": \"2027-11-20T00:00:00Z\""
-        ).flatMap { date($0, at: path()["after"]) }
-        let action: PolicyFileKeys.ExpiryAction? = required(
-            .then, of: members, in: value, at: path(), help: "add \"then\": \"systemTrust\", or \"reject\""
-        ).flatMap { choice($0, at: path()["then"]) }
-        guard let after, let action else { return .never }
-        return switch action {
-        case .systemTrust: .systemTrust(after: after)
-        case .reject: .rejecting(after: after)
-        }
-    }
-
-    private mutating func readLength(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> Int? {
-        let range = Int64(PathTerms.lengths.lowerBound)...Int64(PathTerms.lengths.upperBound)
-        return integer(value, in: range, id: "invalid-path-length", at: path()).map(Int.init)
-    }
-
-    private mutating func readReportTo(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> [String] {
-        guard let list = elements(of: value, at: path()) else { return [] }
-        var urls: [String] = []
-        for (index, element) in list.enumerated() where !isFull {
-            // Insert a placeholder to keep the indices: the check of the whole policy reports problems by index.
-            urls.append(string(element, at: path()[index]) ?? "https://unread.invalid/")
-        }
-        return urls
-    }
-
-    private mutating func readWithdrawal(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> String? {
-        guard let reason = string(value, at: path()) else { return nil }
-        guard reason.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
-            report("empty-reason", value, path(), "the pins are withdrawn without a reason", help: "say why")
-            return nil
-        }
-        return reason
     }
 }
 

@@ -146,8 +146,10 @@ struct ExportPlan {
     /// - Parameter message: the reason why an entry is not for every port; `nil` if the rule has a port.
     private mutating func cut(_ host: PinnedHost, _ index: Int, _ message: String?) -> ExportRule? {
         var rule = ExportRule(host, index: index)
-        if host.minimumPathLength ?? 1 > 1 { lose(.pathLength, .weaker, "paths may have any length", rule) }
-        if host.issuerKey != nil { lose(.issuerKey, .weaker, "any authority may have issued the leaf", rule) }
+        for term in host.pathTerms.effective {
+            let loss = term.loss
+            lose(loss.kind, .weaker, loss.message, rule)
+        }
         guard holdsName(of: rule) else {
             leaveOut(rule)
             return nil

@@ -57,6 +57,16 @@ struct PolicyLoss: Sendable, Hashable {
     fileprivate(set) var hosts: [String]
 }
 
+extension PathTerm {
+    /// The loss in a format that cannot express the term, which no format can.
+    var loss: (kind: PolicyLoss.Kind, message: String) {
+        switch self {
+        case .minimumPathLength: (.pathLength, "paths may have any length")
+        case .issuerKey: (.issuerKey, "any authority may have issued the leaf")
+        }
+    }
+}
+
 /// Losses in the order in which they were found. Each appears once, with all rules concerned.
 struct LossList: Sendable {
     private struct Key: Hashable {

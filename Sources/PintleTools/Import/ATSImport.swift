@@ -88,24 +88,25 @@ enum ATSImport {
     private static let keys = ["NSIncludesSubdomains", "NSPinnedCAIdentities", "NSPinnedLeafIdentities"]
 
     private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ForeignError) {
-        var rule = ImportDraft.Rule(try ForeignValues.host(member.key, at: member.place))
+        var rule = PinnedHost(unchecked: try ForeignValues.host(member.key, at: member.place))
         for setting in try member.value.dictionary(member.key) {
             switch setting.key {
             case "NSIncludesSubdomains": rule.includesSubdomains = try setting.value.boolean(setting.key)
-            case "NSPinnedCAIdentities": rule.terms.pins += try pins(setting, at: .ca)
-            case "NSPinnedLeafIdentities": rule.terms.pins += try pins(setting, at: .leaf)
+            case "NSPinnedCAIdentities": rule.pins += try pins(setting, at: .ca)
+            case "NSPinnedLeafIdentities": rule.pins += try pins(setting, at: .leaf)
             default: throw .unknownKey(setting.key, in: member.key, at: setting.place, known: keys)
             }
         }
-        guard !rule.terms.pins.isEmpty else {
+        guard !rule.pins.isEmpty else {
             throw ForeignError(
                 "nothing-pinned", "\(member.key) has neither CA nor leaf identities", at: member.place,
                 hint: "App Transport Security wants one of them")
         }
-        if Set(rule.terms.pins.map(\.position)).count > 1 { rule.terms.requires = .leafAndCA }
+        if Set(rule.pins.map(\.position)).count > 1 { rule.requires = .leafAndCA }
         if rule.includesSubdomains {
             draft.lose(
-                .subdomains, .stricter, "sub-domains of every depth are pinned, not only those of one label", rule.name
+                .subdomains, .stricter, "sub-domains of every depth are pinned, not only those of one label",
+                rule.description
             )
         }
         draft.add(rule, at: member.place)

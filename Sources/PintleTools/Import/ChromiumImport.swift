@@ -138,15 +138,15 @@ struct ChromiumImport {
             return
         }
         if includesSubdomains { parents.insert(host.description) }
-        var rule = ImportDraft.Rule(host)
+        var rule = PinnedHost(unchecked: host)
         rule.includesSubdomains = includesSubdomains
-        rule.terms.pins = set.keys.map { Pin(.publicKey($0)) }
-        if let report = set.report { rule.terms.reportTo = [report] }
+        rule.pins = set.keys.map { Pin(.publicKey($0)) }
+        if let report = set.report { rule.reportTo = [report] }
         if set.forbidsKeys {
-            draft.lose(.badPins, .weaker, "no key is forbidden: bad_static_spki_hashes are left out", rule.name)
+            draft.lose(.badPins, .weaker, "no key is forbidden: bad_static_spki_hashes are left out", rule.description)
         }
         if set.hasForeignReport {
-            draft.lose(.reports, .other, "reports go only to https addresses: others are left out", rule.name)
+            draft.lose(.reports, .other, "reports go only to https addresses: others are left out", rule.description)
         }
         draft.add(rule, at: place)
     }

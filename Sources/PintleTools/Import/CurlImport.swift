@@ -109,10 +109,10 @@ struct CurlImport {
         guard let endpoint = ServerEndpoint(httpsURL: url.text) else {
             throw ForeignError("invalid-url", "\"\(url.text.prefix(80))\" is not an https URL", at: url.place)
         }
-        var rule = ImportDraft.Rule(endpoint.host)
+        var rule = PinnedHost(unchecked: endpoint.host)
         rule.port = endpoint.port
-        rule.terms.pins = pins.map { Pin(.publicKey($0), at: .leaf) }
-        rule.terms.anchors = anchors
+        rule.pins = pins.map { Pin(.publicKey($0), at: .leaf) }
+        rule.anchors = anchors
         draft.add(rule, at: url.place)
     }
 }

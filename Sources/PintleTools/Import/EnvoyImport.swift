@@ -5,7 +5,7 @@ struct EnvoyImport {
     private let files: ForeignFolder
     private var draft = ImportDraft()
     /// The clusters, with the member that names their hosts.
-    private var rules: [(rule: ImportDraft.Rule, name: JSONValue)] = []
+    private var rules: [(rule: PinnedHost, name: JSONValue)] = []
 
     static func read(_ bytes: [UInt8], files: ForeignFolder) throws(ForeignError) -> ImportDraft {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
@@ -129,17 +129,18 @@ struct EnvoyImport {
             throw ForeignError(
                 "missing-key", "neither sni nor match_typed_subject_alt_names names the host", at: config.foreignPlace)
         }
-        var rule = ImportDraft.Rule(try ForeignValues.host(name, at: place.foreignPlace))
+        var rule = PinnedHost(unchecked: try ForeignValues.host(name, at: place.foreignPlace))
         rule.port = try port(of: cluster)
-        rule.terms.pins = pins
-        rule.terms.anchors = anchors ?? .system
+        rule.pins = pins
+        rule.anchors = anchors ?? .system
         if anchors == nil || names.isEmpty {
-            draft.lose(.validation, .stricter, "path and name are validated, which the cluster does not do", rule.name)
+            draft.lose(
+                .validation, .stricter, "path and name are validated, which the cluster does not do", rule.description)
         }
         for key in lost {
             // Only versions and ciphers refuse servers.
             let effect: PolicyLoss.Effect = key == "tls_params" ? .weaker : .other
-            draft.lose(.tlsSettings, effect, "\(key): a policy has no settings of TLS", rule.name)
+            draft.lose(.tlsSettings, effect, "\(key): a policy has no settings of TLS", rule.description)
         }
         rules.append((rule, place))
     }

@@ -12,32 +12,17 @@ struct ImportDraft {
         losses.add(kind, effect, message, rule)
     }
 
-    /// A rule from a foreign entry. The formats do not distinguish backups from pins in use, so a rule never has backups.
-    struct Rule {
-        let host: ServerName
-        var port: UInt16?
-        var includesSubdomains = false
-        var terms = HostTerms.none
-
-        init(_ host: ServerName) {
-            self.host = host
-        }
-
-        /// The host, with the port if there is one.
-        var name: String { port.map { ServerEndpoint(host: host, port: $0).description } ?? host.description }
-    }
-
-    mutating func add(_ rule: Rule, at place: ForeignPlace) {
+    /// Adds the rule of a foreign entry. The formats do not distinguish backups from pins in use, so it has no backups.
+    mutating func add(_ rule: PinnedHost, at place: ForeignPlace) {
+        var rule = rule
         var seen: Set<Pin> = []
-        var terms = rule.terms
-        terms.pins.removeAll { !seen.insert($0).inserted }
-        if !terms.pins.isEmpty {
-            terms.backupRequirement = .noneAccepted
-            lose(.backups, .other, "no pin is marked as a backup: move those not in use to backupPins", rule.name)
+        rule.pins.removeAll { !seen.insert($0).inserted }
+        if !rule.pins.isEmpty {
+            rule.backupRequirement = .noneAccepted
+            lose(
+                .backups, .other, "no pin is marked as a backup: move those not in use to backupPins", rule.description)
         }
-        rules.append(
-            PinnedHost(
-                unchecked: rule.host, port: rule.port, includesSubdomains: rule.includesSubdomains, terms: terms))
+        rules.append(rule)
         places.append(place)
     }
 

@@ -84,15 +84,15 @@ struct NSCImport {
         try loseTrustKit(element, first)
         for domain in domains {
             try check(domain, attributes: ["includeSubdomains"], children: [])
-            var rule = ImportDraft.Rule(try hostName(of: domain))
+            var rule = PinnedHost(unchecked: try hostName(of: domain))
             rule.includesSubdomains = try Self.boolean("includeSubdomains", of: domain) ?? false
             if rule.host.ipAddress != nil { rule.includesSubdomains = false }
-            rule.terms.anchors = terms.anchors
-            rule.terms.pins = terms.pins.map { Pin(.publicKey($0)) }
-            rule.terms.expiry = terms.pins.isEmpty ? .never : terms.expiry
-            if rule.terms.expiry != .never {
+            rule.anchors = terms.anchors
+            rule.pins = terms.pins.map { Pin(.publicKey($0)) }
+            rule.expiry = terms.pins.isEmpty ? .never : terms.expiry
+            if rule.expiry != .never {
                 draft.lose(
-                    .expiryTime, .other, "pins end at midnight in UTC, not in the device's time zone", rule.name)
+                    .expiryTime, .other, "pins end at midnight in UTC, not in the device's time zone", rule.description)
             }
             draft.add(rule, at: domain.place)
         }

@@ -139,7 +139,7 @@ private struct OkHttpPatterns {
         var draft = ImportDraft()
         for host in order {
             guard let entry = entries[host] else { continue }
-            var rule = ImportDraft.Rule(host)
+            var rule = PinnedHost(unchecked: host)
             let inherited = pinsFromParents(of: host)
             let here = Set(entry.exact + entry.everyDepth + inherited.here)
             let below = Set(entry.oneLabel + entry.everyDepth + inherited.below)
@@ -152,10 +152,11 @@ private struct OkHttpPatterns {
             if !entry.oneLabel.isEmpty {
                 let what = here.isEmpty ? "the host itself and sub-domains" : "sub-domains"
                 draft.lose(
-                    .subdomains, .stricter, "\(what) of every depth are pinned, not only those of one label", rule.name
+                    .subdomains, .stricter, "\(what) of every depth are pinned, not only those of one label",
+                    rule.description
                 )
             }
-            rule.terms.pins = (entry.exact + entry.oneLabel + entry.everyDepth + inherited.here).map {
+            rule.pins = (entry.exact + entry.oneLabel + entry.everyDepth + inherited.here).map {
                 Pin(.publicKey($0))
             }
             draft.add(rule, at: entry.place)

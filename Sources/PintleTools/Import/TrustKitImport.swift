@@ -59,31 +59,31 @@ enum TrustKitImport {
     ]
 
     private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ForeignError) {
-        var rule = ImportDraft.Rule(try ForeignValues.host(member.key, at: member.place))
+        var rule = PinnedHost(unchecked: try ForeignValues.host(member.key, at: member.place))
         var isExcluded = false
         var reportsToMaker = true
         for setting in try member.value.dictionary(member.key) {
             let value = setting.value
             switch setting.key {
             case "TSKIncludeSubdomains": rule.includesSubdomains = try value.boolean(setting.key)
-            case "TSKEnforcePinning": rule.terms.enforcement = try value.boolean(setting.key) ? .enforce : .reportOnly
+            case "TSKEnforcePinning": rule.enforcement = try value.boolean(setting.key) ? .enforce : .reportOnly
             case "TSKPublicKeyHashes":
-                rule.terms.pins = try ForeignValues.keys(value.strings(setting.key)).map { Pin(.publicKey($0)) }
+                rule.pins = try ForeignValues.keys(value.strings(setting.key)).map { Pin(.publicKey($0)) }
             case "TSKExpirationDate":
-                rule.terms.expiry = .systemTrust(
+                rule.expiry = .systemTrust(
                     after: try ForeignValues.day(value.string(setting.key), at: value.place))
             case "TSKReportUris": try addReports(value.strings(setting.key), &rule, &draft)
             case "TSKDisableDefaultReportUri": reportsToMaker = try !value.boolean(setting.key)
             // Without effect since release 1.6.
             case "TSKPublicKeyAlgorithms": _ = try value.array(setting.key)
             case "TSKAdditionalTrustAnchors":
-                draft.lose(.debugOverrides, .other, "roots for debug builds are left out", rule.name)
+                draft.lose(.debugOverrides, .other, "roots for debug builds are left out", rule.description)
             case "TSKExcludeSubdomainFromParentPolicy", "kSKExcludeSubdomainFromParentPolicy":
                 isExcluded = try value.boolean(setting.key)
             default: throw .unknownKey(setting.key, in: member.key, at: setting.place, known: keys)
             }
         }
-        guard isExcluded != !rule.terms.pins.isEmpty else {
+        guard isExcluded != !rule.pins.isEmpty else {
             let problem = isExcluded ? "is excluded and has pins" : "has no TSKPublicKeyHashes"
             throw ForeignError("nothing-pinned", "\(member.key) \(problem)", at: member.place)
         }
@@ -91,19 +91,20 @@ enum TrustKitImport {
             draft.lose(
                 .reports, .other,
                 "TrustKit reports to its maker unless TSKDisableDefaultReportUri is true: these reports are left out",
-                rule.name)
+                rule.description)
         }
         draft.add(rule, at: member.place)
     }
 
     private static func addReports(
-        _ texts: [(String, ForeignPlace)], _ rule: inout ImportDraft.Rule, _ draft: inout ImportDraft
+        _ texts: [(String, ForeignPlace)], _ rule: inout PinnedHost, _ draft: inout ImportDraft
     ) throws(ForeignError) {
         for (text, place) in texts {
             if ServerEndpoint(httpsURL: text) != nil {
-                rule.terms.reportTo.append(text)
+                rule.reportTo.append(text)
             } else if text.lowercased().hasPrefix("http://") {
-                draft.lose(.reports, .other, "reports go only to https addresses: others are left out", rule.name)
+                draft.lose(
+                    .reports, .other, "reports go only to https addresses: others are left out", rule.description)
             } else {
                 throw ForeignError("invalid-report-url", "\"\(text)\" is not a URL for reports", at: place)
             }

@@ -66,8 +66,9 @@ struct PolicyInspection {
         for pin in host.pins { report.fact("pin", "\(RuleText.pin(pin, note: notes[pin]))") }
         for pin in host.backupPins { report.fact("backup", "\(RuleText.pin(pin, note: notes[pin]))") }
         if host.requires == .leafAndCA { report.fact("requires", "one pin at the leaf and one at a ca") }
-        if let length = host.minimumPathLength { report.fact("path", "\(RuleText.length(length))") }
-        if let issuer = host.issuerKey { report.fact("issuer", "\(issuer), of the certificate above the leaf") }
+        for (label, value) in PathTerm.allCases.compactMap({ RuleText.field(for: $0, of: host) }) {
+            report.fact("\(label)", "\(value)")
+        }
         for anchor in host.anchors.certificates {
             report.fact("anchor", "\(claim: anchor.subject), \(anchor.fingerprint)")
         }

@@ -70,7 +70,7 @@ extension PinningPolicy {
     func withoutPathLengths() throws(ToolError) -> PinningPolicy {
         try replacingRules { rule in
             var rule = rule
-            rule.terms.path.minimumLength = nil
+            rule.pathTerms.minimumLength = nil
             return rule
         }
     }
@@ -91,8 +91,8 @@ extension PinnedHost {
     /// Returns the same rule with other pins.
     func pinning(_ pins: [Pin], backups: [Pin]) -> PinnedHost {
         var rule = self
-        rule.terms.pins = pins
-        rule.terms.backupPins = backups
+        rule.pins = pins
+        rule.backupPins = backups
         return rule
     }
 }

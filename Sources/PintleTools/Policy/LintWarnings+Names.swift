@@ -79,7 +79,9 @@ extension LintWarnings {
                 help: "add a rule for \(host) with that port")
         }
         guard let parent else {
-            if host.pins.isEmpty, host.anchors.isSystemAlone, !host.limitsPaths, unpinnedHosts == .systemTrust {
+            if host.pins.isEmpty, host.anchors.isSystemAlone, host.pathTerms.effective.isEmpty,
+                unpinnedHosts == .systemTrust
+            {
                 warn(
                     "rule-without-effect", .rule(index)["host"],
                     "the rule for \(host) has neither pins nor anchors nor terms about the path, and changes nothing",
@@ -94,7 +96,7 @@ extension LintWarnings {
                 "\(host) \(state), while the rule for \(parent) that it replaces enforces its pins",
                 help: "enforce pins here too, or remove the rule")
         }
-        if let term = host.pathTerms.firstLoosened(from: parent.pathTerms) {
+        if let term = host.pathTerms.loosened(from: parent.pathTerms).first {
             warn(
                 "looser-than-parent", .rule(index)["host"],
                 "\(host) asks less of the path than the rule for \(parent) that it replaces: \(term)",
@@ -157,7 +159,6 @@ extension LintWarnings {
 
 extension PinnedHost {
     fileprivate var enforcesPins: Bool { !pins.isEmpty && enforcement == .enforce }
-    fileprivate var limitsPaths: Bool { pathTerms.minimumLength ?? 1 > 1 || issuerKey != nil }
 }
 
 extension TrustAnchors {

@@ -16,9 +16,27 @@ enum RuleText {
         "\(choice.pattern), " + (choice.isExact ? "exact" : "which covers its sub-domains")
     }
 
-    /// `3 certificates or more, leaf and anchor counted`
-    static func length(_ length: Int) -> String {
-        ValidityText.counted(length, "certificate") + " or more, leaf and anchor counted"
+    /// Returns what `inspect` prints of a term about the path; `nil` if the rule does not have it.
+    static func field(for term: PathTerm, of host: PinnedHost) -> (label: String, value: String)? {
+        switch term {
+        case .minimumPathLength:
+            host.minimumPathLength.map {
+                ("path", ValidityText.counted($0, "certificate") + " or more, leaf and anchor counted")
+            }
+        case .issuerKey: host.issuerKey.map { ("issuer", "\($0), of the certificate above the leaf") }
+        }
+    }
+
+    /// Returns the change of a term about the path; `nil` if both rules have the same.
+    static func change(of term: PathTerm, from old: PinnedHost, to new: PinnedHost) -> String? {
+        switch term {
+        case .minimumPathLength:
+            guard old.minimumPathLength != new.minimumPathLength else { return nil }
+            return new.minimumPathLength.map { "now paths of \($0) certificates" } ?? "now paths of any length"
+        case .issuerKey:
+            guard old.issuerKey != new.issuerKey else { return nil }
+            return new.issuerKey == nil ? "now any issuer" : "another issuer key"
+        }
     }
 
     static func enforcement(of host: PinnedHost) -> String {

@@ -68,12 +68,10 @@ struct RenewDates {
         of rule: PinnedHost, keys: [PublicKeyPin], other: RotationPlan.Certificate, switches: [(Date, Bool)],
         from start: Date, until end: Date
     ) throws(ToolError) -> PlanSimulation {
-        var terms = HostTerms.none
-        (terms.pins, terms.backupPins) = (rule.pins, rule.backupPins)
-        terms.backupRequirement = rule.backupPins.isEmpty ? .noneAccepted : .required
-        terms.requires = rule.requires
-        let host = PinnedHost(
-            unchecked: rule.host, port: rule.port, includesSubdomains: rule.includesSubdomains, terms: terms)
+        var host = PinnedHost(unchecked: rule.host)
+        (host.port, host.includesSubdomains) = (rule.port, rule.includesSubdomains)
+        (host.pins, host.backupPins, host.requires) = (rule.pins, rule.backupPins, rule.requires)
+        host.backupRequirement = rule.backupPins.isEmpty ? .noneAccepted : .required
         let policy: PinningPolicy
         do {
             policy = try PinningPolicy(hosts: [host])

@@ -306,7 +306,7 @@ struct RenewProposal {
     private func isFaithful(_ next: PinningPolicy) -> Bool {
         func bare(_ host: PinnedHost) -> PinnedHost {
             var bare = host.pinning([], backups: [])
-            bare.terms.backupRequirement = .required
+            bare.backupRequirement = .required
             return bare
         }
         return next.hosts.map(bare) == current.hosts.map(bare) && next.unpinnedHosts == current.unpinnedHosts

@@ -39,12 +39,7 @@ enum PolicyChanges {
         if old.includesSubdomains != new.includesSubdomains {
             changes.append(new.includesSubdomains ? "now with its sub-domains" : "no longer with its sub-domains")
         }
-        if old.minimumPathLength != new.minimumPathLength {
-            changes.append(new.minimumPathLength.map { "now paths of \($0) certificates" } ?? "now paths of any length")
-        }
-        if old.issuerKey != new.issuerKey {
-            changes.append(new.issuerKey == nil ? "now any issuer" : "another issuer key")
-        }
+        changes += PathTerm.allCases.compactMap { RuleText.change(of: $0, from: old, to: new) }
         if old.requires != new.requires || old.anchors != new.anchors || old.reportTo != new.reportTo {
             changes.append("other terms")
         }

@@ -3,29 +3,17 @@ internal import Pintle
 /// The findings about the rules of an update, in the order of the rules. Each rule has at most one finding of each
 /// kind.
 struct ScopeFindings {
-    /// The kind of a finding, in the order in which the findings of one rule are listed.
-    enum Kind: Hashable {
-        case host, anchors, minimumPathLength, issuerKey, pins, enforcement, expiry, requires, includeSubdomains
+    /// The kind of a finding. The findings of one rule are listed in the order of the cases.
+    enum Kind: Hashable, Comparable {
+        case host, anchors
+        case path(PathTerm)
+        case pins, enforcement, expiry, requires, includeSubdomains
         /// A report URL; the value is its position in the rule.
         case reportTo(Int)
 
-        fileprivate var rank: Int {
-            switch self {
-            case .host: 0
-            case .anchors: 1
-            case .minimumPathLength: 2
-            case .issuerKey: 3
-            case .pins: 4
-            case .enforcement: 5
-            case .expiry: 6
-            case .requires: 7
-            case .includeSubdomains: 8
-            case .reportTo(let position): 9 + position
-            }
-        }
-
         fileprivate var key: String {
             switch self {
+            case .path(let term): "\(term)"
             case .reportTo(let position): "reportTo[\(position)]"
             default: "\(self)"
             }
@@ -60,7 +48,7 @@ struct ScopeFindings {
     }
 
     var violations: [ScopeViolation] {
-        let sorted = messages.sorted { ($0.key.rule, $0.key.kind.rank) < ($1.key.rule, $1.key.kind.rank) }
+        let sorted = messages.sorted { ($0.key.rule, $0.key.kind) < ($1.key.rule, $1.key.kind) }
         return unplaced
             + sorted.map { ScopeViolation(path: "hosts[\($0.key.rule)].\($0.key.kind.key)", message: $0.value) }
     }

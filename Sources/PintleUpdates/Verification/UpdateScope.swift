@@ -212,7 +212,7 @@ struct UpdateScope: Sendable {
         case (nil, .askUser):
             findings.add(.includeSubdomains, of: index) { "\(names) would be left to the user" }
         case (nil, .reject): break
-        case _ where (next?.pathTerms ?? .none).firstLoosened(from: old.pathTerms) != nil:
+        case _ where !(next?.pathTerms ?? PathTerms()).loosened(from: old.pathTerms).isEmpty:
             findings.add(.includeSubdomains, of: index) {
                 "\(names) would lose their terms about the path, which the bundled rule for \(old) has"
             }
@@ -240,16 +240,8 @@ struct UpdateScope: Sendable {
         _ rule: PinnedHost, _ index: Int, from number: Int, _ findings: inout ScopeFindings
     ) {
         // A reason to withdraw pins does not justify a shorter path or another issuer.
-        if rule.pathTerms.isShorter(than: rules[number].pathTerms) {
-            findings.add(.minimumPathLength, of: index) {
-                "\(rule) would accept shorter paths than the bundled rule for \(rules[number]), which asks for "
-                    + "\(rules[number].minimumPathLength ?? 1) certificates"
-            }
-        }
-        if rule.pathTerms.dropsIssuer(of: rules[number].pathTerms) {
-            findings.add(.issuerKey, of: index) {
-                "\(rule) would accept any issuer, and the bundled rule for \(rules[number]) names one"
-            }
+        for term in rule.pathTerms.loosened(from: rules[number].pathTerms) {
+            findings.add(.path(term), of: index) { loosening(of: term, rule, from: rules[number]) }
         }
         guard rule.withdrawalReason == nil else { return }
         let before = OpenTimes(rules[number])
@@ -261,6 +253,16 @@ struct UpdateScope: Sendable {
             findings.add(.requires, of: index) {
                 "\(rule) would be content with one pin where two had to match\(Self.remedy)"
             }
+        }
+    }
+
+    /// Returns the message about a term that a rule of the update drops or lowers.
+    private func loosening(of term: PathTerm, _ rule: PinnedHost, from old: PinnedHost) -> String {
+        switch term {
+        case .minimumPathLength:
+            "\(rule) would accept shorter paths than the bundled rule for \(old), which asks for "
+                + "\(old.minimumPathLength ?? 1) certificates"
+        case .issuerKey: "\(rule) would accept any issuer, and the bundled rule for \(old) names one"
         }
     }
 

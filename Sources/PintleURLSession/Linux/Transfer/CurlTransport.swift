@@ -21,12 +21,11 @@ final class CurlTransport: Sendable {
         /// The kind of receipts. Only tests of the second gate change it; the gate then has to stop the request.
         var receipts = HandshakeJudge.Receipts.written
         /// Entries `HOST:PORT:ADDRESS` for tests, which resolve names to this machine without DNS.
-        var addresses: [String] = []
+        var addresses = StringList.empty
     }
 
     let generation: PolicyGeneration
     private let options: Options
-    private let addresses: StringList
     private let loop: CurlLoop
     /// The counter of the loop, for tests.
     let counter: TurnCounter
@@ -41,7 +40,6 @@ final class CurlTransport: Sendable {
         }
         self.generation = generation
         self.options = options
-        addresses = StringList(options.addresses)
         self.loop = loop
         counter = loop.counter
         // Foundation's Thread does not report that the system cannot start it.
@@ -59,8 +57,7 @@ final class CurlTransport: Sendable {
 
     /// Makes a transfer. It sends no event before ``start(_:)``, so the caller can store it first.
     func make(_ request: TransferRequest, events: any TransferEvents) -> Transfer {
-        Transfer(
-            request, in: generation, options: options, addresses: addresses, countedBy: counter, events: events)
+        Transfer(request, in: generation, options: options, countedBy: counter, events: events)
     }
 
     func start(_ transfer: Transfer) { loop.send(.start(transfer)) }

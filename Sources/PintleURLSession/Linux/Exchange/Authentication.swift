@@ -51,7 +51,7 @@ enum AuthenticationOffer: Sendable {
 
 /// A 401 response that waits for a credential.
 struct PendingChallenge: Sendable {
-    let response: HTTPURLResponse
+    let response: PinnedHTTPURLResponse
     let url: CurlURL
     /// The offers that the delegate has not rejected, the strongest first.
     var offers: [AuthenticationOffer]

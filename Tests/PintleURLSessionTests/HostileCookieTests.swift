@@ -73,18 +73,18 @@ extension HostilePeers {
             }
             let honest = try fixture.server(handler: answer)
             let plain = try LoopbackTCPServer.http { answer($0) }
-            var options = CurlTransport.Options()
+            var lines: [String] = []
             let addresses = (0..<40).map { number in
                 let host = attackers == .oneHost ? "hostile.example" : "h\(number).example"
                 let port = hostile[number % hostile.count].port
-                options.addresses.append("\(host):\(port):127.0.0.1")
+                lines.append("\(host):\(port):127.0.0.1")
                 return "http://\(host):\(port)/"
             }
-            options.addresses.append("honest.example:\(plain.port):127.0.0.1")
+            lines.append("honest.example:\(plain.port):127.0.0.1")
             let disk = DiskStorage()
             let session = PinnedURLSession(
                 source: LivePolicy(try fixture.policy()), configuration: disk.configuration, delegate: nil,
-                delegateQueue: nil, options: options)
+                delegateQueue: nil, options: CurlTransport.Options(addresses: StringList(lines)))
             let tasks = try addresses.map { address in
                 session.dataTask(with: try #require(URL(string: address))) { _, _, _ in
                     _ = ended.add(1, ordering: .relaxed)

@@ -62,7 +62,7 @@ extension HostilePeers {
             configuration.timeoutIntervalForRequest = peers.end == "time-out" ? 1 : 60
             let session = PinnedURLSession(
                 source: LivePolicy(try fixture.policy()), configuration: configuration, delegate: nil,
-                delegateQueue: nil, options: .init(addresses: ["localhost:\(second.port):[::1],127.0.0.1"]))
+                delegateQueue: nil, options: .init(addresses: StringList(["localhost:\(second.port):[::1],127.0.0.1"])))
             let other = first as? LoopbackTLSServer
             if peers.end == "ok" {
                 let response = try await session.data(from: try second.address()).1
@@ -132,7 +132,8 @@ extension HostilePeers {
                 }
             })
             let session = URLSession.pinned(
-                to: try fixture.policy(), options: .init(addresses: ["sub.localhost:\(plain.port):127.0.0.1"]))
+                to: try fixture.policy(),
+                options: .init(addresses: StringList(["sub.localhost:\(plain.port):127.0.0.1"])))
             for _ in 0..<2 { #expect(try await session.data(from: try server.address()).0 == Data("ok".utf8)) }
             #expect(heads.withLock { $0.count == 2 && $0.first == $0.last } && elsewhere.connectionCount == 0)
             // The policy covers no sub-domain. libcurl could use `includeSubDomains` on it.

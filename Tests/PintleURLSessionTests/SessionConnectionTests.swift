@@ -121,7 +121,7 @@ struct SessionConnectionTests {
         let server = try LoopbackTLSServer(identity)
         let policy = try twoNames(root, identity, rightPin: rightPin)
         let options = CurlTransport.Options(
-            addresses: ["one.example:\(server.port):127.0.0.1", "two.example:\(server.port):127.0.0.1"])
+            addresses: StringList(["one.example:\(server.port):127.0.0.1", "two.example:\(server.port):127.0.0.1"]))
         let session = URLSession.pinned(to: policy, options: options)
         for _ in 0..<2 { _ = try await session.data(from: try server.address(host: "one.example")) }
         #expect(server.completedHandshakeCount == 1)

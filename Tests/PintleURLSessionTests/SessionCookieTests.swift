@@ -207,9 +207,9 @@ struct SessionCookieTests {
                 })
             plain = try LoopbackTCPServer.http { _ in plainAnswer }
             var options = CurlTransport.Options()
-            options.addresses = [
+            options.addresses = StringList([
                 "www.hosts.example:\(server.port):127.0.0.1", "blog.hosts.example:\(plain.port):127.0.0.1",
-            ]
+            ])
             let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)))
             let rule = try PinnedHost(
                 "www.hosts.example", pins: [pin], backup: .noneAccepted,

@@ -61,7 +61,7 @@ struct SessionHTTP2PolicyTests {
         let identity = try root.issue(hosts: ["one.example", "two.example"])
         let nginx = try nginx(identity)
         let options = CurlTransport.Options(
-            addresses: ["one.example:\(nginx.port):127.0.0.1", "two.example:\(nginx.port):127.0.0.1"])
+            addresses: StringList(["one.example:\(nginx.port):127.0.0.1", "two.example:\(nginx.port):127.0.0.1"]))
         let session = URLSession.pinned(to: try twoNames(root, identity, rightPin: rightPin), options: options)
         let (one, two) = (
             try #require(URL(string: "https://one.example:\(nginx.port)/quick")),

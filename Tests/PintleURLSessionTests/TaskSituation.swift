@@ -12,7 +12,8 @@ enum TaskSituation: String, CaseIterable {
     case storingCookies, storingCookiesOfRedirect, storingCookiesOfChallenge, storingCookiesOfStaleNonce,
         storingCookiesOfRefusal
     case askingRedirect, askingCredential, askingTwoOffers
-    case accepting, acceptingHeld, askingResponse, receiving, passing, passingAtLimit, cancelling, succeeded, failed
+    case accepting, acceptingHeld, askingResponse, receiving, discarding, discardingAtLimit, cancelling, succeeded,
+        failed
 
     private var path: [TaskEvent] {
         switch self {
@@ -21,7 +22,7 @@ enum TaskSituation: String, CaseIterable {
         case .idleSuspended: Self.idle.path + [.suspend]
         case .preparing: Self.idle.path + [.resume]
         case .preparingSuspended: Self.preparing.path + [.suspend]
-        case .preparingNext: Self.passing.path + [.completed]
+        case .preparingNext: Self.discarding.path + [.completed]
         case .preparingAgain: Self.preparing.path + [.openedWithData, .made, .sent, .superseded]
         case .awaitingStream: Self.preparing.path + [.lacksContent]
         case .askingAboutCached: Self.preparing.path + [.cachedAsked]
@@ -40,8 +41,8 @@ enum TaskSituation: String, CaseIterable {
         case .acceptingHeld: Self.storingCookies.path + [.storedCookies]
         case .askingResponse: Self.accepting.path + [.acceptedAsked]
         case .receiving: Self.accepting.path + [.accepted]
-        case .passing: Self.loading.path + [.redirectUnasked]
-        case .passingAtLimit: Self.passing.path + [.limitData]
+        case .discarding: Self.loading.path + [.redirectUnasked]
+        case .discardingAtLimit: Self.discarding.path + [.limitData]
         case .cancelling: Self.loading.path + [.cancel]
         case .succeeded: Self.receiving.path + [.completed]
         case .failed: Self.loading.path + [.timedOut]
@@ -113,7 +114,7 @@ enum TaskEvent: String, CaseIterable {
         case .head, .redirect, .redirectUnasked, .refusedRedirect, .challenge, .challengeTwice, .staleChallenge,
             .plain401,
             .cookies, .cookiesAndRedirect, .cookiesAndChallenge, .cookiesAndStaleChallenge, .cookiesAndRefusedRedirect:
-            return machine.receivedHead(try reception(), over: 1, canAsk: self != .redirectUnasked)
+            return machine.receivedHead(try received(), over: 1, canAsk: self != .redirectUnasked)
         case .storedCookies: return machine.storedCookies(over: 1, canAsk: true)
         case .storedCookiesUnasked: return machine.storedCookies(over: 1, canAsk: false)
         case .accepted: return machine.accepted(over: 1, by: .none)
@@ -141,7 +142,7 @@ enum TaskEvent: String, CaseIterable {
     }
 
     private func cachedResponse() throws -> CachedURLResponse {
-        CachedURLResponse(response: try reception().response, data: Data([1, 2, 3]))
+        CachedURLResponse(response: try received().response, data: Data([1, 2, 3]))
     }
 
     private func authorization() throws -> Authorization {
@@ -156,7 +157,7 @@ enum TaskEvent: String, CaseIterable {
 
     private static func digest(nonce: String) -> String { "Digest realm=\"b\", nonce=\"\(nonce)\", qop=\"auth\"" }
 
-    private func reception() throws -> Reception {
+    private func received() throws -> ReceivedResponse {
         var head = ResponseHead(status: 200, version: "HTTP/1.1")
         switch self {
         case .redirect, .redirectUnasked, .cookiesAndRedirect: head.fields = [("Location", "/next")]
@@ -175,8 +176,10 @@ enum TaskEvent: String, CaseIterable {
         guard let url = request.url, let response = PinnedHTTPURLResponse(head, url: url) else {
             throw URLError(.badServerResponse)
         }
-        return Reception(
-            head, response, from: try CurlURL(url.absoluteString), to: request,
-            setsCookies: rawValue.hasPrefix("cookies"))
+        let server = try CurlURL(url.absoluteString)
+        head.fields.append(("Set-Cookie", "a=b"))
+        let cookies =
+            rawValue.hasPrefix("cookies") ? CookieJar(for: head, from: server, to: request, under: .default) : nil
+        return ReceivedResponse(response, from: server, to: request, cookies: cookies)
     }
 }

@@ -72,7 +72,7 @@ struct TaskStateMachineTests {
         "A redirect whose content times out is followed, unless the task's deadline has passed",
         arguments: [59.0, 60, 61])
     func deadline(uptime: Double) throws {
-        var machine = try TaskSituation.passing.machine()
+        var machine = try TaskSituation.discarding.machine()
         try #require(machine.deadline == 60)
         let actions = machine.completed(1, .timedOut, at: uptime)
         #expect(actions.map(\.summary) == (uptime < 60 ? ["prepareNext /next after 1"] : ["finish -1001"]))
@@ -96,7 +96,7 @@ struct TaskStateMachineTests {
         for _ in 0..<count {
             _ = try TaskEvent.challenge.apply(to: &machine)
             _ = try TaskEvent.credential.apply(to: &machine)
-            guard machine.summary.hasPrefix("passing") else { break }
+            guard machine.summary.hasPrefix("discarding") else { break }
             _ = machine.completed(1, nil, at: 1)
             _ = machine.made(1, authorization: machine.authentication.authorization)
         }

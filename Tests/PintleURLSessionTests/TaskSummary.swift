@@ -60,14 +60,14 @@ extension TaskStateMachine<Int>.Stage {
     fileprivate var summary: String {
         switch self {
         case .loading: "loading"
-        case .storingCookies(let reception): "storingCookies of \(reception.response.statusCode)"
+        case .storingCookies(let received): "storingCookies of \(received.response.statusCode)"
         case .asking(.redirect(let response)): "asking redirect \(response.statusCode)"
         case .asking(.credential(let pending)): "asking credential of \(pending.offers.count)"
         case .asking(.response): "asking response"
         case .accepting(let response, let isHeld): "accepting \(response.statusCode)\(isHeld ? " held" : "")"
         case .receiving: "receiving"
-        case .passing(let next, let discarded):
-            "passing to \(next.summary)\(discarded > 0 ? ", \(discarded) discarded" : "")"
+        case .discarding(let next, let count):
+            "discarding before \(next.summary)\(count > 0 ? ", \(count) discarded" : "")"
         }
     }
 }
@@ -92,8 +92,7 @@ extension TaskStateMachine<Int>.Action {
         case .release(let carrier, let hold):
             "release \(carrier)" + (hold.contains(.answer) ? " answer" : "") + (hold.contains(.choice) ? " choice" : "")
         case .cancelTransfer(let carrier): "cancelTransfer \(carrier)"
-        case .storeCookies(let reception, let hop, let carrier):
-            "storeCookies \(carrier) \(reception.response.statusCode) \(hop.summary)"
+        case .storeCookies(_, let carrier): "storeCookies \(carrier)"
         case .storeCredential: "storeCredential"
         case .accept(let response, let hop, let carrier): "accept \(carrier) \(response.statusCode) \(hop.summary)"
         case .storeResponse: "storeResponse"

@@ -115,17 +115,17 @@ extension TaskTransitionTable {
             failed: finish -1000, cancelTransfer 1 > failed -1000
             head: accept 1 200 /first > accepting 200, 1 of /first
             redirect: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, redirects 1
-            redirectUnasked: - > passing to /next, 1 of /first, redirects 1
+            redirectUnasked: - > discarding before /next, 1 of /first, redirects 1
             refusedRedirect: finish -1022, cancelTransfer 1 > failed -1022
             challenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first
             challengeTwice: askForCredential 1 of 2 > asking credential of 2, 1 of /first
             staleChallenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first
             plain401: accept 1 401 /first > accepting 401, 1 of /first
-            cookies: storeCookies 1 200 /first > storingCookies of 200, 1 of /first
-            cookiesAndRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first
-            cookiesAndChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first
-            cookiesAndStaleChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first
-            cookiesAndRefusedRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first
+            cookies: storeCookies 1 > storingCookies of 200, 1 of /first
+            cookiesAndRedirect: storeCookies 1 > storingCookies of 302, 1 of /first
+            cookiesAndChallenge: storeCookies 1 > storingCookies of 401, 1 of /first
+            cookiesAndStaleChallenge: storeCookies 1 > storingCookies of 401, 1 of /first
+            cookiesAndRefusedRedirect: storeCookies 1 > storingCookies of 302, 1 of /first
             sent: counted > loading, 1 of /first, sent 7 of 0
             data: refuse > loading, 1 of /first
             limitData: refuse > loading, 1 of /first
@@ -140,17 +140,17 @@ extension TaskTransitionTable {
             failed: finish -1000, cancelTransfer 1 > failed -1000
             head: accept 1 200 /first > accepting 200, 1 of /first, suspended 1
             redirect: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, suspended 1, redirects 1
-            redirectUnasked: - > passing to /next, 1 of /first, suspended 1, redirects 1
+            redirectUnasked: - > discarding before /next, 1 of /first, suspended 1, redirects 1
             refusedRedirect: finish -1022, cancelTransfer 1 > failed -1022
             challenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first, suspended 1
             challengeTwice: askForCredential 1 of 2 > asking credential of 2, 1 of /first, suspended 1
             staleChallenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first, suspended 1
             plain401: accept 1 401 /first > accepting 401, 1 of /first, suspended 1
-            cookies: storeCookies 1 200 /first > storingCookies of 200, 1 of /first, suspended 1
-            cookiesAndRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first, suspended 1
-            cookiesAndChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first, suspended 1
-            cookiesAndStaleChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first, suspended 1
-            cookiesAndRefusedRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first, suspended 1
+            cookies: storeCookies 1 > storingCookies of 200, 1 of /first, suspended 1
+            cookiesAndRedirect: storeCookies 1 > storingCookies of 302, 1 of /first, suspended 1
+            cookiesAndChallenge: storeCookies 1 > storingCookies of 401, 1 of /first, suspended 1
+            cookiesAndStaleChallenge: storeCookies 1 > storingCookies of 401, 1 of /first, suspended 1
+            cookiesAndRefusedRedirect: storeCookies 1 > storingCookies of 302, 1 of /first, suspended 1
             sent: counted > loading, 1 of /first, suspended 1, sent 7 of 0
             data: refuse > loading, 1 of /first, suspended 1
             limitData: refuse > loading, 1 of /first, suspended 1
@@ -164,17 +164,17 @@ extension TaskTransitionTable {
             failed: finish -1000, cancelTransfer 1 > failed -1000
             head: storeCredential, accept 1 200 /first > accepting 200, 1 of /first, authorized first
             redirect: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, redirects 1, authorized first
-            redirectUnasked: - > passing to /next, 1 of /first, redirects 1, authorized first
+            redirectUnasked: - > discarding before /next, 1 of /first, redirects 1, authorized first
             refusedRedirect: finish -1022, cancelTransfer 1 > failed -1022
             challenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first, authorized first
             challengeTwice: askForCredential 1 of 2 > asking credential of 2, 1 of /first, authorized first
-            staleChallenge: - > passing to /first, 1 of /first, authorized second
+            staleChallenge: - > discarding before /first, 1 of /first, authorized second
             plain401: accept 1 401 /first > accepting 401, 1 of /first, authorized first
-            cookies: storeCookies 1 200 /first > storingCookies of 200, 1 of /first, authorized first
-            cookiesAndRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first, authorized first
-            cookiesAndChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first, authorized first
-            cookiesAndStaleChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first, authorized first
-            cookiesAndRefusedRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first, authorized first
+            cookies: storeCookies 1 > storingCookies of 200, 1 of /first, authorized first
+            cookiesAndRedirect: storeCookies 1 > storingCookies of 302, 1 of /first, authorized first
+            cookiesAndChallenge: storeCookies 1 > storingCookies of 401, 1 of /first, authorized first
+            cookiesAndStaleChallenge: storeCookies 1 > storingCookies of 401, 1 of /first, authorized first
+            cookiesAndRefusedRedirect: storeCookies 1 > storingCookies of 302, 1 of /first, authorized first
             sent: counted > loading, 1 of /first, authorized first, sent 7 of 0
             data: refuse > loading, 1 of /first, authorized first
             limitData: refuse > loading, 1 of /first, authorized first
@@ -200,7 +200,7 @@ extension TaskTransitionTable {
             cancel: cancelTransfer 1 > cancelling 1
             failed: finish -1000, cancelTransfer 1 > failed -1000
             storedCookies: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, redirects 1
-            storedCookiesUnasked: release 1 answer choice > passing to /next, 1 of /first, redirects 1
+            storedCookiesUnasked: release 1 answer choice > discarding before /next, 1 of /first, redirects 1
             sent: counted > storingCookies of 302, 1 of /first, sent 7 of 0
             data: refuse > storingCookies of 302, 1 of /first
             limitData: refuse > storingCookies of 302, 1 of /first
@@ -225,8 +225,8 @@ extension TaskTransitionTable {
             suspend: adjustSuspension 1 > storingCookies of 401, 1 of /first, suspended 1, authorized first
             cancel: cancelTransfer 1 > cancelling 1
             failed: finish -1000, cancelTransfer 1 > failed -1000
-            storedCookies: release 1 answer choice > passing to /first, 1 of /first, authorized second
-            storedCookiesUnasked: release 1 answer choice > passing to /first, 1 of /first, authorized second
+            storedCookies: release 1 answer choice > discarding before /first, 1 of /first, authorized second
+            storedCookiesUnasked: release 1 answer choice > discarding before /first, 1 of /first, authorized second
             sent: counted > storingCookies of 401, 1 of /first, authorized first, sent 7 of 0
             data: refuse > storingCookies of 401, 1 of /first, authorized first
             limitData: refuse > storingCookies of 401, 1 of /first, authorized first
@@ -258,7 +258,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
-            follow: release 1 answer choice > passing to /chosen, 1 of /first, redirects 1
+            follow: release 1 answer choice > discarding before /chosen, 1 of /first, redirects 1
             noRedirect: accept 1 302 /first > accepting 302 held, 1 of /first, redirects 1
             downgrade: finish -1022, cancelTransfer 1 > failed -1022
         askingCredential
@@ -272,7 +272,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
-            credential: release 1 answer choice > passing to /first, 1 of /first, authorized first, given 1
+            credential: release 1 answer choice > discarding before /first, 1 of /first, authorized first, given 1
             noCredential: accept 1 401 /first > accepting 401 held, 1 of /first
             nextOffer: accept 1 401 /first > accepting 401 held, 1 of /first
         askingTwoOffers
@@ -286,7 +286,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
-            credential: release 1 answer choice > passing to /first, 1 of /first, authorized first, given 1
+            credential: release 1 answer choice > discarding before /first, 1 of /first, authorized first, given 1
             noCredential: accept 1 401 /first > accepting 401 held, 1 of /first
             nextOffer: askForCredential 1 of 1 > asking credential of 1, 1 of /first
         accepting
@@ -341,25 +341,25 @@ extension TaskTransitionTable {
             completed: storeResponse, finish > succeeded, response 200, received 0 of -1
             timedOut: finish -1001 > failed -1001, response 200, received 0 of -1
             superseded: finish -1200 > failed -1200, response 200, received 0 of -1
-        passing
-            suspend: adjustSuspension 1 > passing to /next, 1 of /first, suspended 1, redirects 1
+        discarding
+            suspend: adjustSuspension 1 > discarding before /next, 1 of /first, suspended 1, redirects 1
             cancel: cancelTransfer 1 > cancelling 1
             failed: finish -1000, cancelTransfer 1 > failed -1000
-            sent: counted > passing to /next, 1 of /first, redirects 1, sent 7 of 0
-            data: discard > passing to /next, 100 discarded, 1 of /first, redirects 1
-            limitData: discard > passing to /next, 262144 discarded, 1 of /first, redirects 1
-            muchData: refuse > passing to /next, 262145 discarded, 1 of /first, redirects 1
+            sent: counted > discarding before /next, 1 of /first, redirects 1, sent 7 of 0
+            data: discard > discarding before /next, 100 discarded, 1 of /first, redirects 1
+            limitData: discard > discarding before /next, 262144 discarded, 1 of /first, redirects 1
+            muchData: refuse > discarding before /next, 262145 discarded, 1 of /first, redirects 1
             completed: prepareNext /next after 1 > preparing /next, redirects 1
             timedOut: prepareNext /next after 1 > preparing /next, redirects 1
             superseded: prepareNext /next after 1 > preparing /next, redirects 1
-        passingAtLimit
-            suspend: adjustSuspension 1 > passing to /next, 262144 discarded, 1 of /first, suspended 1, redirects 1
+        discardingAtLimit
+            suspend: adjustSuspension 1 > discarding before /next, 262144 discarded, 1 of /first, suspended 1, redirects 1
             cancel: cancelTransfer 1 > cancelling 1
             failed: finish -1000, cancelTransfer 1 > failed -1000
-            sent: counted > passing to /next, 262144 discarded, 1 of /first, redirects 1, sent 7 of 0
-            data: refuse > passing to /next, 262244 discarded, 1 of /first, redirects 1
-            limitData: refuse > passing to /next, 524288 discarded, 1 of /first, redirects 1
-            muchData: refuse > passing to /next, 524289 discarded, 1 of /first, redirects 1
+            sent: counted > discarding before /next, 262144 discarded, 1 of /first, redirects 1, sent 7 of 0
+            data: refuse > discarding before /next, 262244 discarded, 1 of /first, redirects 1
+            limitData: refuse > discarding before /next, 524288 discarded, 1 of /first, redirects 1
+            muchData: refuse > discarding before /next, 524289 discarded, 1 of /first, redirects 1
             completed: prepareNext /next after 1 > preparing /next, redirects 1
             timedOut: prepareNext /next after 1 > preparing /next, redirects 1
             superseded: prepareNext /next after 1 > preparing /next, redirects 1

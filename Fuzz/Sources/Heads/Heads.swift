@@ -36,7 +36,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard names.subtracting(kept).isSubset(of: ["content-disposition", "content-type"]) else {
         fatalError("fields are lost")
     }
-    if CacheRules.mayStore(response) { _ = CacheRules.end(of: response, received: Date()) }
+    if CacheRules.mayStore(head) { _ = CacheRules.end(of: head, received: Date()) }
     readChallenges(of: head)
     for address in [
         "https://a.example/b", "https://127.0.0.1/", "https://[2001:db8::1]/", "https://b.a.example./",

@@ -1,3 +1,11 @@
 @_exported public import Pintle
 @_exported public import PintleReports
 @_exported public import PintleStorage
+
+#if PINTLE_APPLE
+@_exported public import PintleApple
+#else
+// On Linux `URLSession` is in FoundationNetworking, on Apple's systems in Foundation. With this export the same imports
+// compile on both.
+@_exported public import FoundationNetworking
+#endif

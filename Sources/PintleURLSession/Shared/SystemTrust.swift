@@ -31,6 +31,7 @@ struct SystemTrust: Sendable {
         let session = URLSession.pinned(
             to: try policy ?? PinningPolicy(hosts: []), configuration: configuration, delegate: delegate)
         defer { session.finishTasksAndInvalidate() }
-        return try await outcome.value(of: session.dataTask(with: request))
+        let task = session.dataTask(with: request)
+        return try await outcome.value(start: { task.resume() }, cancel: { task.cancel() })
     }
 }

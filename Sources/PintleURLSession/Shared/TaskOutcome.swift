@@ -1,9 +1,4 @@
-internal import Foundation
 internal import Pintle
-
-#if !PINTLE_APPLE
-internal import FoundationNetworking
-#endif
 
 /// The result of a task for an async caller. A cancelled task may be complete before the caller waits.
 final class TaskOutcome<Value: Sendable>: Sendable {
@@ -14,18 +9,18 @@ final class TaskOutcome<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Starts a task, and waits until its delegate has set the result. Cancelling the caller cancels the task.
-    func value(of task: URLSessionTask) async throws -> Value {
+    /// Starts a task, and waits until the result is set. Cancelling the caller cancels the task.
+    func value(start: () -> Void, cancel: @Sendable () -> Void) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result = state.withLock { state in
                     if state.result == nil { state.continuation = continuation }
                     return state.result
                 }
-                if let result { continuation.resume(with: result) } else { task.resume() }
+                if let result { continuation.resume(with: result) } else { start() }
             }
         } onCancel: {
-            task.cancel()
+            cancel()
         }
     }
 

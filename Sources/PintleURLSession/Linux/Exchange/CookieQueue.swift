@@ -13,8 +13,7 @@ final class CookieQueue: Sendable {
     struct Job: Sendable {
         let host: ServerName
         let isUrgent: Bool
-        /// The cookies; `nil` if there are none to store.
-        var jar: CookieJar?
+        var jar: CookieJar
         /// Returns `false` if the task has ended, so that its cookies are dropped.
         let isNeeded: @Sendable () -> Bool
         let completion: @Sendable () -> Void
@@ -69,7 +68,7 @@ final class CookieQueue: Sendable {
         addTurn(isUrgent: job.isUrgent) { [self] in
             var job = job
             let end = ProcessInfo.processInfo.systemUptime + Self.turn
-            let isOver = !job.isNeeded() || job.jar?.store(until: end) ?? true
+            let isOver = !job.isNeeded() || job.jar.store(until: end)
             guard isOver else { return addTurn(of: job) }
             let next = state.withLock { state -> Job? in
                 guard state.waiting[job.host]?.isEmpty == false else {

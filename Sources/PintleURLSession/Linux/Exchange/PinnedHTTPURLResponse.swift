@@ -1,24 +1,15 @@
 internal import Foundation
 public import FoundationNetworking
 
-/// A response with the verdict on the connection that it came over.
+/// A response with its head as the server sent it, and the verdict on the connection that it came over.
 final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
-    // `@unchecked`: the superclass is Sendable in the same way, and the added properties are constant.
-    let receipt: TrustReceipt?
-    /// A Boolean value that indicates whether libcurl can tell complete content from truncated content. See
-    /// ``ResponseHead/hasReliableEnd``.
-    let hasReliableEnd: Bool
-    /// A Boolean value that indicates whether the head has a field about freshness. Finding a field in Foundation's
-    /// response is expensive.
-    let mayBeFresh: Bool
-    /// A Boolean value that indicates whether the content is encoded, so that its decoded length is unknown.
-    let isEncoded: Bool
+    // `@unchecked`: the superclass is Sendable in the same way, and the added property is constant.
+
+    /// The head. Finding a field in it costs less than in Foundation's response.
+    let head: ResponseHead
 
     init?(_ head: ResponseHead, url: URL) {
-        receipt = head.receipt
-        hasReliableEnd = head.hasReliableEnd
-        mayBeFresh = head.has("cache-control") || head.has("expires")
-        isEncoded = head.values(of: "content-encoding").contains { $0.lowercased() != "identity" }
+        self.head = head
         var fields = head.joinedFields
         if fields.values.contains(where: { $0.utf8.count > Self.parsedLimit }) {
             fields = fields.filter { name, value in
@@ -35,16 +26,19 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
     private static let parsedLimit = 4_096
 
     required init?(coder: NSCoder) {
-        receipt = nil
-        hasReliableEnd = false
-        mayBeFresh = true
-        isEncoded = true
+        head = ResponseHead()
         super.init(coder: coder)
+    }
+
+    /// The length of the content in the form that the app gets. It is unknown for encoded content, which grows when it
+    /// is decoded.
+    var announcedContentLength: Int64 {
+        head.contentCoding == nil ? expectedContentLength : NSURLSessionTransferSizeUnknown
     }
 }
 
 extension URLResponse {
     /// The decision about the connection that this response came over. It is `nil` for a response from another session,
     /// over plain HTTP, or after archiving.
-    public var trustReceipt: TrustReceipt? { (self as? PinnedHTTPURLResponse)?.receipt }
+    public var trustReceipt: TrustReceipt? { (self as? PinnedHTTPURLResponse)?.head.receipt }
 }

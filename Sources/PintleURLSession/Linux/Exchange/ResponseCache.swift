@@ -70,7 +70,7 @@ final class ResponseCache: Sendable {
         guard first.response is PinnedHTTPURLResponse,
             let cached = Self.exactRequest(for: url).map({ store.cachedResponse(for: $0) }) ?? first,
             let response = cached.response as? PinnedHTTPURLResponse,
-            response === entry.response, response.receipt.map({ now < $0.validUntil }) ?? true
+            response === entry.response, response.head.receipt.map({ now < $0.validUntil }) ?? true
         else { return nil }
         return cached
     }

@@ -38,9 +38,7 @@ enum CacheRules {
         return fields.first { ($0.key.base as? String)?.lowercased() == "accept-encoding" }.map { "\($0.value)" }
     }
 
-    static func varies(_ response: HTTPURLResponse) -> Bool {
-        !(response.value(forHTTPHeaderField: "Vary") ?? "").isEmpty
-    }
+    static func varies(_ head: ResponseHead) -> Bool { !head.values(of: "vary").allSatisfy(\.isEmpty) }
 
     /// Returns `true` for a safe method (RFC 9110 section 9.2.1), which changes nothing, so that cached content stays
     /// valid.
@@ -49,43 +47,88 @@ enum CacheRules {
     }
 
     /// Returns `true` if a response may be stored.
-    static func mayStore(_ response: HTTPURLResponse) -> Bool {
-        guard statuses.contains(response.statusCode), response.value(forHTTPHeaderField: "WWW-Authenticate") == nil
-        else { return false }
+    static func mayStore(_ head: ResponseHead) -> Bool {
+        guard statuses.contains(head.status), !head.has("www-authenticate") else { return false }
         // Only `Accept-Encoding` is compared, so a response that varies by another field is not stored.
-        let choices = response.value(forHTTPHeaderField: "Vary") ?? ""
-        guard choices.isEmpty || choices.lowercased() == "accept-encoding" else { return false }
-        return !directives(of: response).has("no-store")
+        guard head.values(of: "vary").allSatisfy({ $0.isEmpty || $0.isField("accept-encoding") }) else { return false }
+        return !directives(of: head).has("no-store")
     }
 
     /// Returns the end of a response's freshness; `nil` if the server does not set it, or demands revalidation.
     ///
     /// - Parameter received: The time at which the response came.
-    static func end(of response: HTTPURLResponse, received: Date) -> Date? {
-        let directives = directives(of: response)
+    static func end(of head: ResponseHead, received: Date) -> Date? {
+        let directives = directives(of: head)
         guard !directives.has("no-cache") else { return nil }
         let seconds = directives.seconds("max-age")
-        guard seconds != nil || response.value(forHTTPHeaderField: "Expires") != nil else { return nil }
-        let sent = date("Date", of: response) ?? received
+        guard seconds != nil || head.has("expires") else { return nil }
+        let sent = date("date", of: head) ?? received
         let lifetime: TimeInterval
         if let seconds {
             lifetime = TimeInterval(seconds)
         } else {
-            guard let end = date("Expires", of: response) else { return nil }
+            guard let end = date("expires", of: head) else { return nil }
             lifetime = end.timeIntervalSince(sent)
         }
-        let age = response.value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } ?? 0
+        let age = head.values(of: "age").first.flatMap { TimeInterval($0) } ?? 0
         return received.addingTimeInterval(lifetime - max(age.isFinite ? age : 0, received.timeIntervalSince(sent), 0))
     }
 
-    private static func directives(of response: HTTPURLResponse) -> CacheDirectives {
-        CacheDirectives([response.value(forHTTPHeaderField: "Cache-Control") ?? ""])
+    private static func directives(of head: ResponseHead) -> CacheDirectives {
+        CacheDirectives(head.values(of: "cache-control"))
     }
 
     /// Parses a date in any of the three forms of RFC 9110 section 5.6.7. libcurl reads all of them.
-    private static func date(_ field: String, of response: HTTPURLResponse) -> Date? {
-        guard let text = response.value(forHTTPHeaderField: field) else { return nil }
+    private static func date(_ field: String, of head: ResponseHead) -> Date? {
+        guard let text = head.values(of: field).first else { return nil }
         let seconds = curl_getdate(text, nil)
         return seconds < 0 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds))
+    }
+}
+
+/// The directives of `Cache-Control` (RFC 9111 section 5.2), by lower-case name. Parts that do not fit the grammar are
+/// skipped.
+struct CacheDirectives {
+    private(set) var values: [String: String] = [:]
+
+    /// - Parameter fields: The values of the field, each of any length.
+    init(_ fields: [String]) {
+        for field in fields {
+            var isQuoted = false
+            // A comma in a quoted string is not a separator.
+            let parts = field.utf8.split { byte in
+                if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+                return byte == UInt8(ascii: ",") && !isQuoted
+            }
+            for part in parts {
+                let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                let name = Self.text(pair.first).lowercased()
+                if !name.isEmpty, values[name] == nil { values[name] = pair.count > 1 ? Self.text(pair.last) : "" }
+            }
+        }
+    }
+
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// Returns the seconds of a directive. A number that is too great becomes 2^31, as RFC 9111 section 1.2.2 requires.
+    /// An invalid number becomes 0, which means stale.
+    func seconds(_ name: String) -> Int? {
+        guard let text = values[name] else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return 0 }
+        return min(Int(text) ?? Self.limit, Self.limit)
+    }
+
+    private static let limit = 1 << 31
+
+    private static func text(_ bytes: Substring.UTF8View?) -> String {
+        String(Substring(bytes ?? Substring().utf8)).trimmed { " \t\"".utf8.contains($0) }
+    }
+}
+
+extension String {
+    fileprivate func trimmed(_ isDropped: (UInt8) -> Bool) -> String {
+        var rest = Array(utf8)[...].drop(while: isDropped)
+        while let last = rest.last, isDropped(last) { rest.removeLast() }
+        return String(decoding: rest, as: UTF8.self)
     }
 }

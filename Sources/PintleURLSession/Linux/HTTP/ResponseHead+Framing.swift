@@ -20,7 +20,7 @@ extension ResponseHead {
         guard status >= 200 else {
             // Interim responses must not have these fields (RFC 9110 section 8.6 and RFC 9112 section 6.1), but libcurl
             // 7.88 applies them to the final response. Old servers send a length of 0, which the final response must
-            // override: see `Transfer.readHeadLine`.
+            // override: see ``HeadReader``.
             return lengths.allSatisfy { $0 == "0" } && transferCodings.isEmpty && codings.isEmpty
                 ? nil : "an interim response has a field about content"
         }

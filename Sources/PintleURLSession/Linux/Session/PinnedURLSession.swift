@@ -116,13 +116,13 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     public override func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        dataTask(request, .data(completionHandler, onDelegateQueue: true))
+        dataTask(request, .data(completionHandler))
     }
 
     public override func dataTask(
         with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        dataTask(URLRequest(url: url), .data(completionHandler, onDelegateQueue: true))
+        dataTask(URLRequest(url: url), .data(completionHandler))
     }
 
     public override func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
@@ -137,14 +137,14 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        uploadTask(request, .data(bodyData ?? Data()), .data(completionHandler, onDelegateQueue: true))
+        uploadTask(request, .data(bodyData ?? Data()), .data(completionHandler))
     }
 
     public override func uploadTask(
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        uploadTask(request, .file(path: fileURL.path, size: nil), .data(completionHandler, onDelegateQueue: true))
+        uploadTask(request, .file(path: fileURL.path, size: nil), .data(completionHandler))
     }
 
     public override func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
@@ -162,13 +162,13 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     public override func downloadTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        downloadTask(request, .file(completionHandler, onDelegateQueue: true))
+        downloadTask(request, .file(completionHandler))
     }
 
     public override func downloadTask(
         with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        downloadTask(URLRequest(url: url), .file(completionHandler, onDelegateQueue: true))
+        downloadTask(URLRequest(url: url), .file(completionHandler))
     }
 
     /// Makes a task that fails when it is resumed. Foundation for Linux has no stream tasks: its own method is
@@ -214,7 +214,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        unresumableTask(.file(completionHandler, onDelegateQueue: true))
+        unresumableTask(.file(completionHandler))
     }
 }
 
@@ -249,5 +249,52 @@ extension PinnedURLSession {
             self, resources, request: URLRequest(url: URL(fileURLWithPath: "/")), content: .refused(refusal),
             delivery: delivery, isDownload: true)
         return PinnedDownloadTask(loader)
+    }
+}
+
+extension TaskLoader.Delivery {
+    fileprivate static func data(_ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void) -> Self {
+        .handler { data, _, response, error in handler(data, response, error) }
+    }
+
+    fileprivate static func file(_ handler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void) -> Self {
+        .handler { _, file, response, error in
+            handler(file?.url, response, error)
+            // The handler has to move the file before it returns.
+            file?.remove()
+        }
+    }
+}
+
+/// A guard that refuses every request that reaches Foundation's own loader, which cannot pin.
+///
+/// Calls on a pinned session do not get here, with one exception: `data(for:delegate:)`, `upload` and `download`.
+/// Foundation does not declare them `open`. So Swift calls Foundation's version if the file does not import this
+/// module, or if the argument for `delegate` is an optional. Foundation keeps that delegate to itself, so this class
+/// cannot hand the request to a pinned task.
+final class PinningURLProtocol: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+    override class func canInit(with task: URLSessionTask) -> Bool { true }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        let isSocket = task is URLSessionWebSocketTask || ["ws", "wss"].contains(request.url?.scheme?.lowercased())
+        let refusal = isSocket ? .webSocket : Self.refusal(of: task)
+        client?.urlProtocol(self, didFailWithError: URLError(refusal, url: request.url))
+    }
+
+    override func stopLoading() {}
+
+    private static func refusal(of task: URLSessionTask?) -> SessionRefusal {
+        let what =
+            switch task {
+            case is URLSessionDownloadTask: "a download"
+            case is URLSessionUploadTask: "an upload"
+            default: "a request"
+            }
+        return SessionRefusal(
+            .stockLoader, "\(what) of a PinnedURLSession reached Foundation's own loader, which cannot pin",
+            hint: "import PintleURLSession in the file that makes the call, and give `delegate:` a delegate or "
+                + "nil, not an optional variable (unwrap it); or use a task with a completion handler")
     }
 }

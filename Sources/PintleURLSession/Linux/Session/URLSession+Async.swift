@@ -1,6 +1,5 @@
 public import Foundation
 public import FoundationNetworking
-internal import Synchronization
 
 // Foundation's `data(for:delegate:)`, `upload` and `download` are public but not open, and make Foundation's own tasks.
 // The overloads below win in Swift's overload resolution:
@@ -37,7 +36,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, from: bodyData, delegate: .noDelegate)
         }
-        return try await session.load(request, .data(bodyData), nil)
+        return try await session.load(request, content: .data(bodyData), nil)
     }
 
     /// Uploads a file. The session reads the file while it sends it.
@@ -47,7 +46,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, fromFile: fileURL, delegate: .noDelegate)
         }
-        return try await session.load(request, .file(path: fileURL.path, size: nil), nil)
+        return try await session.load(request, content: .file(path: fileURL.path, size: nil), nil)
     }
 
     /// Downloads to a file in the temporary directory. The caller moves or removes the file.
@@ -100,7 +99,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, from: bodyData, delegate: Optional(delegate))
         }
-        return try await session.load(request, .data(bodyData), delegate)
+        return try await session.load(request, content: .data(bodyData), delegate)
     }
 
     /// Uploads a file with a delegate for this task, which the session calls in place of its own.
@@ -112,7 +111,7 @@ extension URLSession {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, fromFile: fileURL, delegate: Optional(delegate))
         }
-        return try await session.load(request, .file(path: fileURL.path, size: nil), delegate)
+        return try await session.load(request, content: .file(path: fileURL.path, size: nil), delegate)
     }
 
     /// Downloads to a file in the temporary directory, with a delegate for this task. The caller moves or removes the
@@ -173,68 +172,56 @@ extension URLSession {
 
 extension PinnedURLSession {
     fileprivate func load(
-        _ request: URLRequest, _ delegate: (any URLSessionTaskDelegate)?
+        _ request: URLRequest, content: RequestContent? = nil, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
-        try await run(delegate) { [resources] continuation in
-            TaskLoader(
-                self, resources, request: request,
-                delivery: .data({ continuation.resume($0, $1, $2) }, onDelegateQueue: false),
-                makeTask: { PinnedDataTask($0) })
-        }
-    }
-
-    fileprivate func load(
-        _ request: URLRequest, _ content: RequestContent, _ delegate: (any URLSessionTaskDelegate)?
-    ) async throws -> (Data, URLResponse) {
-        try await run(delegate) { [resources] continuation in
-            TaskLoader(
-                self, resources, request: request, content: content,
-                delivery: .data({ continuation.resume($0, $1, $2) }, onDelegateQueue: false),
-                makeTask: { PinnedUploadTask($0) })
-        }
+        let outcome = TaskOutcome<(Data, URLResponse)>()
+        let isUpload = content != nil
+        let loader = TaskLoader(
+            self, resources, request: request, content: content,
+            delivery: .caller(
+                { data, _, response, error in outcome.settle(data, response, error) },
+                makeTask: { isUpload ? PinnedUploadTask($0) : PinnedDataTask($0) }))
+        return try await run(loader, outcome, delegate)
     }
 
     fileprivate func download(
         _ request: URLRequest, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (URL, URLResponse) {
-        try await run(delegate) { [resources] continuation in
-            TaskLoader(
-                self, resources, request: request,
-                delivery: .file({ continuation.resume($0, $1, $2) }, onDelegateQueue: false), isDownload: true,
-                makeTask: { PinnedDownloadTask($0) })
-        }
+        let outcome = TaskOutcome<(URL, URLResponse)>()
+        let loader = TaskLoader(
+            self, resources, request: request,
+            delivery: .caller(
+                { _, file, response, error in
+                    file?.persist()
+                    outcome.settle(file?.url, response, error)
+                }, makeTask: { PinnedDownloadTask($0) }), isDownload: true)
+        return try await run(loader, outcome, delegate)
     }
 
-    private func run<Product: Sendable>(
-        _ delegate: (any URLSessionTaskDelegate)?,
-        _ make: (CheckedContinuation<(Product, URLResponse), any Error>) -> TaskLoader
+    private func run<Product>(
+        _ loader: TaskLoader, _ outcome: TaskOutcome<(Product, URLResponse)>, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Product, URLResponse) {
-        let cancellation = TaskCancellation()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let loader = make(continuation)
-                loader.admit()
-                // A progress that is current becomes the parent of a task that is made meanwhile.
-                let task = Progress.current() == nil ? nil : loader.task
-                if let delegate { loader.outbox.taskDelegate = delegate }
-                loader.resume()
-                withExtendedLifetime(task) {}
-                cancellation.watch(loader)
-            }
-        } onCancel: {
-            cancellation.cancel()
+        loader.admit()
+        if let delegate { loader.outbox.taskDelegate = delegate }
+        return try await outcome.value {
+            // A progress that is current becomes the parent of a task that is made meanwhile.
+            let task = Progress.current() == nil ? nil : loader.task
+            loader.resume()
+            withExtendedLifetime(task) {}
+        } cancel: {
+            loader.cancel()
         }
     }
 }
 
-extension CheckedContinuation where E == any Error {
-    fileprivate func resume<Product: Sendable>(
+extension TaskOutcome {
+    fileprivate func settle<Product>(
         _ product: Product?, _ response: URLResponse?, _ error: (any Error)?
-    ) where T == (Product, URLResponse) {
+    ) where Value == (Product, URLResponse) {
         if let product, let response {
-            resume(returning: (product, response))
+            settle(.success((product, response)))
         } else {
-            resume(throwing: error ?? URLError(.unknown))
+            settle(.failure(error ?? URLError(.unknown)))
         }
     }
 }
@@ -245,30 +232,4 @@ extension CheckedContinuation where E == any Error {
 /// Foundation's overloads, which take an optional delegate and cannot pin.
 public final class NoTaskDelegate: NSObject, URLSessionTaskDelegate, ExpressibleByNilLiteral, Sendable {
     public init(nilLiteral: ()) {}
-}
-
-/// Cancels a load when the Swift task that waits for it is cancelled. The cancellation may come before the loader exists.
-final class TaskCancellation: Sendable {
-    private struct State {
-        var isCancelled = false
-        var loader: TaskLoader?
-    }
-
-    private let state = Mutex(State())
-
-    func watch(_ loader: TaskLoader) {
-        let isCancelled = state.withLock { state in
-            state.loader = loader
-            return state.isCancelled
-        }
-        if isCancelled { loader.cancel() }
-    }
-
-    func cancel() {
-        let loader = state.withLock { state in
-            state.isCancelled = true
-            return state.loader
-        }
-        loader?.cancel()
-    }
 }

@@ -102,23 +102,16 @@ extension TaskLoader {
         }
     }
 
-    /// Passes the content of a cached response to the delegate.
-    func show(_ content: Data) {
-        guard !content.isEmpty, let delegate = contentDelegate as? any URLSessionDataDelegate else { return }
-        callbacks.send { session, task in
-            guard let task = task as? URLSessionDataTask else { return }
-            delegate.urlSession(session, dataTask: task, didReceive: content)
-        }
-    }
-
     /// Passes content to the delegate, if the delegate handles content.
     ///
     /// - Returns: `true` if the delegate's backlog is full and the transfer has to pause.
+    @discardableResult
     func showContent(_ data: Data, received: Int64) -> Bool {
-        let isDelegates = if case .delegate = delivery { true } else { false }
-        let delegate = isDelegates ? outbox.delegate : contentDelegate
+        let delegate = contentDelegate
         // A delegate without these methods must not hold up an async call.
-        guard isDelegates || delegate is any URLSessionDataDelegate || delegate is any URLSessionDownloadDelegate else {
+        guard !data.isEmpty,
+            delivery.isDelegate || delegate is any URLSessionDataDelegate || delegate is any URLSessionDownloadDelegate
+        else {
             return false
         }
         return callbacks.sendContent(isDownload ? nil : data, count: data.count, received: received) {
@@ -139,36 +132,25 @@ extension TaskLoader {
     // MARK: The end
 
     func finish(_ outcome: Machine.Outcome) {
-        let (content, file) = state.withLock { state in
+        let (content, received) = state.withLock { state in
             state.countdown = nil
             return state.content.removeAll()
         }
         // Keeps the task alive until the completion has run.
         let task = finishedTask
-        guard task != nil || isAsync else { return resources.registry.remove(self, from: session) }
+        guard task != nil || delivery.isCaller else { return resources.registry.remove(self, from: session) }
         let response = read(\.response)
         let error: URLError? = if case .failed(let error) = outcome { error } else { nil }
-        let succeeded = error == nil
-        let isQueued: Bool
+        // An incomplete file is deleted with its last reference.
+        let file = error == nil ? received : nil
         let complete: @Sendable () -> Void
         switch delivery {
-        case .data(let handler, let onDelegateQueue):
-            isQueued = onDelegateQueue
-            complete = { succeeded ? handler(content, response, nil) : handler(nil, nil, error) }
-        case .file(let handler, let onDelegateQueue):
-            isQueued = onDelegateQueue
-            complete = {
-                // The caller of an async function gets the file for good. A completion handler has to move it before it
-                // returns; then the file is deleted.
-                if succeeded, !onDelegateQueue { file?.persist() }
-                succeeded ? handler(file?.url, response, nil) : handler(nil, nil, error)
-                if onDelegateQueue || !succeeded { file?.remove() }
-            }
+        case .handler(let completion), .caller(let completion, _):
+            complete = { error == nil ? completion(content, file, response, nil) : completion(nil, nil, nil, error) }
         case .delegate:
-            isQueued = true
             let (delegate, session) = (outbox.delegate, session)
             complete = {
-                if let file, succeeded, let task = task as? URLSessionDownloadTask {
+                if let file, let task = task as? URLSessionDownloadTask {
                     (delegate as? any URLSessionDownloadDelegate)?
                         .urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
                 }
@@ -176,6 +158,7 @@ extension TaskLoader {
                 if let task { delegate?.urlSession(session, task: task, didCompleteWithError: error) }
             }
         }
+        let isQueued = !delivery.isCaller
         outbox.close(isQueued: isQueued) { [self] in
             if isQueued { complete() }
             resources.registry.remove(self, from: session)

@@ -34,10 +34,10 @@ extension TaskLoader: TransferEvents {
         forgetContent(changedBy: request, response)
         guard let running = carrier else { return [] }
         let server = transfer.request.url
-        let setsCookies = CookieJar(for: head, from: server, to: request, under: resources.settings) != nil
-        let reception = Reception(head, response, from: server, to: request, setsCookies: setsCookies)
-        let canAsk = reception.mayAsk && outbox.delegate != nil
-        advance { $0.receivedHead(reception, over: running, canAsk: canAsk) }
+        let cookies = CookieJar(for: head, from: server, to: request, under: resources.settings)
+        let received = ReceivedResponse(response, from: server, to: request, cookies: cookies)
+        let canAsk = received.mayAsk && outbox.delegate != nil
+        advance { $0.receivedHead(received, over: running, canAsk: canAsk) }
         // Read last: without a delegate, the actions above have already answered the question.
         return read { $0.hold(of: running) }
     }
@@ -69,7 +69,7 @@ extension TaskLoader: TransferEvents {
     }
 
     /// Prepares the download file and the cache candidate for the content of a response.
-    func accept(_ response: HTTPURLResponse, _ hop: Hop, _ running: RunningTransfer) {
+    func accept(_ response: PinnedHTTPURLResponse, _ hop: Hop, _ running: RunningTransfer) {
         let file: DownloadFile?
         do throws(SessionRefusal) {
             file = isDownload ? try DownloadFile() : nil
@@ -88,10 +88,9 @@ extension TaskLoader: TransferEvents {
     }
 
     /// Stores cookies on a queue of the session, so that the transport's thread does not wait.
-    func store(_ reception: Reception, _ hop: Hop, _ running: RunningTransfer) {
-        let jar = CookieJar(for: reception.head, from: reception.url, to: hop.request, under: resources.settings)
+    func store(_ cookies: CookieJar, _ running: RunningTransfer) {
         let job = CookieQueue.Job(
-            host: reception.url.endpoint.host, isUrgent: running.transfer.isCovered, jar: jar,
+            host: running.transfer.request.url.endpoint.host, isUrgent: running.transfer.isCovered, jar: cookies,
             isNeeded: { [self] in read { $0.isStoringCookies(over: running) } },
             completion: { [self] in
                 let canAsk = outbox.delegate != nil

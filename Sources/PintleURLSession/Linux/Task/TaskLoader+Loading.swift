@@ -105,21 +105,20 @@ extension TaskLoader {
 
     /// Returns what the cache has to know about a response, or `nil` if the response must not be stored.
     func cacheCandidate(
-        _ response: HTTPURLResponse, to request: URLRequest, in generation: PolicyGeneration
+        _ response: PinnedHTTPURLResponse, to request: URLRequest, in generation: PolicyGeneration
     ) -> CacheCandidate? {
+        let (head, received) = (response.head, Date())
         // A cache must not store a response that may be incomplete (RFC 9111 section 3.3).
-        guard let own = response as? PinnedHTTPURLResponse, own.hasReliableEnd else { return nil }
-        let received = Date()
-        let end = own.mayBeFresh ? CacheRules.end(of: response, received: received) : nil
+        guard resources.cache.urlCache != nil, head.hasReliableEnd else { return nil }
+        let end = CacheRules.end(of: head, received: received)
         // A response without a freshness lifetime is useful only for requests that accept stale responses.
         guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),
-            CacheRules.mayStore(response), response.expectedContentLength <= Int64(resources.cache.sizeLimit)
+            CacheRules.mayStore(head), response.expectedContentLength <= Int64(resources.cache.sizeLimit)
         else { return nil }
-        let isDelegates = if case .delegate = delivery { true } else { false }
         return CacheCandidate(
             response: response, request: request, generation: generation, received: received, end: end,
-            varies: CacheRules.varies(response), acceptedCodings: acceptedCodings(of: request),
-            content: isDelegates ? Data() : nil)
+            varies: CacheRules.varies(head), acceptedCodings: acceptedCodings(of: request),
+            content: delivery.isDelegate ? Data() : nil)
     }
 
     /// Stores a complete response in the cache, unless the delegate objects.

@@ -12,9 +12,23 @@ final class TaskLoader: Sendable {
 
     /// The receiver of the result.
     enum Delivery: Sendable {
+        /// Receives the content or the file of a download, and the response; or else only the error.
+        typealias Completion = @Sendable (Data?, DownloadFile?, URLResponse?, URLError?) -> Void
+
         case delegate
-        case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void, onDelegateQueue: Bool)
-        case file(@Sendable (URL?, URLResponse?, (any Error)?) -> Void, onDelegateQueue: Bool)
+        /// A completion handler, which is called on the delegate queue.
+        case handler(Completion)
+        /// An async call, which continues at once. It has a task object only if something asks for it.
+        case caller(Completion, makeTask: @Sendable (TaskLoader) -> URLSessionTask)
+
+        /// A Boolean value that indicates whether the delegate gets the content piece by piece.
+        var isDelegate: Bool {
+            if case .delegate = self { true } else { false }
+        }
+
+        var isCaller: Bool {
+            if case .caller = self { true } else { false }
+        }
     }
 
     struct State {
@@ -33,35 +47,28 @@ final class TaskLoader: Sendable {
     let isDownload: Bool
     let outbox: DelegateOutbox
     let state: Mutex<State>
-    /// Makes the task object of an async call. `nil` if the app made the task.
-    private let makeTask: (@Sendable (TaskLoader) -> URLSessionTask)?
     /// Held while the task object is made, so that there is only one.
     private let making = Mutex(())
 
     init(
         _ session: URLSession, _ resources: SessionResources, request: URLRequest, content: RequestContent? = nil,
-        delivery: Delivery, isDownload: Bool = false, makeTask: (@Sendable (TaskLoader) -> URLSessionTask)? = nil
+        delivery: Delivery, isDownload: Bool = false
     ) {
         self.session = session
         self.resources = resources
         self.delivery = delivery
         self.isDownload = isDownload
-        self.makeTask = makeTask
         originalRequest = request
         identifier = resources.registry.makeIdentifier()
         outbox = DelegateOutbox(session)
-        let keepsContent = if case .delegate = delivery { false } else { true }
         let hop = Hop(request: request, content: content ?? RequestContent(of: request))
-        state = Mutex(State(machine: Machine(hop), content: ResponseContent(isKept: keepsContent)))
+        state = Mutex(State(machine: Machine(hop), content: ResponseContent(isKept: !delivery.isDelegate)))
     }
-
-    /// A Boolean value that indicates whether the loader belongs to an async call, which has no task object of its own.
-    var isAsync: Bool { makeTask != nil }
 
     /// Connects the loader with the task object that the app sees.
     func attach(_ task: URLSessionTask) {
         outbox.task = task
-        if !isAsync { admit(task) }
+        if !delivery.isCaller { admit(task) }
         task.progress.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
@@ -77,7 +84,7 @@ final class TaskLoader: Sendable {
     /// Foundation's initializer is expensive, and most async calls end without anyone seeing their task. So the object of
     /// an async call is made when this property is read: for a delegate, and for the session's list of tasks.
     var task: URLSessionTask? {
-        guard let makeTask else { return outbox.task }
+        guard case .caller(_, let makeTask) = delivery else { return outbox.task }
         return making.withLock { _ in
             if let task = outbox.task { return task }
             let task = makeTask(self)
@@ -127,12 +134,12 @@ final class TaskLoader: Sendable {
             case .askForCredential(let pending, let running): ask(for: pending, running.transfer)
             case .askAboutResponse(let response, let running): ask(about: response, running?.transfer)
             case .showResponse(let response): show(response)
-            case .showContent(let cached): show(cached.data)
+            case .showContent(let cached): showContent(cached.data, received: Int64(cached.data.count))
             case .start(let running, let hop): start(running, hop)
             case .adjustSuspension(let running): adjustSuspension(of: running)
             case .release(let running, let hold): running.transport.release(running.transfer, hold)
             case .cancelTransfer(let running): running.transport.cancel(running.transfer)
-            case .storeCookies(let reception, let hop, let running): store(reception, hop, running)
+            case .storeCookies(let cookies, let running): store(cookies, running)
             case .storeCredential(let authorization):
                 resources.credentials.store(authorization.credential, for: authorization.space)
             case .accept(let response, let hop, let running): accept(response, hop, running)
@@ -149,19 +156,20 @@ final class TaskLoader: Sendable {
     var contentDelegate: (any URLSessionTaskDelegate)? {
         switch delivery {
         case .delegate: outbox.delegate
-        case .data(_, let isHandler), .file(_, let isHandler): isHandler ? nil : outbox.taskDelegate
+        case .handler: nil
+        case .caller: outbox.taskDelegate
         }
     }
 
     /// The way in which the delegate takes part in a response.
     var listener: Machine.Listener {
         guard !isDownload, contentDelegate is any URLSessionDataDelegate else { return .none }
-        return if case .delegate = delivery { .asked } else { .informed }
+        return delivery.isDelegate ? .asked : .informed
     }
 
     private func keepTask() {
         let task = outbox.task
-        if task != nil || isAsync { resources.registry.insert(task, self) }
+        if task != nil || delivery.isCaller { resources.registry.insert(task, self) }
     }
 
     /// The task object at the end of the task, if there is one. None is made afterwards without a complete progress.
@@ -234,5 +242,29 @@ extension TaskStateMachine<RunningTransfer> {
     /// Returns the carrier of a transfer, or `nil` if it is not the current transfer of a live task.
     func carrier(of transfer: Transfer) -> RunningTransfer? {
         carrier.flatMap { $0.transfer === transfer ? $0 : nil }
+    }
+}
+
+/// A timer that runs an action at a deadline, unless this object is released first.
+///
+/// `@unchecked`: the timer is constant, and dispatch sources may be used on any thread.
+final class Countdown: @unchecked Sendable {
+    private let timer: any DispatchSourceTimer
+
+    /// The longest delay in seconds: a hundred years, the limit of Foundation's clocks.
+    private static let limit = 3_155_760_000.0
+
+    /// - Parameters:
+    ///   - uptime: the deadline, as system uptime in seconds.
+    ///   - action: a closure that is called at most once, on a thread of the Dispatch pool.
+    init(to uptime: Double, _ action: @escaping @Sendable () -> Void) {
+        timer = DispatchSource.makeTimerSource()
+        timer.schedule(deadline: .now() + min(max(0, uptime - ProcessInfo.processInfo.systemUptime), Self.limit))
+        timer.setEventHandler(handler: action)
+        timer.resume()
+    }
+
+    deinit {
+        timer.cancel()
     }
 }

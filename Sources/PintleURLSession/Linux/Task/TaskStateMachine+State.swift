@@ -35,19 +35,19 @@ extension TaskStateMachine {
     /// The progress of a transfer.
     enum Stage: Sendable {
         case loading
-        case storingCookies(Reception)
+        case storingCookies(ReceivedResponse)
         /// The transfer is held until the delegate answers.
         case asking(Question)
         /// The loader prepares a file or buffer for the content.
-        case accepting(HTTPURLResponse, isHeld: Bool)
+        case accepting(PinnedHTTPURLResponse, isHeld: Bool)
         case receiving
         /// The content belongs to a redirect or a challenge, not to the final response. It is read and discarded so
         /// that the connection can be reused.
-        case passing(next: Hop, discarded: Int)
+        case discarding(before: Hop, count: Int)
     }
 
     enum Question: Sendable {
-        case redirect(HTTPURLResponse)
+        case redirect(PinnedHTTPURLResponse)
         case credential(PendingChallenge)
         /// The delegate is asked whether it wants the content.
         case response
@@ -105,7 +105,7 @@ extension TaskStateMachine {
         /// Starts a timer for the task's deadline, while no transfer runs that would check it.
         case startCountdown
         case askForStream(Hop)
-        case askAboutRedirect(HTTPURLResponse, to: URLRequest, Carrier)
+        case askAboutRedirect(PinnedHTTPURLResponse, to: URLRequest, Carrier)
         case askForCredential(PendingChallenge, Carrier)
         /// Asks the delegate whether it wants the content. A response from the cache has no carrier.
         case askAboutResponse(URLResponse, Carrier?)
@@ -118,11 +118,11 @@ extension TaskStateMachine {
         case release(Carrier, TransferHold)
         case cancelTransfer(Carrier)
         /// Stores the cookies of a response. The loader then calls ``TaskStateMachine/storedCookies(over:canAsk:)``.
-        case storeCookies(Reception, Hop, Carrier)
+        case storeCookies(CookieJar, Carrier)
         /// Stores a credential that the server has accepted.
         case storeCredential(Authorization)
         /// Prepares a file or buffer for the content. The loader then calls ``TaskStateMachine/accepted(over:by:)``.
-        case accept(HTTPURLResponse, Hop, Carrier)
+        case accept(PinnedHTTPURLResponse, Hop, Carrier)
         /// Stores the response in the cache, if it is a candidate.
         case storeResponse
         case finish(Outcome)

@@ -72,7 +72,7 @@ extension TaskStateMachine {
         case .storingCookies: return [.answer, .choice, .cookies]
         case .asking(.redirect), .asking(.credential), .accepting(_, isHeld: true): return [.answer, .choice]
         case .asking(.response): return .answer
-        case .loading, .accepting, .receiving, .passing: return []
+        case .loading, .accepting, .receiving, .discarding: return []
         }
     }
 
@@ -89,18 +89,6 @@ extension TaskStateMachine.Live {
     var carrier: Carrier? {
         guard case .transferring(let carrier, _, _) = step else { return nil }
         return carrier
-    }
-}
-
-extension HTTPURLResponse {
-    /// The length of the content in the form that the app gets. It is unknown for encoded content, which grows when it
-    /// is decoded.
-    var announcedContentLength: Int64 {
-        if let own = self as? PinnedHTTPURLResponse {
-            return own.isEncoded ? NSURLSessionTransferSizeUnknown : expectedContentLength
-        }
-        let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
-        return coding.lowercased() == "identity" ? expectedContentLength : NSURLSessionTransferSizeUnknown
     }
 }
 

@@ -190,20 +190,20 @@ extension TaskStateMachine {
     /// Handles the head of a response.
     ///
     /// - Parameter canAsk: A Boolean value that indicates whether there is a delegate.
-    mutating func receivedHead(_ reception: Reception, over carrier: Carrier, canAsk: Bool) -> [Action] {
+    mutating func receivedHead(_ received: ReceivedResponse, over carrier: Carrier, canAsk: Bool) -> [Action] {
         guard case (var live, let hop, .loading)? = transfer(carrier) else { return [] }
-        guard reception.setsCookies else {
-            return proceed(reception, carrier, hop, &live, isHeld: false, canAsk: canAsk)
+        guard let cookies = received.cookies else {
+            return proceed(received, carrier, hop, &live, isHeld: false, canAsk: canAsk)
         }
-        live.step = .transferring(carrier, hop, .storingCookies(reception))
+        live.step = .transferring(carrier, hop, .storingCookies(received))
         state = .live(live)
-        return [.storeCookies(reception, hop, carrier)]
+        return [.storeCookies(cookies, carrier)]
     }
 
     /// Handles the event that the cookies of the response are stored.
     mutating func storedCookies(over carrier: Carrier, canAsk: Bool) -> [Action] {
-        guard case (var live, let hop, .storingCookies(let reception))? = transfer(carrier) else { return [] }
-        return proceed(reception, carrier, hop, &live, isHeld: true, canAsk: canAsk)
+        guard case (var live, let hop, .storingCookies(let received))? = transfer(carrier) else { return [] }
+        return proceed(received, carrier, hop, &live, isHeld: true, canAsk: canAsk)
     }
 
     /// Handles the event that the file or buffer for the content is ready.
@@ -232,8 +232,8 @@ extension TaskStateMachine {
         case .receiving:
             progress.received += Int64(count)
             return .keep
-        case .passing(let next, let discarded):
-            live.step = .transferring(carrier, hop, .passing(next: next, discarded: discarded + count))
+        case .discarding(let next, let discarded):
+            live.step = .transferring(carrier, hop, .discarding(before: next, count: discarded + count))
             state = .live(live)
             return discarded + count > Self.discardLimit ? .refuse : .discard
         // The transfer is held. Without this piece the content must not pass for complete.
@@ -262,9 +262,9 @@ extension TaskStateMachine {
         guard case (var live, let hop, let stage)? = transfer(carrier) else { return [] }
         switch (stage, failure) {
         // The task's deadline has passed too, so do not start its next request.
-        case (.passing, .timedOut) where live.deadline <= uptime(): return end(.timedOut)
+        case (.discarding, .timedOut) where live.deadline <= uptime(): return end(.timedOut)
         // The next request does not depend on how the discarded content ended.
-        case (.passing(let next, _), _): return begin(next, &live, after: carrier)
+        case (.discarding(let next, _), _): return begin(next, &live, after: carrier)
         case (.loading, .superseded) where live.supersessions < Self.supersessionLimit:
             live.supersessions += 1
             return begin(hop, &live, after: carrier)
@@ -325,10 +325,10 @@ extension TaskStateMachine {
 
     /// - Parameter isHeld: A Boolean value that indicates whether the transfer is held, so that it has to be released.
     private mutating func proceed(
-        _ reception: Reception, _ carrier: Carrier, _ hop: Hop, _ live: inout Live, isHeld: Bool, canAsk: Bool
+        _ received: ReceivedResponse, _ carrier: Carrier, _ hop: Hop, _ live: inout Live, isHeld: Bool, canAsk: Bool
     ) -> [Action] {
-        let response = reception.response
-        switch reception.meaning {
+        let response = received.response
+        switch received.meaning {
         case .refused(let refusal): return failed(.refused(refusal), over: carrier)
         case .redirect(let next):
             live.redirects += 1
@@ -341,18 +341,18 @@ extension TaskStateMachine {
             state = .live(live)
             return [.askAboutRedirect(response, to: next, carrier)]
         case .challenge(let offers) where !offers.isEmpty:
-            switch live.authentication.receiveChallenge(offers, from: reception.url) {
+            switch live.authentication.receiveChallenge(offers, from: received.url) {
             case .giveUp: return accept(response, carrier, hop, &live, isHeld: isHeld)
             case .renewed: return follow(hop.request, carrier, hop, &live, isHeld: isHeld)
             case .ask:
-                let pending = PendingChallenge(response: response, url: reception.url, offers: offers)
+                let pending = PendingChallenge(response: response, url: received.url, offers: offers)
                 live.step = .transferring(carrier, hop, .asking(.credential(pending)))
                 state = .live(live)
                 return [.askForCredential(pending, carrier)]
             }
         case .challenge: return accept(response, carrier, hop, &live, isHeld: isHeld)
         case .content:
-            let accepted = live.authentication.accepted(by: reception.url)
+            let accepted = live.authentication.accepted(by: received.url)
             let actions = accept(response, carrier, hop, &live, isHeld: isHeld)
             return accepted.map { [.storeCredential($0)] + actions } ?? actions
         }
@@ -361,13 +361,13 @@ extension TaskStateMachine {
     private mutating func follow(
         _ next: URLRequest, _ carrier: Carrier, _ hop: Hop, _ live: inout Live, isHeld: Bool
     ) -> [Action] {
-        live.step = .transferring(carrier, hop, .passing(next: hop.following(with: next), discarded: 0))
+        live.step = .transferring(carrier, hop, .discarding(before: hop.following(with: next), count: 0))
         state = .live(live)
         return isHeld ? [.release(carrier, [.answer, .choice])] : []
     }
 
     private mutating func accept(
-        _ response: HTTPURLResponse, _ carrier: Carrier, _ hop: Hop, _ live: inout Live, isHeld: Bool
+        _ response: PinnedHTTPURLResponse, _ carrier: Carrier, _ hop: Hop, _ live: inout Live, isHeld: Bool
     ) -> [Action] {
         live.step = .transferring(carrier, hop, .accepting(response, isHeld: isHeld))
         state = .live(live)

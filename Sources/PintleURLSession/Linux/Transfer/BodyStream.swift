@@ -15,7 +15,7 @@ final class BodyStream: @unchecked Sendable {
         var isOver = false
         var hasFailed = false
         var isAwaited = false
-        var hasGiven = false
+        var isBegun = false
         var whenReady: (@Sendable () -> Void)?
     }
 
@@ -34,7 +34,7 @@ final class BodyStream: @unchecked Sendable {
     }
 
     /// A Boolean value that indicates whether no byte was read yet, so that a request can still send the whole stream.
-    var isWhole: Bool { state.withLock { !$0.hasGiven } }
+    var isWhole: Bool { state.withLock { !$0.isBegun } }
 
     /// Sets the callback, which runs on any thread once there are bytes to read again.
     func whenReady(_ action: @escaping @Sendable () -> Void) {
@@ -42,24 +42,24 @@ final class BodyStream: @unchecked Sendable {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyReader.Piece {
-        let (piece, wantsMore) = state.withLock { state -> (BodyReader.Piece, Bool) in
-            let given = state.ready.prefix(buffer.count)
-            buffer.copyBytes(from: given)
-            state.ready = state.ready.dropFirst(given.count)
+        let (result, wantsMore) = state.withLock { state -> (BodyReader.Piece, Bool) in
+            let piece = state.ready.prefix(buffer.count)
+            buffer.copyBytes(from: piece)
+            state.ready = state.ready.dropFirst(piece.count)
             let wantsMore = !state.isReading && !state.isOver && state.ready.count < Self.pieceSize
             state.isReading = state.isReading || wantsMore
-            if given.isEmpty {
+            if piece.isEmpty {
                 guard state.isOver else {
                     state.isAwaited = true
                     return (.later, wantsMore)
                 }
                 return (state.hasFailed ? .failed : .bytes(0), false)
             }
-            state.hasGiven = true
-            return (.bytes(given.count), wantsMore)
+            state.isBegun = true
+            return (.bytes(piece.count), wantsMore)
         }
         if wantsMore { queue.async { self.readAhead() } }
-        return piece
+        return result
     }
 
     private func readAhead() {
@@ -69,7 +69,7 @@ final class BodyStream: @unchecked Sendable {
         // A subclass of the app's may return any count, even more than it wrote. The prefix keeps the result inside the
         // buffer: a wrong count sends zeros, never other memory.
         let piece = buffer.prefix(max(0, count))
-        let whoWaits = state.withLock { state -> (@Sendable () -> Void)? in
+        let callback = state.withLock { state -> (@Sendable () -> Void)? in
             state.isReading = false
             state.hasFailed = count < 0
             state.isOver = count <= 0
@@ -77,6 +77,6 @@ final class BodyStream: @unchecked Sendable {
             defer { state.isAwaited = false }
             return state.isAwaited ? state.whenReady : nil
         }
-        whoWaits?()
+        callback?()
     }
 }

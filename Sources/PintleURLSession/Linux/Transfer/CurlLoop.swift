@@ -95,13 +95,13 @@ final class CurlLoop: @unchecked Sendable {
             completions.beginTurn()
             runCommands()
             curl_multi_perform(multi, &running)
-            for transfer in work.removeStreams() {
+            for transfer in takeAll(&work.streams) {
                 scheduleCheck(of: transfer)
                 startNext(for: transfer)
             }
             // A command that was sent before a response came takes effect before the response is reported.
             runCommands()
-            handOver()
+            deliverContent()
             collect()
             endBroken()
             endOverdue()
@@ -109,7 +109,7 @@ final class CurlLoop: @unchecked Sendable {
             completions.endTurn()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             let mayWait = inbox.withLock { inbox in
-                inbox.isWaiting = inbox.commands.isEmpty && !work.hasGathered
+                inbox.isWaiting = inbox.commands.isEmpty && work.receiving.isEmpty
                 return inbox.isWaiting
             }
             if mayWait { wait() }
@@ -129,11 +129,11 @@ final class CurlLoop: @unchecked Sendable {
 
     private func wait() {
         var ready: CInt = 0
-        curl_multi_poll(multi, nil, 0, patience, &ready)
+        curl_multi_poll(multi, nil, 0, longestWait, &ready)
     }
 
     /// The longest wait in milliseconds: until the next deadline or check. libcurl's own timers may end the wait earlier.
-    private var patience: CInt {
+    private var longestWait: CInt {
         let next = min(nextDeadline, nextStreamCheck) - ProcessInfo.processInfo.systemUptime
         return CInt(max(0, min(next, 3_600)) * 1_000) + 1
     }
@@ -169,13 +169,13 @@ final class CurlLoop: @unchecked Sendable {
             case .cancel(let transfer):
                 remove(transfer)
                 transfer.end(.cancelled)
-                waiting[ObjectIdentifier(transfer)] = nil
+                updateWaiting(transfer)
             case .hold(let transfer, let hold): transfer.holds.formUnion(hold)
             case .release(let transfer, let hold):
                 transfer.release(hold)
                 endIfFaulty(transfer)
                 scheduleCheck(of: transfer)
-                if transfer.isOver { waiting[ObjectIdentifier(transfer)] = nil }
+                updateWaiting(transfer)
                 // The queue may have skipped the transfer while it was suspended.
                 if hold.contains(.suspended), transfer.handle == nil { startNext(for: transfer) }
             case .retire:
@@ -246,12 +246,12 @@ final class CurlLoop: @unchecked Sendable {
         curl_easy_cleanup(handle)
     }
 
-    private func handOver() {
-        for transfer in work.removeGathered() {
-            transfer.handOver()
+    private func deliverContent() {
+        for transfer in takeAll(&work.receiving) {
+            transfer.deliver()
             transfer.proceed()
             endIfFaulty(transfer)
-            if transfer.isOver { waiting[ObjectIdentifier(transfer)] = nil }
+            updateWaiting(transfer)
         }
     }
 
@@ -262,7 +262,11 @@ final class CurlLoop: @unchecked Sendable {
         }
         if transfer.handle != nil { remove(transfer) }
         transfer.end(CURLE_WRITE_ERROR)
-        waiting[ObjectIdentifier(transfer)] = transfer.isOver ? nil : transfer
+        updateWaiting(transfer)
+    }
+
+    private func updateWaiting(_ transfer: Transfer) {
+        waiting[ObjectIdentifier(transfer)] = transfer.isWaiting ? transfer : nil
     }
 
     // MARK: Ends
@@ -284,14 +288,14 @@ final class CurlLoop: @unchecked Sendable {
                 // Reported first, because closing a connection takes longer. An async call goes on after the turn.
                 transfer.end(result)
                 remove(transfer)
-                if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
+                updateWaiting(transfer)
             }
         }
     }
 
     /// Ends the transfers over connections that libcurl cannot read any more.
     private func endBroken() {
-        let broken = work.removeBroken()
+        let broken = takeAll(&work.broken)
         guard !broken.isEmpty else { return }
         for transfer in transfers.values {
             guard let judge = transfer.state.connection?.judge, broken.contains(where: { $0 === judge }) else {
@@ -315,11 +319,11 @@ final class CurlLoop: @unchecked Sendable {
         let queued = queues.waiting.filter(isOverdue)
         queues.remove(queued)
         let others = (Array(transfers.values) + Array(waiting.values)).filter(isOverdue)
-        for transfer in others {
-            remove(transfer)
-            waiting[ObjectIdentifier(transfer)] = nil
+        for transfer in others { remove(transfer) }
+        for transfer in queued + others {
+            transfer.end(.timedOut)
+            updateWaiting(transfer)
         }
-        for transfer in queued + others { transfer.end(.timedOut) }
     }
 
     private func checkStreams() {
@@ -345,4 +349,20 @@ final class CurlLoop: @unchecked Sendable {
             }
         return min(start + transfer.request.idleTimeout, transfer.request.deadline)
     }
+}
+
+/// The work that the transfers of a loop leave for the loop. Use it only on the transport's thread.
+final class LoopWork {
+    /// The transfers that have received content, or have more to decode.
+    var receiving: [Transfer] = []
+    /// The transfers whose connection turned out to carry several at a time, so that queued ones may start.
+    var streams: [Transfer] = []
+    /// The connections whose other transfers must end.
+    var broken: [HandshakeJudge] = []
+}
+
+/// Removes and returns all elements. Elements that are added meanwhile are left for the next turn.
+private func takeAll<Element>(_ list: inout [Element]) -> [Element] {
+    defer { list = [] }
+    return list
 }

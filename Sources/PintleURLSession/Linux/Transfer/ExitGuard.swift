@@ -22,7 +22,7 @@ enum ExitGuard {
 
     /// The longest wait for the loops, in milliseconds. A handshake with a verdict takes a few milliseconds. The exit
     /// does not wait longer for slower loops.
-    private static let patience = 2_000
+    private static let longestWait = 2_000
 
     static func enter(_ loop: CurlLoop) {
         _ = isRegistered
@@ -42,7 +42,7 @@ enum ExitGuard {
 
     private static func stopLoops() {
         isEnding.store(true, ordering: .releasing)
-        for _ in 0..<patience {
+        for _ in 0..<longestWait {
             let loops = running.withLock { $0.values.map(\.loop) }
             guard !loops.isEmpty else { return }
             for loop in loops { loop?.wake() }

@@ -47,9 +47,9 @@ extension Transfer {
         guard hasHead else { return fail(.head("there is content before the head of the response is over")) }
         guard state.connection?.isBroken != true else { return fail(.frames) }
         guard state.fault == nil, let bytes, count > 0, !isOver else { return 0 }
-        if state.content.isEmpty { work?.addGathered(self) }
+        if state.content.isEmpty { work?.receiving.append(self) }
         state.content.append(UnsafeRawBufferPointer(start: bytes, count: count))
-        if state.content.isFull { handOver() }
+        if state.content.isFull { deliver() }
         return state.fault == nil ? count : 0
     }
 
@@ -57,7 +57,7 @@ extension Transfer {
         lastActivity = ProcessInfo.processInfo.systemUptime
         guard let reader = state.bodyReader else { return 0 }
         // Report received content first, so that events keep their order.
-        handOver()
+        deliver()
         // A pending delegate answer or a backlog pauses receiving only. Sending stops only when the task is suspended.
         guard !holds.contains(.suspended) else {
             state.pauses.insert(.sending)
@@ -98,15 +98,46 @@ extension Transfer {
 
 // MARK: Received content
 
-extension Transfer {
-    /// Hands gathered content to the task: all of it, or the next decoded piece. The task may hold the transfer, or fail
-    /// to store the content, which counts as a loss.
-    func handOver() {
-        if let decoder = state.decoder { return handOverPiece(from: decoder) }
-        if !state.content.isEmpty { handOver(state.content.removeAll()) }
+/// A buffer for the content that libcurl delivers in one turn of the loop, so that the task gets one event for all of it.
+/// libcurl delivers content in TLS records of at most 16 KiB.
+struct ContentBuffer {
+    /// The number of bytes after which the content is delivered at once.
+    static let limit = 256 << 10
+    private static let firstCapacity = 64 << 10
+    /// The size in bytes of a record after which more records are likely to follow.
+    private static let likelyFullRecord = 8 << 10
+
+    private var bytes = Data()
+
+    var isEmpty: Bool { bytes.isEmpty }
+    var isFull: Bool { bytes.count >= Self.limit }
+
+    mutating func append(_ piece: UnsafeRawBufferPointer) {
+        if bytes.isEmpty {
+            if piece.count >= Self.likelyFullRecord { bytes.reserveCapacity(Self.firstCapacity) }
+        } else if bytes.count <= Self.firstCapacity, bytes.count + piece.count > Self.firstCapacity {
+            // In one step, because each step copies the content that is there.
+            bytes.reserveCapacity(Self.limit + Self.firstCapacity)
+        }
+        bytes.append(contentsOf: piece)
     }
 
-    private func handOver(_ piece: Data) {
+    @discardableResult
+    mutating func removeAll() -> Data {
+        defer { bytes = Data() }
+        return bytes
+    }
+}
+
+extension Transfer {
+    /// Delivers the buffered content to the task: all of it, or the next decoded piece. The task may hold the transfer, or fail
+    /// to store the content, which counts as a loss.
+    func deliver() {
+        if let decoder = state.decoder { return deliverDecoded(from: decoder) }
+        if !state.content.isEmpty { deliver(state.content.removeAll()) }
+    }
+
+    private func deliver(_ piece: Data) {
         guard let events else { return }
         if let more = events.transfer(self, didReceive: piece) {
             holds.formUnion(more)
@@ -117,7 +148,7 @@ extension Transfer {
 
     /// Decodes a piece, unless the task takes none now. The loop decodes the next one in its next turn, so that no
     /// response occupies its thread, and nothing more is received until everything is decoded.
-    private func handOverPiece(from decoder: ContentDecoder) {
+    private func deliverDecoded(from decoder: ContentDecoder) {
         guard holds.subtracting(.decoding).isEmpty, !isOver, state.fault == nil else { return }
         var piece = Data()
         do throws(ContentDecoder.Fault) {
@@ -129,16 +160,16 @@ extension Transfer {
         } catch {
             fail(.coding(error.text))
         }
-        if !piece.isEmpty { handOver(piece) }
+        if !piece.isEmpty { deliver(piece) }
         guard !decoder.needsInput || !state.content.isEmpty else {
             holds.remove(.decoding)
             return
         }
         holds.insert(.decoding)
-        if holds == .decoding { work?.addGathered(self) }
+        if holds == .decoding { work?.receiving.append(self) }
     }
 
-    /// Continues after content was handed over or a hold was removed.
+    /// Continues after content was delivered or a hold was removed.
     func proceed() {
         if mayReportEnd { return reportEnd() }
         if holds.isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
@@ -169,7 +200,7 @@ extension Transfer {
     /// Removes reasons to hold the transfer. An empty set reports that there is more content to send.
     func release(_ hold: TransferHold) {
         holds.subtract(hold)
-        if holds.subtracting(.decoding).isEmpty { handOver() }
+        if holds.subtracting(.decoding).isEmpty { deliver() }
         proceed()
     }
 
@@ -197,7 +228,7 @@ extension Transfer {
     private func checkFrames() {
         guard let judge = state.connection?.judge, !judge.isBroken, state.isStream, hasFrameError else { return }
         judge.isBroken = true
-        work?.addBroken(judge)
+        work?.broken.append(judge)
         set(CURLOPT_FORBID_REUSE, 1)
     }
 

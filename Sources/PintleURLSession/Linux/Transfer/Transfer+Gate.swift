@@ -79,7 +79,7 @@ extension Transfer {
         connection.judge?.addTransfer()
         chooseEndOfContent()
         guard connection.isStream else { return }
-        work?.addStream(self)
+        work?.streams.append(self)
         watchFrames()
     }
 }

@@ -38,13 +38,15 @@ extension Transfer {
         // it decodes a whole piece at once, and keeps what a paused transfer does not take.
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.bufferSize : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
-        // Without TLS, a kept connection cannot be examined before a request; see `isFit`. libcurl examines it not at all
-        // (7.88) or only once a second (8.22).
+        // Without TLS, a kept connection cannot be examined before a request; see ``refuseUnfit(_:isKept:)``. libcurl
+        // examines it not at all (7.88) or only once a second (8.22).
         set(CURLOPT_FORBID_REUSE, request.url.scheme == .http ? 1 : 0)
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, request.fields.pointer)
         // These fields are for the server. A proxy that opens a tunnel gets none of them.
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
-        if addresses.pointer != nil { pintle_curl_set_pointer(handle, CURLOPT_RESOLVE, addresses.pointer) }
+        if options.addresses.pointer != nil {
+            pintle_curl_set_pointer(handle, CURLOPT_RESOLVE, options.addresses.pointer)
+        }
         try setTrust(this)
         setMethod(this)
         request.proxy.set(on: handle, tunnels: request.url.scheme == .https)
@@ -98,7 +100,7 @@ extension Transfer {
     /// which has 16 KiB (RFC 8446 section 5.1), so a larger buffer would only take memory.
     ///
     /// Before 8.1, libcurl copies what comes over HTTP/2 into these buffers. If the head of a response does not fit,
-    /// libcurl hands over the rest of the head first, and a value inside the head can pass for a head of its own. If the
+    /// libcurl delivers the rest of the head first, and a value inside the head can pass for a head of its own. If the
     /// end of the content does not fit, libcurl waits for more, which may never come. So the buffer takes the longest
     /// head, and what comes until the transfer is next: in two turns, each with a record that was begun before.
     static let bufferSize =

@@ -15,7 +15,6 @@ final class Transfer: @unchecked Sendable {
     let options: CurlTransport.Options
     /// The counter of the loop that the transfer runs in.
     let counter: TurnCounter
-    let addresses: StringList
     /// The receiver of events; `nil` after the last event.
     private(set) var events: (any TransferEvents)?
     /// The loop's list of work. `nil` until the transfer runs.
@@ -45,7 +44,7 @@ final class Transfer: @unchecked Sendable {
         var judge: HandshakeJudge?
         var phase = Phase.seeking
         var head = HeadReader()
-        var content = GatheredContent()
+        var content = ContentBuffer()
         /// `nil` for content that is not encoded.
         var decoder: ContentDecoder?
         /// The directions in which libcurl was asked to pause.
@@ -79,14 +78,13 @@ final class Transfer: @unchecked Sendable {
 
     init(
         _ request: TransferRequest, in generation: PolicyGeneration, options: CurlTransport.Options,
-        addresses: StringList, countedBy counter: TurnCounter, events: any TransferEvents
+        countedBy counter: TurnCounter, events: any TransferEvents
     ) {
         self.request = request
         self.generation = generation
         self.options = options
         self.counter = counter
         self.events = events
-        self.addresses = addresses
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
@@ -120,6 +118,8 @@ extension Transfer.HandleState {
 extension Transfer {
     /// A Boolean value that indicates whether the last event was sent.
     var isOver: Bool { events == nil }
+    /// A Boolean value that indicates whether the transfer has ended and a hold delays the report.
+    var isWaiting: Bool { end != nil && !isOver }
 
     /// A Boolean value that indicates whether the head of the final response is complete.
     var hasHead: Bool { state.head.isComplete }
@@ -135,7 +135,7 @@ extension Transfer {
 
     /// Records libcurl's result. It is reported at once, or once no hold delays it.
     func end(_ result: CURLcode) {
-        handOver()
+        deliver()
         let facts = facts(result)
         let failure = facts.failure
         if case .unreadableCertificates = facts.handshake, case .rejected(.invalidPath(let path)) = failure {
@@ -167,7 +167,7 @@ extension Transfer {
         dropContent()
         switch end {
         case .failure(let failure): events.transfer(self, didComplete: failure)
-        // The last content may be handed over after libcurl's result, and be lost.
+        // The last content may be delivered after libcurl's result, and be lost.
         case .success: events.transfer(self, didComplete: state.fault == nil ? nil : facts(CURLE_OK).failure)
         }
     }

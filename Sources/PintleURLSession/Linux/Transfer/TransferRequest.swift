@@ -1,4 +1,5 @@
 internal import Foundation
+internal import FoundationNetworking
 internal import Pintle
 internal import PintleOpenSSL
 
@@ -25,4 +26,84 @@ struct TransferRequest: Sendable {
     /// The priority from 0 to 1. Of the transfers that wait for the same server, those of the highest priority start
     /// first.
     var priority: Float = 0.5
+}
+
+/// The content of a request, from the task to libcurl.
+enum RequestContent: Sendable {
+    case none
+    case data(Data)
+    /// A file, which the transfer reads while it sends it. The size is in bytes, or `nil` until ``opened()``.
+    case file(path: String, size: Int64?)
+    /// A stream, which can be sent once; `nil` until the delegate has provided one. The size is in bytes, or `nil` if
+    /// it is unknown.
+    case stream(BodyStream?, size: Int64?)
+    /// Content that cannot be sent. The task fails with the refusal.
+    case refused(SessionRefusal)
+
+    /// Reads the content of the request itself. Empty data counts as no content, as in Foundation, so a GET may have
+    /// it.
+    init(of request: URLRequest) {
+        if let data = request.httpBody, !data.isEmpty {
+            self = .data(data)
+        } else if let stream = request.httpBodyStream {
+            self = .stream(BodyStream(stream), size: request.declaredContentLength)
+        } else {
+            self = .none
+        }
+    }
+
+    var isNone: Bool {
+        if case .none = self { true } else { false }
+    }
+
+    /// The bytes of content; `nil` for a stream of unknown length.
+    var size: Int64? {
+        switch self {
+        case .none, .refused: 0
+        case .data(let data): Int64(data.count)
+        case .file(_, let size), .stream(_, let size): size
+        }
+    }
+
+    /// A Boolean value that indicates whether all of the content can still be sent. If not, the delegate has to provide
+    /// a stream.
+    var isAvailable: Bool {
+        guard case .stream(let stream, _) = self else { return true }
+        return stream?.isWhole ?? false
+    }
+
+    /// Returns the content once the size of a file is known.
+    func opened() throws(SessionRefusal) -> RequestContent {
+        switch self {
+        case .file(let path, nil):
+            guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber else {
+                throw SessionRefusal(
+                    .invalidRequest, "there is no file to upload: \(path)", errorCode: NSURLErrorFileDoesNotExist)
+            }
+            return .file(path: path, size: size.int64Value)
+        case .refused(let refusal): throw refusal
+        case .none, .data, .file, .stream: return self
+        }
+    }
+
+    /// Returns the content of the next request after a redirect, a challenge or a change by the delegate.
+    func content(of next: URLRequest, after request: URLRequest) -> RequestContent {
+        if let data = next.httpBody {
+            if data == request.httpBody { return self }
+            return data.isEmpty ? .none : .data(data)
+        }
+        if let stream = next.httpBodyStream {
+            return stream === request.httpBodyStream
+                ? self : .stream(BodyStream(stream), size: next.declaredContentLength)
+        }
+        return request.httpMethod == next.httpMethod ? self : .none
+    }
+}
+
+extension URLRequest {
+    /// The length of a stream in bytes, from the request's own `Content-Length`. Without it libcurl sends the content
+    /// chunked.
+    var declaredContentLength: Int64? {
+        value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
 }

@@ -14,7 +14,7 @@ struct PolicyGeneration: Sendable {
 
     private let source: any PolicySource
     private let observer: (any TrustFailureObserver)?
-    private let ports: PortsOfRules
+    private let ports: Set<UInt16>
 
     private static let count = Atomic<Int>(0)
 
@@ -28,7 +28,7 @@ struct PolicyGeneration: Sendable {
         self.source = source
         self.validator = validator
         self.observer = observer
-        ports = PortsOfRules(snapshot.policy)
+        ports = snapshot.policy.portsOfRules
     }
 
     /// A Boolean value that indicates whether this policy is still in force. No request may start under an older one.
@@ -63,24 +63,5 @@ struct PolicyGeneration: Sendable {
 
     /// Returns `true` if the session may send plain HTTP requests to a host: the policy has no rule for it, on any
     /// port, and leaves hosts without a rule to the system's trust.
-    func allowsPlainHTTP(to endpoint: ServerEndpoint) -> Bool { policy.allowsPlainHTTP(to: endpoint, ports: ports.all) }
-}
-
-/// The ports in a policy's rules, collected lazily: most sessions never make a plain HTTP request.
-private final class PortsOfRules: Sendable {
-    private let policy: PinningPolicy
-    private let known = Mutex<Set<UInt16>?>(nil)
-
-    init(_ policy: PinningPolicy) {
-        self.policy = policy
-    }
-
-    var all: Set<UInt16> {
-        known.withLock { known in
-            if let known { return known }
-            let ports = policy.portsOfRules
-            known = ports
-            return ports
-        }
-    }
+    func allowsPlainHTTP(to endpoint: ServerEndpoint) -> Bool { policy.allowsPlainHTTP(to: endpoint, ports: ports) }
 }

@@ -1,7 +1,7 @@
 internal import FoundationNetworking
 
-/// The head of a response, and its meaning for the task.
-struct Reception: Sendable {
+/// A response whose head is complete, and its meaning for the task.
+struct ReceivedResponse: Sendable {
     enum Meaning: Sendable {
         /// The response is final, and the server has refused no credential.
         case content
@@ -14,13 +14,12 @@ struct Reception: Sendable {
         case refused(SessionRefusal)
     }
 
-    let head: ResponseHead
-    let response: HTTPURLResponse
+    let response: PinnedHTTPURLResponse
     /// The URL that libcurl requested.
     let url: CurlURL
     let meaning: Meaning
-    /// A Boolean value that indicates whether the response has cookies that must be stored before the task continues.
-    let setsCookies: Bool
+    /// The cookies that must be stored before the task continues.
+    let cookies: CookieJar?
 
     /// A Boolean value that indicates whether the delegate may be asked about the next step. If not, the loader need not
     /// look for one.
@@ -28,18 +27,15 @@ struct Reception: Sendable {
         if case .content = meaning { false } else { true }
     }
 
-    init(
-        _ head: ResponseHead, _ response: HTTPURLResponse, from url: CurlURL, to request: URLRequest, setsCookies: Bool
-    ) {
-        self.head = head
+    init(_ response: PinnedHTTPURLResponse, from url: CurlURL, to request: URLRequest, cookies: CookieJar?) {
         self.response = response
         self.url = url
-        self.setsCookies = setsCookies
+        self.cookies = cookies
         do throws(SessionRefusal) {
             if let next = try Redirect.request(after: response, to: request) {
                 meaning = .redirect(to: next)
-            } else if head.status == 401 {
-                meaning = .challenge(AuthenticationOffer.offers(in: head.values(of: "www-authenticate")))
+            } else if response.statusCode == 401 {
+                meaning = .challenge(AuthenticationOffer.offers(in: response.head.values(of: "www-authenticate")))
             } else {
                 meaning = .content
             }

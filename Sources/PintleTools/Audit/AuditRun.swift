@@ -131,7 +131,7 @@ final class AuditRun {
             writer: AuditRecordWriter(basis: basis),
             validator: anchors.map { PathValidator(system: SystemAnchors(replacedBy: $0)) } ?? PathValidator(),
             proxies: proxies,
-            timeouts: try LiveHandshake.timeouts(invocation.arguments), parallel: request.parallel,
+            timeouts: LiveHandshake.timeouts(invocation.arguments), parallel: request.parallel,
             start: invocation.now)
     }
 

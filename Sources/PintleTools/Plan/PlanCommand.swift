@@ -26,7 +26,7 @@ extension Command {
             """
         ],
         arguments: [Argument(name: "PLAN", help: "The plan file, or `-` for standard input")],
-        ownOptions: [.page, .tolerate, .instant],
+        ownOptions: [.page, .tolerate, .planInstant],
         exitCodes: [
             (.fine, "no users are locked out, or no more than `--tolerate`"),
             (.rejected, "users would be locked out"), (.unusable, "the plan or a policy cannot be used"),
@@ -79,6 +79,9 @@ extension Command {
 }
 
 extension OptionSpecification {
+    fileprivate static let planInstant = Option(
+        "at", .instant("TIME", orDay: true), defaultText: "now",
+        help: "Decide as if it were this time, such as 2027-11-20T00:00:00Z")
     fileprivate static let page = OptionSpecification(
         name: "html", value: .output("FILE"), help: "Also write a page with a timeline to this file")
     fileprivate static let tolerate = OptionSpecification(
@@ -94,7 +97,7 @@ struct PlanCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
-        let now = try instant()
+        let now = invocation.arguments[.planInstant] ?? invocation.now
         let tolerance = try tolerance()
         var guarded = GuardedFiles(invocation.arguments.positionals, of: .plan)
         if let path = invocation.arguments.value(of: .page) { try guarded.reserve(path, for: .page) }
@@ -115,15 +118,6 @@ struct PlanCommand {
             PlanText(report, file: file.name).print(to: invocation.console)
         }
         return report.isLockedOut ? .rejected : .fine
-    }
-
-    private func instant() throws(ToolError) -> Date {
-        guard let text = invocation.arguments.value(of: .instant) else { return invocation.now }
-        do {
-            return try RFC3339.date(from: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
-        } catch {
-            throw .usage("--at is \(error.message): \(error.hint)", of: .plan)
-        }
     }
 
     private func tolerance() throws(ToolError) -> UserShare {

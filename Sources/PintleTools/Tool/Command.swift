@@ -35,6 +35,8 @@ struct Command: Sendable {
     let arguments: [Argument]
     /// The options of this command, without those that every command has.
     let ownOptions: [OptionSpecification]
+    /// The rules about options that go together.
+    var rules: [OptionRule] = []
     var readsJSONOption = true
     /// Environment variables and their effects.
     var environment: [(name: String, help: String)] = []

@@ -218,8 +218,7 @@ extension Invocation {
     func deliver(snippet text: String) throws(ToolError) {
         guard let path = arguments[.snippetFile] else { return console.print(text) }
         let inputs = arguments.positionals + arguments.files(of: .families, .anchors)
-        var guarded = GuardedFiles(inputs, of: .pin)
-        try guarded.reserve(path, for: .snippetFile)
+        try GuardedFiles.check(.snippetFile, of: arguments, reading: inputs)
         try OutputFile.replace(path, Array((text + "\n").utf8))
         console.printMessage("wrote \(SafeText.escape(path))")
     }

@@ -75,7 +75,8 @@ enum ExitCode: Int32 {
 extension Command {
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .pin, .check, .trust, .lint, .audit, .inspect, .plan, .renew, .export, .import, .evaluate, .keygen, .sign,
+        .pin, .check, .trust, .lint, .audit, .report, .history, .inspect, .plan, .renew, .export, .import, .evaluate,
+        .keygen, .sign,
         .verify, .rehearse, .demo,
     ]
 }

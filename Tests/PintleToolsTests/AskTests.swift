@@ -270,7 +270,7 @@ struct AskTests {
         }
         #expect(code().0 == 2 && code().1.contains("--ask needs --store FILE"))
         let withTime = code("--store", store, "--at", "2030-01-01T00:00:00Z")
-        #expect(withTime.0 == 2 && withTime.1.contains("leave --at out"))
+        #expect(withTime.0 == 2 && withTime.1.contains("--at does not go with --ask"))
     }
 
     @Test("Approvals do not count under a policy without askUser, and a warning says so")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PintleTools
 
-@Suite("pintle audit --history")
+@Suite("pintle history")
 struct AuditHistoryTests {
     private typealias Scene = HistoryFixture
     private let scene: HistoryFixture
@@ -192,7 +192,7 @@ struct AuditHistoryTests {
         let run = scene.run([file])
         #expect(run.code == 0)
         #expect(run.output.contains("mixed: the results are of 2 policies"))
-        #expect(ToolRun("audit", "--from", file).errors.contains("was decided by another policy"))
+        #expect(ToolRun("report", file).errors.contains("was decided by another policy"))
         let same = scene.run([try scene.write([lines[0], lines[0].replacing("11-10", with: "11-11")])])
         #expect(!same.output.contains("mixed"))
     }
@@ -229,30 +229,21 @@ struct AuditHistoryTests {
         let file = try scene.write([Scene.result("a.test", "2026-11-10", leaf: "1", matched: "1")])
         let policy = try scene.policy(pins: [Scene.key("1")], backups: [Scene.key("2")])
         let wrong: [([String], String)] = [
-            (["--history"], "--history needs --from FILE"),
-            ([policy, "--history"], "--history needs --from FILE"),
-            (["--history", "--from", file, "--resume"], "leave --resume out"),
-            (["--history", "--from", file, "--strict"], "leave --strict out"),
-            (["a.test", "--history", "--from", file], "leave \"a.test\" out"),
-            ([policy, "--policy", policy, "--history", "--from", file], "cannot both judge"),
-            (["--history", "--from", file, "--html", file], "would replace"),
-            ([policy, "--history", "--from", file, "--html", policy], "would replace"),
-            ([scene.directory.path(of: "none.json"), "--history", "--from", file], "none.json: no such file"),
-            (["--history", "--from", scene.directory.path(of: "none")], "none: no such file"),
-            (["--history", "--from", try scene.write([], to: "empty")], "there is no result to report on"),
-            (
-                ["--history", "--from", file, "--from", policy],
-                "policy.json:1: the last line is neither a result of an audit"
-            ),
+            ([], "RESULTS is missing"), ([file, "--resume"], "unknown option --resume"),
+            ([file, "--html", file], "would replace"), ([file, "--policy", policy, "--html", policy], "would replace"),
+            ([file, "--policy", scene.directory.path(of: "none.json")], "none.json: no such file"),
+            ([scene.directory.path(of: "none")], "none: no such file"),
+            ([try scene.write([], to: "empty")], "there is no result to report on"),
+            ([file, policy], "policy.json:1: the last line is neither a result of an audit"),
         ]
         for (arguments, message) in wrong {
-            let run = ToolRun(arguments: ["audit"] + arguments)
+            let run = ToolRun(arguments: ["history"] + arguments)
             #expect(run.code == 2, "\(arguments)")
             #expect(run.errors.contains(message), "\(run.errors)")
             #expect(run.output.isEmpty)
         }
-        for arguments in [[], [policy], ["--policy", policy]] {
-            #expect(ToolRun(arguments: ["audit", "--history", "--from", file] + arguments).code == 0)
+        for arguments in [[], ["--policy", policy]] {
+            #expect(ToolRun(arguments: ["history", file] + arguments).code == 0)
         }
     }
 

@@ -139,9 +139,9 @@ struct AuditManyTests {
         defer { close(reader) }
         let child = try ChildProcess(
             ["sh", "-c", "exec \"$@\" > \(pipe)", "sh"]
-                + command(["--hosts", list, "-o", scene.directory.path(of: "results.ndjson"), "--parallel", "1"]),
+                + command(["--hosts", list, "-o", scene.directory.path(of: "results.ndjson"), "--parallel", "1", "-v"]),
             environment: Self.environment, outputFile: scene.directory.path(of: "log"))
-        // A pipe holds 64 KiB. When it is full, the audit asks no more servers.
+        // A pipe holds 64 KiB, which is less than the names of all servers.
         var last = (count: -1, turns: 0)
         #expect(
             wait {
@@ -150,7 +150,6 @@ struct AuditManyTests {
                 return last.turns > 60 || child.status != nil
             })
         #expect(child.status == nil, "it waits for its reader")
-        #expect(last.count < 2_000)
         // The first signal interrupts a write that is already waiting. The second ends the tool in any state.
         kill(child.processIdentifier, signal)
         for _ in 0..<1_000 where child.status == nil { usleep(5_000) }

@@ -21,7 +21,7 @@ struct AuditMetricsTests {
     private func metrics(_ lines: [String], code: ExitCode) throws -> String {
         let results = try directory.write(lines.map { $0 + "\n" }.joined(), to: "results.ndjson")
         let path = directory.path(of: "pintle.prom")
-        let run = ToolRun(arguments: ["audit", "--from", results, "--metrics", path], now: Self.now)
+        let run = ToolRun(arguments: ["report", results, "--metrics", path], now: Self.now)
         #expect(run.code == code.rawValue, "\(run.errors)")
         return String(decoding: try directory.read("pintle.prom"), as: UTF8.self)
     }
@@ -135,7 +135,7 @@ struct AuditMetricsTests {
         let path = directory.path(of: "pintle.prom")
         #expect(ToolRun("audit", "a.test", "--metrics", path).code == 2)
         let results = try directory.write(line("a.test") + "\n", to: "results.ndjson")
-        let run = ToolRun("audit", "--from", results, "--metrics", results)
+        let run = ToolRun("report", results, "--metrics", results)
         #expect(run.code == 2 && run.errors.contains("would replace"), "\(run.errors)")
         #expect(try directory.read("results.ndjson") == Array((line("a.test") + "\n").utf8))
     }

@@ -17,7 +17,7 @@ struct AuditPageTests {
     private func page(_ lines: [String]) throws -> String {
         let results = try directory.write(lines.map { $0 + "\n" }.joined(), to: "results.ndjson")
         let path = directory.path(of: "report.html")
-        let run = ToolRun(arguments: ["audit", "--from", results, "--html", path], now: Self.now)
+        let run = ToolRun(arguments: ["report", results, "--html", path], now: Self.now)
         #expect(run.code != 2, "\(run.errors)")
         return String(decoding: try directory.read("report.html"), as: UTF8.self)
     }
@@ -101,12 +101,12 @@ struct AuditPageTests {
     @Test("A page that cannot be written is an error and leaves no incomplete file")
     func unwritable() throws {
         let results = try directory.write(line("a.test") + "\n", to: "results.ndjson")
-        #expect(ToolRun("audit", "--from", results, "--html", directory.path(of: "none/report.html")).code == 2)
-        #expect(ToolRun("audit", "--from", results, "--html", "/dev/full").code == 2)
+        #expect(ToolRun("report", results, "--html", directory.path(of: "none/report.html")).code == 2)
+        #expect(ToolRun("report", results, "--html", "/dev/full").code == 2)
         try directory.write("{}\n", to: "bad.ndjson")
         try directory.write("before", to: "report.html")
         let bad = ToolRun(
-            "audit", "--from", directory.path(of: "bad.ndjson"), "--html", directory.path(of: "report.html"))
+            "report", directory.path(of: "bad.ndjson"), "--html", directory.path(of: "report.html"))
         #expect(bad.code == 2)
         #expect(try directory.read("report.html") == Array("before".utf8))
     }

@@ -342,16 +342,17 @@ struct AuditTests {
     func shards() throws {
         let names = (0..<40).map { "h\($0).audit.test" }
         let endpoints = try names.map { ServerEndpoint(host: try ServerName($0)) }
-        let shards = try (1...3).map { try AuditShard("\($0)/3") }
+        let shards = (1...3).compactMap { AuditShard("\($0)/3") }
+        #expect(shards.count == 3)
         for endpoint in endpoints { #expect(shards.count { $0.contains(endpoint.host) } == 1) }
         for shard in shards { #expect(endpoints.contains { shard.contains($0.host) }) }
-        #expect(try AuditShard("1/1").contains(ServerName("a.audit.test")))
+        #expect(try AuditShard("1/1")?.contains(ServerName("a.audit.test")) == true)
         for text in ["0/3", "4/3", "1", "1/0", "1/2/3", "-1/2", "1/10001", "a/b"] {
-            #expect(throws: ToolError.self) { try AuditShard(text) }
+            #expect(AuditShard(text) == nil)
         }
         // The numbers come from $(printf %s example.com | sha256sum | cut -c1-16) modulo 5 and 7.
-        #expect(try AuditShard("5/5").contains(ServerName("example.com")))
-        #expect(try AuditShard("6/7").contains(ServerName("Example.COM.")))
+        #expect(try AuditShard("5/5")?.contains(ServerName("example.com")) == true)
+        #expect(try AuditShard("6/7")?.contains(ServerName("Example.COM.")) == true)
     }
 
     @Test("The tool refuses command lines that contradict themselves")
@@ -361,7 +362,7 @@ struct AuditTests {
             [], [policy, "--resume"], [policy, "--html", "x.html"], [policy, "--shard", "x"],
             [policy, "--parallel", "0"],
             [policy, "--parallel", "501"], [policy, "--time-limit", "0"], [policy, "--policy", policy],
-            ["--from", policy, "audit.test"], ["--from", policy, "--resume"], [policy, "--hosts", "-", "--hosts", "-"],
+            [policy, "--hosts", "-", "--hosts", "-"], ["--from", policy], ["--history", policy],
         ] {
             let run = ToolRun(arguments: ["audit"] + arguments)
             #expect(run.code == 2, "\(arguments)")

@@ -78,9 +78,7 @@ struct HistoryFixture {
     }
 
     func run(_ files: [String], _ more: String..., policy: String? = nil) -> ToolRun {
-        ToolRun(
-            arguments: ["audit"] + (policy.map { [$0] } ?? []) + ["--history"] + files.flatMap { ["--from", $0] } + more
-        )
+        ToolRun(arguments: ["history"] + files + (policy.map { ["--policy", $0] } ?? []) + more)
     }
 
     func policy(pins: [String], backups: [String] = [], more: String = "", name: String = "policy.json") throws

@@ -225,7 +225,7 @@ struct KeyHistoryTests {
             let error = #expect(throws: ToolError.self) { try KeyHistory.read([file]) }
             #expect(error?.code == "malformed-results" && error?.line == 2)
             #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
-            #expect(ToolRun("audit", "--from", file).code == 0)
+            #expect(ToolRun("report", file).code == 0)
         }
         for list in [
             "[]", "[\(good)]", "[\(good),\(root)]",

@@ -262,7 +262,7 @@ struct LintTests {
                 + "\"pins\": [\"sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=\"]}]}", to: "policy.json")
         let error = ToolRun("lint", path, "--allow", "no-backup-pin:a.test", now: now)
         #expect(error.code == 2)
-        #expect(error.errors.contains("--allow hides warnings only, and no-backup-pin is an error"))
+        #expect(error.errors.contains("--allow: only warnings can be hidden, and no-backup-pin is an error"))
         #expect(ToolRun("lint", path, "--allow", "live-unreachable:a.test:443", now: now).code == 2)
         let typo = ToolRun("lint", path, "--allow", "reportonly:a.test", now: now)
         #expect(typo.code == 2)

@@ -30,7 +30,7 @@ struct ReportPageTests {
             "{\"host\": \"h\(index).test\", \"port\": 443, \"at\": \"2027-01-15T08:00:00Z\", \(verdict)}\n"
         }
         let results = try directory.write(lines.joined(), to: "results.ndjson")
-        return try page(["audit", "--from", results, "--html", directory.path(of: "page.html")], isFine: isFine)
+        return try page(["report", results, "--html", directory.path(of: "page.html")], isFine: isFine)
     }
 
     private func rehearsal(_ attacks: String, isFine: Bool = false) throws -> String {

@@ -63,12 +63,12 @@ struct TableWidthTests {
 
             """, to: "results.ndjson")
         let run = ToolRun(
-            arguments: ["audit", "--from", results], environment: ["NO_COLOR": "1"], terminalWidth: width)
+            arguments: ["report", results], environment: ["NO_COLOR": "1"], terminalWidth: width)
         let lines = run.lines.map(String.init)
         #expect(lines[0] == "REJECTED     pin-mismatch                \(host):443")
         #expect(lines[1].hasPrefix("    it shows") && run.output.contains(pin))
         #expect(lines.contains("NOT REACHED  closed                      b.test:443  short"))
-        let piped = ToolRun(arguments: ["audit", "--from", results]).lines.first.map(String.init)
+        let piped = ToolRun(arguments: ["report", results]).lines.first.map(String.init)
         #expect(piped == lines[0] + "  it shows \(pin)", "a pipe gets a line for each server")
     }
 

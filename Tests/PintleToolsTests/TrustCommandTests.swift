@@ -120,7 +120,10 @@ struct TrustCommandTests {
 
     static let mistakes: [([String], String, String)] = [
         (["approve", "nas.test"], "missing-option", "--certificate HEX or --key PIN"),
-        (["approve", "nas.test", "--certificate", certificate, "--key", key], "usage", "exclude one another"),
+        (
+            ["approve", "nas.test", "--certificate", certificate, "--key", key], "usage",
+            "--key does not go with --certificate"
+        ),
         (["approve", "--key", key], "missing-argument", "HOST is missing"),
         (["approve", "nas.test", "--key", certificate], "invalid-pin", "fingerprint of a certificate"),
         (["approve", "nas.test", "--certificate", key], "invalid-pin", "not a fingerprint"),
@@ -131,7 +134,7 @@ struct TrustCommandTests {
             "1001"
         ),
         (["approve", "na s.test", "--key", key], "invalid-host", ""), (["revoke"], "missing-argument", "HOST"),
-        (["revoke", "nas.test", "--note", "x"], "usage", "--note is for approve"),
+        (["revoke", "nas.test", "--note", "x"], "usage", "--note does not go with revoke: it is for approve"),
         (["list", "nas.test"], "usage", "one argument too many"), (["lisst"], "usage", "did you mean list?"),
     ]
 

@@ -87,7 +87,7 @@ private func hosts(_ input: [UInt8]) {
         guard let again = try? HostArgument.endpoint(target.endpoint.description), again == target.endpoint else {
             fatalError("\(target.endpoint) reads as something else")
         }
-        guard (1...7).count(where: { (try? AuditShard("\($0)/7"))?.contains(target.endpoint.host) == true }) == 1 else {
+        guard (1...7).count(where: { AuditShard("\($0)/7")?.contains(target.endpoint.host) == true }) == 1 else {
             fatalError("\(target.endpoint) is not in one part of seven")
         }
     }

@@ -7,33 +7,34 @@ internal import PintleSystem
 final class AuditRun {
     private let invocation: Invocation
     private let request: AuditRequest
-    private let text: AuditText
+    private var text: AuditText
     private var results: AuditResults?
     private var tally = AuditTally()
     private let start = ContinuousClock.now
 
+    private var arguments: ParsedArguments { invocation.arguments }
     private var console: Console { invocation.console }
+    private var requiresHybrid: Bool { arguments[.require] == .hybrid }
 
     init(_ invocation: Invocation, _ request: AuditRequest) {
         self.invocation = invocation
         self.request = request
-        text = AuditText(
-            console: invocation.console, showsAll: invocation.isVerbose, requiresHybrid: request.requiresHybrid)
+        text = AuditText(invocation, showsWarnings: true)
     }
 
     func run() throws(ToolError) -> ExitCode {
-        guard !request.requiresHybrid || TLSClient.offersHybridGroup else {
+        guard !requiresHybrid || TLSClient.offersHybridGroup else {
             throw .unusable(
                 "no-hybrid-group", "\(AuditText.library) offers no hybrid group, so no server can negotiate one",
                 hint: "OpenSSL 3.5 and later offer X25519MLKEM768, unless openssl.cnf sets other groups")
         }
-        let anchors = try invocation.arguments.value(of: .anchors).map { path throws(ToolError) in
+        let anchors = try arguments[.anchors].map { path throws(ToolError) in
             try invocation.certificates(in: path)
         }
         let basis = AuditBasis(policy: request.policyFile?.bytes, anchors: anchors)
         let survey = try survey(basis, anchors)
-        if let path = request.results {
-            results = try AuditResults(path, resumes: request.resumes, basis: basis)
+        if let path = arguments[.results] {
+            results = try AuditResults(path, resumes: arguments.has(.resume), basis: basis)
         }
         let known = results?.known ?? []
         // Results of servers that are no longer on the list do not count.
@@ -41,6 +42,7 @@ final class AuditRun {
         if let results, let wanted {
             try AuditSelection(of: [results.path], wanted: wanted).read { record throws(ToolError) in
                 tally.add(record)
+                text.add(record)
             }
         }
         let before = tally.servers
@@ -66,7 +68,7 @@ final class AuditRun {
             try self.addResult(line, progress)
         } goesOn: {
             progress.draw(tally)
-            isLate = request.timeLimit.map { start.duration(to: .now) >= $0 } ?? false
+            isLate = arguments[.timeLimit].map { start.duration(to: .now) >= .seconds($0) } ?? false
             // The process that reads standard output may have exited.
             return !isLate && !Interrupts.areAsking && !console.outputFailed
         }
@@ -74,15 +76,14 @@ final class AuditRun {
         try results?.finish()
         // The time may be up when the last result comes.
         let notAsked = isDone ? 0 : left - (tally.servers - before)
-        if let results = request.results, request.html != nil || request.metrics != nil {
-            let selection = try AuditSelection(of: [results], wanted: wanted)
-            if let path = request.html {
-                try AuditReport(
-                    results: selection, now: invocation.now, requiresHybrid: request.requiresHybrid
-                ).write(to: path)
+        if let results, arguments.has(.auditPage) || arguments.has(.metrics) {
+            let selection = try AuditSelection(of: [results.path], wanted: wanted)
+            if let path = arguments[.auditPage] {
+                try AuditReport(results: selection, now: invocation.now, requiresHybrid: requiresHybrid)
+                    .write(to: path)
             }
             // Metrics of a part would end the alerts about the other servers.
-            if notAsked == 0, let path = request.metrics {
+            if notAsked == 0, let path = arguments[.metrics] {
                 try AuditMetrics.write(selection, to: path, now: invocation.now)
             }
         }
@@ -91,14 +92,15 @@ final class AuditRun {
             console.warn(
                 "not asked: \(ValidityText.counted(notAsked, "server")); " + (isLate ? "the time is up" : "interrupted")
             )
-            if let path = request.metrics { console.warn("\(SafeText.escape(path)) is left as it was") }
-            if request.results != nil, !request.resumes {
+            if let path = arguments[.metrics] { console.warn("\(SafeText.escape(path)) is left as it was") }
+            if results != nil, !arguments.has(.resume) {
                 console.hint("to go on: " + invocation.commandLine(adding: ["--resume"]))
             }
             return .unusable
         }
-        let code = tally.exitCode(isStrict: request.isStrict, requiresHybrid: request.requiresHybrid)
-        return request.isStrict && !request.targets.unmetRules.isEmpty ? .rejected : code
+        let isStrict = arguments.has(.isStrict)
+        let code = tally.exitCode(isStrict: isStrict, requiresHybrid: requiresHybrid)
+        return isStrict && !request.targets.unmetRules.isEmpty ? .rejected : code
     }
 
     /// Warns of rules that match no server, because their host may have a typo.
@@ -131,7 +133,7 @@ final class AuditRun {
             writer: AuditRecordWriter(basis: basis),
             validator: anchors.map { PathValidator(system: SystemAnchors(replacedBy: $0)) } ?? PathValidator(),
             proxies: proxies,
-            timeouts: try LiveHandshake.timeouts(invocation.arguments), parallel: request.parallel,
+            timeouts: LiveHandshake.timeouts(arguments), parallel: request.parallel,
             start: invocation.now)
     }
 
@@ -147,24 +149,22 @@ final class AuditRun {
         tally.add(record)
         if invocation.writesJSON {
             if results == nil { console.write(line) }
-        } else if let lines = text.lines(record) {
+        } else if let line = text.add(record), console.showsMessagesToPerson {
             progress.erase()
-            for line in lines { console.print(line) }
+            console.printMessage(line)
         }
     }
 
     private func conclude(notAsked: Int) {
-        let lines = text.summary(tally, offersHybrid: TLSClient.offersHybridGroup)
         if invocation.writesJSON {
             if results == nil {
-                console.printMessage(lines[0])
+                console.printMessage(tally.sentence)
             } else {
                 console.print(Self.document(tally, notAsked: notAsked, unmetRules: request.targets.unmetRules))
             }
             return
         }
-        if tally.servers > tally.trusted || tally.withWarnings > 0 || invocation.isVerbose { console.print() }
-        for line in lines { console.print(line) }
+        text.print(tally, offersHybrid: TLSClient.offersHybridGroup)
     }
 
     /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, hybrid?, keyExchangeGroups?, firstEnd?,

@@ -137,13 +137,11 @@ struct AuditShard {
     }
 
     /// - Parameter text: `i/n`, 1 <= i <= n <= 10000.
-    init(_ text: String) throws(ToolError) {
+    init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let index = UInt16(parts[0]), let count = UInt16(parts[1]), index >= 1, index <= count,
             count <= 10_000
-        else {
-            throw .usage("--shard takes I/N, such as 2/5 for the second of five parts", of: .audit)
-        }
+        else { return nil }
         self.init(index: UInt64(index), count: UInt64(count))
     }
 

@@ -92,7 +92,7 @@ struct CheckAdvice {
     }
 
     /// The store as the command line takes it.
-    private var store: String { SafeText.escape(ShellWord.quoted(invocation.arguments.value(of: .store) ?? "FILE")) }
+    private var store: String { SafeText.escape(ShellWord.quoted(invocation.arguments[.store] ?? "FILE")) }
 
     /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, the extensions that
     /// home-made authorities most often omit.

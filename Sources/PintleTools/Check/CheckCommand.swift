@@ -38,6 +38,10 @@ extension Command {
         ],
         arguments: [Argument(name: "URL", help: "An https URL, host or host:port")],
         ownOptions: [.policy, .store, .ask, .connectTo, .anchors, .instant, .connectTimeout, .handshakeTimeout],
+        rules: [
+            .needs(.ask, .store, to: "keep the answer"),
+            .excludes(.ask, .instant, because: "the question is about now"),
+        ],
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "trusted"), (.rejected, "rejected"), (.unusable, "the command line or the policy cannot be used"),
@@ -106,10 +110,11 @@ extension ReferenceSection {
 }
 
 extension OptionSpecification {
-    fileprivate static let policy = OptionSpecification(
-        name: "policy", value: .file("FILE"), help: "The policy file that decides (required)")
+    fileprivate static let policy = Option(
+        "policy", .file("FILE"), required: "the policy decides", help: "The policy file that decides")
+    static let store = Option("store", .file("FILE"), help: "The file of approvals; it need not exist yet")
     static let ask = OptionSpecification(
-        name: "ask", help: "Ask on the terminal about a server that is not approved yet, and keep a yes in `--store`")
+        "ask", help: "Ask on the terminal about a server that is not approved yet, and keep a yes in `--store`")
 }
 
 /// `pintle check URL --policy P`
@@ -124,22 +129,13 @@ struct CheckCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
-        if arguments.has(.ask) {
-            guard arguments.has(.store) else {
-                throw .usage("--ask needs --store FILE to keep the answer", of: .check, code: "missing-option")
-            }
-            if arguments.has(.instant) { throw .usage("--ask is about now: leave --at out", of: .check) }
-        }
-        guard let path = invocation.arguments.value(of: .policy) else {
-            throw .usage("--policy FILE is missing; the policy decides", of: .check, code: "missing-option")
-        }
-        let endpoint = try HostArgument.endpoint(invocation.arguments.positionals[0])
+        let endpoint = try HostArgument.endpoint(arguments.positionals[0])
         let handshake = try LiveHandshake(endpoint, invocation)
         let validator = try invocation.validator()
-        let policy = try PolicyInput(path, invocation).policy()
+        let policy = try PolicyInput(arguments[.policy], invocation).policy()
         let check = LiveCheck(
-            policy: policy, validator: validator, instant: try invocation.instant(), handshake: handshake)
-        let store = try arguments.value(of: .store).map { path throws(ToolError) in try ApprovalStore(path, console) }
+            policy: policy, validator: validator, instant: invocation.instant, handshake: handshake)
+        let store = try arguments[.store].map { path throws(ToolError) in try ApprovalStore(path, console) }
         store?.warnOfProblem()
         if store != nil, policy.unpinnedHosts != .askUser {
             console.warn(

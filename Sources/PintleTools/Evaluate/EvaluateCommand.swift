@@ -70,7 +70,8 @@ extension Command {
 
 extension OptionSpecification {
     fileprivate static let batch = OptionSpecification(
-        name: "batch", help: "Read cases as JSON, one a line (the only form there is)")
+        "batch", required: "cases come from standard input",
+        help: "Read cases as JSON, one a line (the only form there is)")
 }
 
 /// `pintle evaluate --batch`
@@ -85,9 +86,6 @@ struct EvaluateCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
-        guard invocation.arguments.has(.batch) else {
-            throw .usage("evaluate reads cases from standard input: add --batch", of: .evaluate, code: "missing-option")
-        }
         var reader = LineReader(invocation.input, limit: Self.maximumLineLength)
         var evaluator = try BatchEvaluator(now: invocation.now)
         var number = 0

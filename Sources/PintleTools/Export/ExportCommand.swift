@@ -60,17 +60,17 @@ extension Command {
 }
 
 extension OptionSpecification {
-    fileprivate static let to = OptionSpecification(
-        name: "to", value: .choice("FORMAT", ForeignFormat.allCases.map(\.rawValue)),
-        help: "The format to write (required)")
-    fileprivate static let language = OptionSpecification(
-        name: "language", value: .choice("LANGUAGE", ForeignLanguage.allCases.map(\.rawValue)),
-        help: "kotlin or java for okhttp, swift or plist for trustkit", defaultText: "the first of them")
-    fileprivate static let pinsAt = OptionSpecification(
-        name: "pins-at", value: .choice("POSITION", ["leaf", "ca"]),
+    fileprivate static let to = Option(
+        "to", .choice("FORMAT", ForeignFormat.allCases), required: "there are several formats",
+        help: "The format to write")
+    fileprivate static let language = Option(
+        "language", .choice("LANGUAGE", ForeignLanguage.allCases), defaultText: "the first of them",
+        help: "kotlin or java for okhttp, swift or plist for trustkit")
+    fileprivate static let pinsAt = Option(
+        "pins-at", .choice("POSITION", [PinPosition.leaf, .ca]),
         help: "The position of pins that have none; ats takes them for the leaf's")
-    fileprivate static let debugRoots = OptionSpecification(
-        name: "debug-anchors", value: .file("FILE"),
+    fileprivate static let debugRoots = Option(
+        "debug-anchors", .file("FILE"),
         help: "For nsc: certificates that debug builds trust too, without pins, to look through a proxy")
 }
 
@@ -83,12 +83,10 @@ struct ExportCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
-        guard let format = invocation.arguments.value(of: .to).flatMap(ForeignFormat.init) else {
-            throw .usage("--to FORMAT is missing", of: .export, code: "missing-option")
-        }
+        let format = invocation.arguments[.to]
         let settings = try settings(for: format)
         let policy = try PolicyInput(invocation.arguments.positionals[0], invocation).policy()
-        var positionless = invocation.arguments.value(of: .pinsAt).flatMap(PinPosition.init)
+        var positionless = invocation.arguments[.pinsAt]
         if let lockOut = ExportLockOut(policy, to: format, stated: positionless) { throw lockOut.error }
         // The loss "position" names it.
         if positionless == nil, ExportPlan.needsPositions(policy, for: format) { positionless = .leaf }
@@ -104,17 +102,18 @@ struct ExportCommand {
     private func settings(for format: ForeignFormat) throws(ToolError) -> ExportSettings {
         var settings = ExportSettings()
         settings.writtenAt = Int(invocation.now.timeIntervalSince1970)
-        if let word = invocation.arguments.value(of: .language) {
+        if let language = invocation.arguments[.language] {
             let choices = ForeignLanguage.choices(for: format)
-            guard let language = ForeignLanguage(rawValue: word), choices.contains(language) else {
+            guard choices.contains(language) else {
                 let known = choices.map(\.rawValue).joined(separator: " or ")
                 throw .usage(
-                    "\(format.rawValue) is not written in \(word)" + (known.isEmpty ? "" : ", but in \(known)"),
+                    "\(format.rawValue) is not written in \(language.rawValue)"
+                        + (known.isEmpty ? "" : ", but in \(known)"),
                     of: .export)
             }
             settings.language = language
         }
-        if let path = invocation.arguments.value(of: .debugRoots) {
+        if let path = invocation.arguments[.debugRoots] {
             guard format == .nsc else { throw .usage("--debug-anchors is for nsc only", of: .export) }
             let certificates = try invocation.certificates(in: path)
             settings.debugRoots = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
@@ -124,7 +123,7 @@ struct ExportCommand {
 
     private func deliver(_ files: [ExportedFile], _ report: LossReport) throws(ToolError) {
         var paths: [String] = []
-        if let target = invocation.arguments.value(of: .output) {
+        if let target = invocation.arguments[.output] {
             paths = try write(files, to: target)
         }
         if invocation.writesJSON {
@@ -145,7 +144,7 @@ struct ExportCommand {
             target.hasSuffix("/") || files.count > 1 || OutputFolder.exists(target) || Self.isNewFolder(target, files)
         let paths = files.map { isFolder ? (target.hasSuffix("/") ? target : target + "/") + $0.name : target }
         let arguments = invocation.arguments
-        var guarded = GuardedFiles(arguments.positionals + arguments.values(of: .debugRoots), of: .export)
+        var guarded = GuardedFiles(arguments.positionals + arguments.files(of: .debugRoots), of: .export)
         for path in paths { try guarded.reserve(path, for: .output) }
         for (file, path) in zip(files, paths) {
             if isFolder, let slash = path.lastIndex(of: "/") { try OutputFolder.create(String(path[..<slash])) }

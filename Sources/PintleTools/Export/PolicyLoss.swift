@@ -161,9 +161,8 @@ struct LossReport {
 
 extension OptionSpecification {
     static let strict = OptionSpecification(
-        name: "strict", help: "Write nothing and exit with 1 if servers would be accepted that are refused now")
-    static let output = OptionSpecification(
-        name: "out", short: "o", value: .output("PATH", orStandardOutput: true),
-        help: "Write to this file, or to this folder if there is more than one file",
-        defaultText: "stdout")
+        "strict", help: "Write nothing and exit with 1 if servers would be accepted that are refused now")
+    static let output = Option(
+        "out", short: "o", .output("PATH", orStandardOutput: true), defaultText: "stdout",
+        help: "Write to this file, or to this folder if there is more than one file")
 }

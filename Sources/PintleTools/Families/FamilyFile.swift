@@ -28,7 +28,7 @@ struct FamilyFile {
     /// - Throws: every problem of the file; an error if it is older than the built-in one.
     static func read(_ invocation: Invocation) throws(ToolError) -> FamilyFile {
         let builtIn = try builtIn()
-        guard let path = invocation.arguments.value(of: .families) else { return builtIn }
+        guard let path = invocation.arguments[.families] else { return builtIn }
         let file = try invocation.file(path, limit: FamilyLimits.fileSize)
         let families = try FamilyFileReader.read(file.bytes, file: file.name)
         guard families.date >= builtIn.families.date else {
@@ -73,7 +73,7 @@ struct FamilyFile {
 }
 
 extension OptionSpecification {
-    static let families = OptionSpecification(
-        name: "families", value: .file("FILE"),
+    static let families = Option(
+        "families", .file("FILE"),
         help: "A newer list of the roots of each certificate authority, in the form of the built-in one")
 }

@@ -2,25 +2,22 @@ internal import Pintle
 
 /// The warnings that the user accepts: `--allow ID:HOST`, or `--allow ID` for a warning about the whole file.
 struct LintAllowances {
-    private let names: [String]
+    let names: [String]
 
     /// - Throws: an error for an id that is unknown or always an error.
-    init(_ names: [String]) throws(ToolError) {
+    static func check(_ name: String) throws(ToolError) {
         let live = LiveProblem.allCases.map(\.rawValue)
-        for name in names {
-            let id = String(name.prefix { $0 != ":" })
-            let entry = PolicyProblemTable.entries.first { $0.id == id }
-            guard entry?.severity != .error, id != LiveProblem.unreachable.rawValue else {
-                throw .usage("--allow hides warnings only, and \(id) is an error", of: .lint)
-            }
-            guard entry != nil || live.contains(id) else {
-                let nearest = NearestSpelling.of(id, in: PolicyProblemTable.entries.map(\.id) + live)
-                throw .usage(
-                    "--allow \(name): there is no problem with the id \"\(id)\""
-                        + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""), of: .lint)
-            }
+        let id = String(name.prefix { $0 != ":" })
+        let entry = PolicyProblemTable.entries.first { $0.id == id }
+        guard entry?.severity != .error, id != LiveProblem.unreachable.rawValue else {
+            throw .usage("only warnings can be hidden, and \(id) is an error", of: .lint)
         }
-        self.names = names
+        guard entry != nil || live.contains(id) else {
+            let nearest = NearestSpelling.of(id, in: PolicyProblemTable.entries.map(\.id) + live)
+            throw .usage(
+                "there is no problem with the id \"\(id)\"" + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""),
+                of: .lint)
+        }
     }
 
     /// Removes the accepted warnings, and adds a problem for each name that accepts none.

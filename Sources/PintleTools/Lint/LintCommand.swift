@@ -41,6 +41,10 @@ extension Command {
             .live, .against, .from, .families, .expiresWithin, .allow, .github, .connectTo, .anchors, .connectTimeout,
             .handshakeTimeout,
         ],
+        rules: [
+            .needs(.from, .live, .against, to: "know the servers"),
+            .excludes(.github, .json, because: "both are formats of one report"),
+        ],
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "no problem"), (.rejected, "there are errors, or warnings that are not allowed"),
@@ -79,22 +83,25 @@ extension Command {
 }
 
 extension OptionSpecification {
-    fileprivate static let expiresWithin = OptionSpecification(
-        name: "expires-within", value: .text("DAYS"), help: "Warn of pins that end within this time, such as 180d",
-        defaultText: "90d")
+    fileprivate static let expiresWithin = Option(
+        "expires-within", .days("DAYS"), defaultText: "90d", help: "Warn of pins that end within this time")
     fileprivate static let live = OptionSpecification(
-        name: "live", help: "Compare each rule with its live server, at its port or 443")
-    fileprivate static let against = OptionSpecification(
-        name: "against", value: .text("HOST"), mayRepeat: true,
+        "live", help: "Compare each rule with its live server, at its port or 443")
+    fileprivate static let against = Option(
+        repeated: "against", .server("HOST"),
         help: "Hold the policy against this server: a host, host:port or an https URL; may be repeated")
-    fileprivate static let from = OptionSpecification(
-        name: "from", value: .file("FILE"), mayRepeat: true,
+    fileprivate static let from = Option(
+        repeated: "from", .file("FILE"),
         help: "Results of earlier audits, which show whether keys outlive a renewal; with `--live` or `--against`")
-    fileprivate static let allow = OptionSpecification(
-        name: "allow", value: .text("ID:HOST"), mayRepeat: true,
+    fileprivate static let allow = Option(
+        repeated: "allow",
+        .reading("ID:HOST") { text throws(ToolError) in
+            try LintAllowances.check(text)
+            return text
+        },
         help: "Accept this warning; may be repeated. One about the whole file has no `:HOST`")
     fileprivate static let github = OptionSpecification(
-        name: "github", help: "Write annotations for GitHub's runners")
+        "github", help: "Write annotations for GitHub's runners")
 }
 
 /// `pintle lint POLICY`
@@ -107,8 +114,8 @@ struct LintCommand {
 
     func run() throws(ToolError) -> ExitCode {
         var lint = PolicyLint(at: invocation.now)
-        if let text = invocation.arguments.value(of: .expiresWithin) { lint.expiresWithin = try Self.seconds(text) }
-        let allowances = try LintAllowances(invocation.arguments.values(of: .allow))
+        if let seconds = invocation.arguments[.expiresWithin] { lint.expiresWithin = seconds }
+        let allowances = LintAllowances(names: invocation.arguments[.allow])
         let input = try PolicyInput(invocation.arguments.positionals[0], invocation)
         lint.resolvingFile = { path in try input.anchorFile(path) }
         lint.isPublicSuffix = PublicSuffixList.contains
@@ -147,27 +154,18 @@ struct LintCommand {
         _ policy: PinningPolicy?, _ file: InputFile, _ authorities: PublicAuthorities, _ families: AuthorityFamilies,
         _ entries: inout [LintEntry]
     ) throws(ToolError) -> [LiveLint.Server] {
-        if invocation.writesJSON, invocation.arguments.has(.github) {
-            throw .usage("--json and --github are two formats of one report: choose one", of: .lint)
-        }
-        var endpoints: [ServerEndpoint] = []
-        for text in invocation.arguments.values(of: .against) { endpoints.append(try HostArgument.endpoint(text)) }
+        var endpoints = invocation.arguments[.against]
         if invocation.arguments.has(.live) {
             endpoints += policy?.hosts.map { ServerEndpoint(host: $0.host, port: $0.port ?? 443) } ?? []
         }
-        guard !endpoints.isEmpty || invocation.arguments.has(.live) else {
-            guard !invocation.arguments.has(.from) else {
-                throw .usage("--from is about servers: add --live or --against HOST", of: .lint)
-            }
-            return []
-        }
+        guard !endpoints.isEmpty || invocation.arguments.has(.live) else { return [] }
         guard let policy else {
             invocation.console.warn("the policy has errors, so no server was asked")
             return []
         }
         let live = LiveLint(
             policy, of: file.bytes, authorities: authorities, families: families,
-            histories: try KeyHistory.read(invocation.arguments.values(of: .from), warning: invocation.console.warn),
+            histories: try KeyHistory.read(invocation.arguments[.from], warning: invocation.console.warn),
             now: invocation.now)
         let validator = try invocation.validator()
         var seen: Set<ServerEndpoint> = []
@@ -183,12 +181,13 @@ struct LintCommand {
         entries = entries.indices.sorted { place($0) < place($1) }.map { entries[$0] }
         return servers
     }
+}
 
-    /// `90d`
-    private static func seconds(_ text: String) throws(ToolError) -> Double {
-        guard text.hasSuffix("d"), let days = UInt16(text.dropLast()) else {
-            throw .usage("--expires-within takes a number of days: write it like 90d", of: .lint)
+extension ValueFormat<Double> {
+    /// A number of days, in seconds.
+    fileprivate static func days(_ placeholder: String) -> ValueFormat {
+        ValueFormat(shape: .text(placeholder), range: "days, such as 180d") { text in
+            text.hasSuffix("d") ? UInt16(text.dropLast()).map { Double($0) * 86_400 } : nil
         }
-        return Double(days) * 86_400
     }
 }

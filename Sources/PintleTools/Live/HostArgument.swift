@@ -52,10 +52,17 @@ enum HostArgument {
     }
 }
 
+extension ValueFormat<ServerEndpoint> {
+    /// A host, host:port or https URL.
+    static func server(_ placeholder: String) -> ValueFormat {
+        .reading(placeholder) { text throws(ToolError) in try HostArgument.endpoint(text) }
+    }
+}
+
 extension Invocation {
     /// Returns a validator whose roots are those of this machine, or of `--anchors`.
     func validator() throws(ToolError) -> PathValidator {
-        guard let path = arguments.value(of: .anchors) else { return PathValidator() }
+        guard let path = arguments[.anchors] else { return PathValidator() }
         return PathValidator(system: SystemAnchors(replacedBy: try certificates(in: path)))
     }
 
@@ -71,20 +78,8 @@ extension Invocation {
         }
     }
 
-    /// Returns the instant of the decision: `--at`, or now.
-    func instant() throws(ToolError) -> Date {
-        guard let text = arguments.value(of: .instant) else { return now }
-        return try date(text, of: .instant)
-    }
-
-    /// Returns the value of an option that is an instant.
-    func date(_ text: String, of option: OptionSpecification) throws(ToolError) -> Date {
-        do {
-            return try RFC3339.date(from: text)
-        } catch {
-            throw .unusable("invalid-date", "--\(option.name): \"\(text)\" is \(error.message)", hint: error.hint)
-        }
-    }
+    /// The instant of the decision: `--at`, or now.
+    var instant: Date { arguments[.instant] ?? now }
 }
 
 extension ToolError {

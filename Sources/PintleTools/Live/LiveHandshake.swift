@@ -10,7 +10,7 @@ struct LiveHandshake {
 
     /// - Throws: an error if the command line or a proxy in the environment cannot be used.
     init(_ endpoint: ServerEndpoint, _ invocation: Invocation) throws(ToolError) {
-        let connectTo = try invocation.arguments.value(of: .connectTo).map { text throws(ToolError) in
+        let connectTo = try invocation.arguments[.connectTo].map { text throws(ToolError) in
             try HostArgument.endpoint(text, defaultPort: endpoint.port)
         }
         try self.init(
@@ -60,21 +60,11 @@ struct LiveHandshake {
         var value: Value?
     }
 
-    static func timeouts(_ arguments: ParsedArguments) throws(ToolError) -> TLSClient.Timeouts {
+    static func timeouts(_ arguments: ParsedArguments) -> TLSClient.Timeouts {
         var timeouts = TLSClient.Timeouts()
-        if let duration = try duration(.connectTimeout, arguments) { timeouts.connect = duration }
-        if let duration = try duration(.handshakeTimeout, arguments) { timeouts.handshake = duration }
+        if let duration = arguments[.connectTimeout] { timeouts.connect = duration }
+        if let duration = arguments[.handshakeTimeout] { timeouts.handshake = duration }
         return timeouts
-    }
-
-    private static func duration(
-        _ option: OptionSpecification, _ arguments: ParsedArguments
-    ) throws(ToolError) -> Duration? {
-        guard let text = arguments.value(of: option) else { return nil }
-        guard let seconds = Double(text), seconds > 0, seconds <= 3_600 else {
-            throw .usage("--\(option.name) takes seconds, more than 0 and at most 3600", of: arguments.command)
-        }
-        return .milliseconds(Int64((seconds * 1_000).rounded(.up)))
     }
 }
 

@@ -27,35 +27,24 @@ struct DurableCommand {
             }
             keys.append(listing)
         }
-        guard !arguments.has(.snippetFile) || arguments.has(.form) else {
-            throw .usage("-o is for what --as prints", of: .pin)
-        }
         guard keys.isEmpty || arguments.has(.form) else {
             throw .usage("keys and requests become backup pins of a rule: add --as", of: .pin)
         }
         var rules: [DurableRule] = []
         var unknown: [UnknownAuthority] = []
-        if let word = arguments.value(of: .authority) {
-            guard !arguments.has(.durable), servers.isEmpty else {
-                throw .usage(
-                    "--authority asks no server: leave --durable and the servers out; --host names one", of: .pin)
-            }
-            let others: [OptionSpecification] = [.connectTo, .anchors, .connectTimeout, .handshakeTimeout]
-            if let other = others.first(where: arguments.has) {
-                throw .usage("--authority asks no server: leave --\(other.name) out", of: .pin)
+        if let word = arguments[.authority] {
+            guard servers.isEmpty else {
+                throw .usage("--authority asks no server: leave the servers out; --host names one", of: .pin)
             }
             let selection = try file.selection(named: word, of: .pin)
-            let endpoint = try arguments.value(of: .host).map { text throws(ToolError) in
-                try HostArgument.endpoint(text)
-            }
             rules.append(
                 DurableRule(
-                    endpoint: endpoint, id: selection.id, name: selection.name, families: selection.families,
+                    endpoint: arguments[.host], id: selection.id, name: selection.name, families: selection.families,
                     sources: selection.sources, advice: selection.advice, seen: [],
                     isNamed: true))
         } else {
-            guard !servers.isEmpty, arguments.value(of: .host) == nil else {
-                throw .usage("--durable asks the servers themselves: name them, without --host", of: .pin)
+            guard !servers.isEmpty else {
+                throw .usage("--durable asks the servers themselves: name them", of: .pin, code: "missing-argument")
             }
             try ask(servers, file, &rules, &unknown)
         }
@@ -109,7 +98,7 @@ struct DurableCommand {
         _ rules: [DurableRule], _ unknown: [UnknownAuthority], _ keys: [PinListing], _ file: FamilyFile
     ) throws(ToolError) {
         let report = DurableReport(file: file, now: invocation.now)
-        guard let form = arguments.value(of: .form).flatMap(Snippet.init) else {
+        guard let form = arguments[.form] else {
             if invocation.writesJSON {
                 invocation.console.print(report.document(rules, unknown))
             } else {
@@ -160,8 +149,8 @@ struct DurableCommand {
 
 extension OptionSpecification {
     static let durable = OptionSpecification(
-        name: "durable", help: "Pin every root of the server's authority, not what it shows today")
-    static let authority = OptionSpecification(
-        name: "authority", value: .text("NAME"),
+        "durable", help: "Pin every root of the server's authority, not what it shows today")
+    static let authority = Option(
+        "authority", .text("NAME"),
         help: "The roots of an authority, or of all authorities of a CDN; asks no server")
 }

@@ -49,6 +49,14 @@ extension Command {
             .form, .snippetFile, .host, .durable, .authority, .families, .connectTo, .anchors, .connectTimeout,
             .handshakeTimeout,
         ],
+        rules: [
+            .needs(.snippetFile, .form, to: "have something to write"),
+            .needs(.families, .durable, .authority, to: "look up an authority"),
+            .excludes(
+                .authority, .durable, .connectTo, .anchors, .connectTimeout, .handshakeTimeout,
+                because: "it asks no server"),
+            .excludes(.durable, .host, because: "the servers are the hosts"),
+        ],
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "pins were printed, also of a server that is not trusted"),
@@ -96,16 +104,16 @@ extension Command {
 }
 
 extension OptionSpecification {
-    static let form = OptionSpecification(
-        name: "as", value: .choice("FORM", Snippet.allCases.map(\.rawValue)),
+    static let form = Option(
+        "as", .choice("FORM", Snippet.allCases),
         help:
             "Print something to paste instead: a policy, Swift, a format of `pintle export`, or the certificates as PEM. "
             + "Servers and certificates give pins; keys and requests give backup pins")
-    static let snippetFile = OptionSpecification(
-        name: "out", short: "o", value: .output("FILE", orStandardOutput: true),
-        help: "Write what `--as` prints to this file, which stays as it is if a source fails", defaultText: "stdout")
-    static let host = OptionSpecification(
-        name: "host", value: .text("HOST"), help: "The host for `--as`, if no server or certificate names one")
+    static let snippetFile = Option(
+        "out", short: "o", .output("FILE", orStandardOutput: true), defaultText: "stdout",
+        help: "Write what `--as` prints to this file, which stays as it is if a source fails")
+    static let host = Option(
+        "host", .server("HOST"), help: "The host for `--as`, if no server or certificate names one")
 }
 
 /// `pintle pin SOURCE...`
@@ -119,9 +127,6 @@ struct PinCommand {
     func run() throws(ToolError) -> ExitCode {
         if invocation.arguments.has(.durable) || invocation.arguments.has(.authority) {
             return try DurableCommand(invocation).run()
-        }
-        guard !invocation.arguments.has(.families) else {
-            throw .usage("--families belongs to --durable or --authority", of: .pin)
         }
         guard !invocation.arguments.positionals.isEmpty else {
             throw .usage("SOURCE is missing", of: .pin, code: "missing-argument")
@@ -140,12 +145,7 @@ struct PinCommand {
             }
         }
         if let error = ToolError.joining(errors) { throw error }
-        if let form = invocation.arguments.value(of: .form).flatMap(Snippet.init) {
-            return try printSnippet(form, listings)
-        }
-        guard !invocation.arguments.has(.snippetFile) else {
-            throw .usage("-o is for what --as prints", of: .pin)
-        }
+        if let form = invocation.arguments[.form] { return try printSnippet(form, listings) }
         for listing in listings {
             for entry in listing.entries where !entry.item.publicKey.isAcceptedInPaths {
                 invocation.console.warn("\(listing.source): \(entry.item.publicKey.refusal)")
@@ -157,7 +157,7 @@ struct PinCommand {
             for (index, listing) in listings.enumerated() {
                 if index > 0 { invocation.console.print() }
                 let report = PinReport(
-                    listing: listing, now: invocation.now, anchors: invocation.arguments.value(of: .anchors))
+                    listing: listing, now: invocation.now, anchors: invocation.arguments[.anchors])
                 invocation.print(report.report)
                 invocation.console.printMessage(report.advice)
             }
@@ -202,7 +202,7 @@ struct PinCommand {
             try invocation.deliver(snippet: String(text.dropLast()))
             return .fine
         }
-        let rules = try SnippetRule.rules(for: listings, host: invocation.arguments.value(of: .host))
+        let rules = try SnippetRule.rules(for: listings, host: invocation.arguments[.host])
         try invocation.deliver(snippet: try form.text(of: rules))
         for advice in form.advice(on: rules) { invocation.console.warn(advice) }
         for listing in listings {
@@ -219,10 +219,9 @@ struct PinCommand {
 extension Invocation {
     /// Writes the text of `--as` to standard output, or to the file of `-o`.
     func deliver(snippet text: String) throws(ToolError) {
-        guard let path = arguments.value(of: .snippetFile) else { return console.print(text) }
-        let inputs = arguments.positionals + arguments.values(of: .families) + arguments.values(of: .anchors)
-        var guarded = GuardedFiles(inputs, of: .pin)
-        try guarded.reserve(path, for: .snippetFile)
+        guard let path = arguments[.snippetFile] else { return console.print(text) }
+        let inputs = arguments.positionals + arguments.files(of: .families, .anchors)
+        try GuardedFiles.check(.snippetFile, of: arguments, reading: inputs)
         try OutputFile.replace(path, Array((text + "\n").utf8))
         console.printMessage("wrote \(SafeText.escape(path))")
     }

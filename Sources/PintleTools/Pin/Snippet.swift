@@ -121,7 +121,7 @@ struct SnippetRule {
     /// Returns the rules: servers and certificates give the pin of their leaf, keys and requests give backup pins.
     ///
     /// - Parameter host: the host of the command line, which replaces the certificates' own names.
-    static func rules(for listings: [PinListing], host: String?) throws(ToolError) -> [SnippetRule] {
+    static func rules(for listings: [PinListing], host: ServerEndpoint?) throws(ToolError) -> [SnippetRule] {
         var rules: [SnippetRule] = []
         func add(_ key: PublicKeyPin?, to endpoint: ServerEndpoint) {
             let pin = key.map { Pin(.publicKey($0)) }
@@ -136,8 +136,7 @@ struct SnippetRule {
             if let server = listing.server { add(listing.leaf?.publicKeyPin, to: server.endpoint) }
         }
         let files = listings.filter { $0.server == nil }
-        let endpoint = try host.map { text throws(ToolError) in try HostArgument.endpoint(text) }
-        let named = endpoint ?? files.lazy.compactMap(\.leaf).compactMap(\.firstHost).first
+        let named = host ?? files.lazy.compactMap(\.leaf).compactMap(\.firstHost).first
         for leaf in files.compactMap(\.leaf) {
             guard let target = try target(named, rules) else { throw nameless }
             add(leaf.publicKeyPin, to: target)

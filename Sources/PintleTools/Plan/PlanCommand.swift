@@ -26,7 +26,7 @@ extension Command {
             """
         ],
         arguments: [Argument(name: "PLAN", help: "The plan file, or `-` for standard input")],
-        ownOptions: [.page, .instant],
+        ownOptions: [.page, .planInstant],
         exitCodes: [
             (.fine, "no users are locked out"),
             (.rejected, "users would be locked out"), (.unusable, "the plan or a policy cannot be used"),
@@ -78,6 +78,9 @@ extension Command {
 }
 
 extension OptionSpecification {
+    fileprivate static let planInstant = Option(
+        "at", .instant("TIME", orDay: true), defaultText: "now",
+        help: "Decide as if it were this time, such as 2027-11-20T00:00:00Z")
     fileprivate static let page = OptionSpecification(
         name: "html", value: .output("FILE"), help: "Also write a page with a timeline to this file")
 }
@@ -91,7 +94,7 @@ struct PlanCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
-        let now = try instant()
+        let now = invocation.arguments[.planInstant] ?? invocation.now
         var guarded = GuardedFiles(invocation.arguments.positionals, of: .plan)
         if let path = invocation.arguments.value(of: .page) { try guarded.reserve(path, for: .page) }
         let file = try invocation.file(
@@ -113,15 +116,6 @@ struct PlanCommand {
             invocation.print(PlanText(plan: report, file: file.name, table: table.lines).report)
         }
         return report.isLockedOut ? .rejected : .fine
-    }
-
-    private func instant() throws(ToolError) -> Date {
-        guard let text = invocation.arguments.value(of: .instant) else { return invocation.now }
-        do {
-            return try RFC3339.date(from: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
-        } catch {
-            throw .usage("--at is \(error.message): \(error.hint)", of: .plan)
-        }
     }
 
     private static func check(_ plan: RotationPlan, from now: Date, file: String) throws(ToolError) {

@@ -11,7 +11,7 @@ struct RenewAuthorities {
         self.families = families
         stores =
             [PublicAuthorities(environment: invocation.environment)]
-            + invocation.arguments.values(of: .anchors).map { PublicAuthorities(files: [$0], folders: []) }
+            + invocation.arguments.files(of: .anchors).map { PublicAuthorities(files: [$0], folders: []) }
     }
 
     /// Returns `true` for a pin that says so, of a root that the machine or `--anchors` has, or of the rule's own anchors.

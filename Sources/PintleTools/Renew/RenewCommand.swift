@@ -81,14 +81,14 @@ extension Command {
 }
 
 extension OptionSpecification {
-    fileprivate static let backupKey = OptionSpecification(
-        name: "key", short: "k", value: .file("[HOST=]FILE"), mayRepeat: true,
+    fileprivate static let backupKey = Option(
+        repeated: "key", short: "k", .file("[HOST=]FILE"),
         help: "A request (CSR), public key or private key to pin as a backup; HOST names the rule; may be repeated")
-    fileprivate static let removal = OptionSpecification(
-        name: "remove", value: .text("PIN"), mayRepeat: true,
+    fileprivate static let removal = Option(
+        repeated: "remove", .text("PIN"),
         help: "Remove this pin if it matches nothing and its day has come: no other machine has its key")
-    fileprivate static let proposal = OptionSpecification(
-        name: "out", short: "o", value: .output("NEXT"), help: "The file for the proposal, beside the policy")
+    fileprivate static let proposal = Option(
+        "out", short: "o", .output("NEXT"), help: "The file for the proposal, beside the policy")
 }
 
 /// `pintle renew POLICY -o NEXT`
@@ -101,8 +101,8 @@ struct RenewCommand {
 
     func run() throws(ToolError) -> ExitCode {
         let arguments = invocation.arguments
-        let words = arguments.values(of: .backupKey)
-        let output = arguments.value(of: .proposal)
+        let words = arguments[.backupKey]
+        let output = arguments[.proposal]
         // The files of --key are known only with the rules, but the policy must be safe even if it has problems.
         var guarded = GuardedFiles(arguments.positionals, of: .renew)
         if let output {
@@ -114,7 +114,7 @@ struct RenewCommand {
         var keyFiles: [String] = []
         for word in words { keyFiles.append(try RenewCandidate.path(in: word, policy)) }
         if let output {
-            let named = arguments.values(of: .anchors) + arguments.values(of: .families)
+            let named = arguments.files(of: .anchors, .families)
             var others = GuardedFiles(keyFiles + named + Self.anchorFiles(of: input.file), of: .renew)
             try others.reserve(output, for: .proposal)
         }
@@ -122,7 +122,7 @@ struct RenewCommand {
         let candidates =
             try RenewCandidate.files(words, policy, invocation) + RenewCandidate.roots(families.families, policy)
         var removals: Set<Pin.Subject> = []
-        for text in arguments.values(of: .removal) { removals.insert(try Self.pin(text, in: policy)) }
+        for text in arguments[.removal] { removals.insert(try Self.pin(text, in: policy)) }
         let survey = try RenewSurvey(policy: policy, file: input.file.path, invocation: invocation).run()
         let proposal = try RenewProposal(
             of: policy, survey.servers, candidates, RenewAuthorities(families.families, invocation),

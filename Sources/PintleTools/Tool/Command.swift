@@ -35,6 +35,8 @@ struct Command: Sendable {
     let arguments: [Argument]
     /// The options of this command, without those that every command has.
     let ownOptions: [OptionSpecification]
+    /// The rules about options that go together.
+    var rules: [OptionRule] = []
     var readsJSONOption = true
     /// Environment variables and their effects.
     var environment: [(name: String, help: String)] = []
@@ -73,7 +75,8 @@ enum ExitCode: Int32 {
 extension Command {
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .pin, .check, .trust, .lint, .audit, .inspect, .plan, .renew, .export, .import, .evaluate, .keygen, .sign,
+        .pin, .check, .trust, .lint, .audit, .report, .history, .inspect, .plan, .renew, .export, .import, .evaluate,
+        .keygen, .sign,
         .verify, .rehearse, .demo,
     ]
 }

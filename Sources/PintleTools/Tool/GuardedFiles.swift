@@ -12,6 +12,14 @@ struct GuardedFiles {
         reserved = inputs.map { $0 == "-" ? ("standard input", .standardInput) : ($0, FileIdentity($0)) }
     }
 
+    /// Checks all outputs of a command line.
+    static func check(
+        _ outputs: Option<String?>..., of arguments: ParsedArguments, reading inputs: [String]
+    ) throws(ToolError) {
+        var files = GuardedFiles(inputs, of: arguments.command)
+        for option in outputs { if let path = arguments[option] { try files.reserve(path, for: option) } }
+    }
+
     /// - Parameters:
     ///   - path: the file that will be written.
     ///   - option: the option that names it, or its folder.

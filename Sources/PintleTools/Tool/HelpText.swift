@@ -9,11 +9,9 @@ enum HelpText {
             "  pintle pin example.com                                  the pins of a live server",
             "  pintle check https://example.com --policy policy.json   decide, and explain the verdict",
             "",
-            "COMMANDS",
         ]
         lines += Command.all.map { "  " + TextLayout.padded($0.name, to: 10) + $0.summary }
         lines += [
-            "",
             "Exit: 0 fine or trusted, 1 rejected or problems, 2 unusable input, 3 not reached.",
             "'pintle help COMMAND' shows examples and options; --version; --generate-completion-script SHELL.",
         ]

@@ -1,5 +1,11 @@
+internal import Pintle
+
 /// An option of a command: the one description that parsing, help, completion and the reference read.
-struct OptionSpecification: Sendable {
+///
+/// An option with a value is an ``Option``. The others are switches:
+/// `OptionSpecification("resume", help: "Go on with the file of `-o`")`.
+// Safe: every property is a constant of a Sendable type, here and in the only subclass.
+class OptionSpecification: @unchecked Sendable {
     enum Value: Sendable {
         /// A switch.
         case none
@@ -15,14 +21,45 @@ struct OptionSpecification: Sendable {
 
     /// The name without the dashes.
     let name: String
-    var short: Character?
-    var value = Value.none
-    var mayRepeat = false
+    let short: Character?
+    let value: Value
+    let mayRepeat: Bool
     /// The words that completion offers. Unlike those of a choice, the parser does not check them.
-    var suggestions: [String] = []
+    let suggestions: [String]
     /// One line, without a full stop; words between backticks are code.
-    var help: String
-    var defaultText: String?
+    let help: String
+    /// The values in words, such as `1 to 500`; `nil` if the help says which they are.
+    let range: String?
+    let defaultText: String?
+    /// The reason why the command needs the option; `nil` if it may be left out.
+    let requirement: String?
+
+    init(
+        name: String, short: Character? = nil, value: Value = .none, mayRepeat: Bool = false,
+        suggestions: [String] = [], help: String, range: String? = nil, defaultText: String? = nil,
+        requirement: String? = nil
+    ) {
+        self.name = name
+        self.short = short
+        self.value = value
+        self.mayRepeat = mayRepeat
+        self.suggestions = suggestions
+        self.help = help
+        self.range = range
+        self.defaultText = defaultText
+        self.requirement = requirement
+    }
+
+    /// A switch.
+    convenience init(_ name: String, short: Character? = nil, required reason: String? = nil, help: String) {
+        self.init(name: name, short: short, help: help, requirement: reason)
+    }
+
+    /// Reads the texts of the command line, at least one.
+    func read(_ texts: [String]) throws(OptionError) -> any Sendable {
+        if let choices, let text = texts.first(where: { !choices.contains($0) }) { throw .notAValue(text) }
+        return texts
+    }
 
     var takesValue: Bool {
         if case .none = value { false } else { true }
@@ -50,35 +87,37 @@ struct OptionSpecification: Sendable {
     /// The values that a shell completes; empty if it knows none.
     var completions: [String] { choices ?? suggestions }
 
+    /// The values in words: `values: leaf, ca`, `values: 1 to 500`.
+    var valueList: String? { (choices?.joined(separator: ", ") ?? range).map { "values: \($0)" } }
+
+    /// The option as it is written: `--store FILE`.
+    var usage: String { "--\(name)" + (placeholder.map { " \($0)" } ?? "") }
+
     /// The help with the values to choose from and the default.
     var fullHelp: String {
-        var text = help
-        if let choices { text += " (values: \(choices.joined(separator: ", ")))" }
-        if let defaultText { text += " (default: \(defaultText))" }
-        return text
+        let facts = [valueList, defaultText.map { "default: \($0)" }, requirement.map { _ in "required" }]
+        return ([help] + facts.compactMap(\.self).map { "(\($0))" }).joined(separator: " ")
     }
 }
 
 extension OptionSpecification {
-    static let json = OptionSpecification(name: "json", help: "Write JSON to stdout, and nothing else")
-    static let noColor = OptionSpecification(name: "no-color", help: "Write without colours, as `NO_COLOR` does")
-    static let verbose = OptionSpecification(
-        name: "verbose", short: "v", help: "Show everything: all names, all fields")
-    static let help = OptionSpecification(name: "help", short: "h", help: "Show this help")
+    static let json = OptionSpecification("json", help: "Write JSON to stdout, and nothing else")
+    static let noColor = OptionSpecification("no-color", help: "Write without colours, as `NO_COLOR` does")
+    static let verbose = OptionSpecification("verbose", short: "v", help: "Show everything: all names, all fields")
+    static let help = OptionSpecification("help", short: "h", help: "Show this help")
 
-    static let connectTo = OptionSpecification(
-        name: "connect-to", value: .text("HOST:PORT"),
+    static let connectTo = Option(
+        "connect-to", .text("HOST:PORT"),
         help: "Connect there instead; SNI and verification still use the host that is asked for")
-    static let anchors = OptionSpecification(
-        name: "anchors", value: .file("FILE"),
-        help: "Certificates, PEM or DER, that replace the roots this machine trusts")
-    static let instant = OptionSpecification(
-        name: "at", value: .text("TIME"), help: "Decide as if it were this time, such as 2027-11-20T00:00:00Z",
-        defaultText: "now")
-    static let connectTimeout = OptionSpecification(
-        name: "connect-timeout", value: .text("SECONDS"), help: "Wait this long for TCP and a proxy",
-        defaultText: "5")
-    static let handshakeTimeout = OptionSpecification(
-        name: "handshake-timeout", value: .text("SECONDS"), help: "Wait this long for the TLS handshake",
-        defaultText: "5")
+    static let anchors = Option(
+        "anchors", .file("FILE"), help: "Certificates, PEM or DER, that replace the roots this machine trusts")
+    static let instant = Option(
+        "at", .instant("TIME"), defaultText: "now",
+        help: "Decide as if it were this time, such as 2027-11-20T00:00:00Z")
+    static let connectTimeout = Option(
+        "connect-timeout", .seconds("SECONDS", atMost: 3_600), defaultText: "5",
+        help: "Wait this long for TCP and a proxy")
+    static let handshakeTimeout = Option(
+        "handshake-timeout", .seconds("SECONDS", atMost: 3_600), defaultText: "5",
+        help: "Wait this long for the TLS handshake")
 }

@@ -5,19 +5,37 @@ internal import PintleSystem
 struct ParsedArguments: Sendable {
     let command: Command
     let positionals: [String]
-    private let values: [String: [String]]
+    private let texts: [String: [String]]
+    private var values: [String: any Sendable] = [:]
 
-    func has(_ option: OptionSpecification) -> Bool { values[option.name] != nil }
+    func has(_ option: OptionSpecification) -> Bool { texts[option.name] != nil }
 
-    func value(of option: OptionSpecification) -> String? { values[option.name]?.last }
+    /// The value of an option of the command: the one on the command line, or the one that stands for its absence.
+    subscript<Value>(_ option: Option<Value>) -> Value {
+        if let value = values[option.name], let value = value as? Value { return value }
+        if let value = option.absent { return value }
+        // The parser has refused a command line without it.
+        preconditionFailure("'\(command.name)' has no --\(option.name)")  // lint: the options are those of the sources
+    }
 
-    func values(of option: OptionSpecification) -> [String] { values[option.name] ?? [] }
+    /// Returns the value of an option that this use of the command needs.
+    func require<Value>(_ option: Option<Value?>, because reason: String) throws(ToolError) -> Value {
+        if let value = self[option] { return value }
+        throw Self.missing(option, reason, of: command)
+    }
+
+    /// Returns the paths that the command line names by these options.
+    func files(of options: Option<String?>...) -> [String] { options.compactMap { self[$0] } }
+
+    func value(of option: OptionSpecification) -> String? { texts[option.name]?.last }
+
+    func values(of option: OptionSpecification) -> [String] { texts[option.name] ?? [] }
 
     /// - Parameter arguments: the words behind the command's name.
     init(_ arguments: some Sequence<String>, for command: Command) throws(ToolError) {
         self.command = command
         var positionals: [String] = []
-        var values: [String: [String]] = [:]
+        var texts: [String: [String]] = [:]
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
             guard argument.hasPrefix("-"), argument != "-" else {
@@ -29,18 +47,27 @@ struct ParsedArguments: Sendable {
                 break
             }
             for (option, attached) in try Self.options(in: argument, of: command) {
-                let value = try Self.value(for: option, attached: attached, rest: &rest, of: command)
-                guard option.mayRepeat || values[option.name] == nil || !option.takesValue else {
+                let text = try Self.text(for: option, attached: attached, rest: &rest, of: command)
+                guard option.mayRepeat || texts[option.name] == nil || !option.takesValue else {
                     throw .usage("--\(option.name) is given twice", of: command)
                 }
-                if case .output = option.value, value == "-" { continue }
-                values[option.name, default: []].append(value)
+                if case .output = option.value, text == "-" { continue }
+                texts[option.name, default: []].append(text)
             }
         }
         self.positionals = positionals
-        self.values = values
+        self.texts = texts
         // With `--help` the rest of the command line need not be right.
-        if !has(.help) { try Self.checkCount(positionals, of: command) }
+        if has(.help) { return }
+        try Self.checkArguments(positionals, of: command)
+        for option in command.options {
+            if let texts = texts[option.name] {
+                values[option.name] = try Self.value(of: option, texts, of: command)
+            } else if let reason = option.requirement {
+                throw Self.missing(option, reason, of: command)
+            }
+        }
+        for rule in command.rules { if let error = rule.error(self) { throw error } }
     }
 
     /// Returns the options in `--name`, `--name=value`, `-v`, or several switches in one: `-vh`.
@@ -66,36 +93,51 @@ struct ParsedArguments: Sendable {
         return found
     }
 
-    private static func value(
+    private static func text(
         for option: OptionSpecification, attached: String?, rest: inout ArraySlice<String>, of command: Command
     ) throws(ToolError) -> String {
         guard option.takesValue else {
             guard attached == nil else { throw .usage("--\(option.name) takes no value", of: command) }
             return ""
         }
-        let placeholder = option.placeholder ?? "VALUE"
-        let value: String
+        let text: String
         if let attached {
-            value = attached
+            text = attached
         } else if let next = rest.first, next == "-" || !next.hasPrefix("-") {
-            value = next
+            text = next
             rest.removeFirst()
         } else {
-            throw .usage("--\(option.name) needs a value: --\(option.name) \(placeholder)", of: command)
+            throw .usage("--\(option.name) needs a value: \(option.usage)", of: command)
         }
-        guard !value.isEmpty else {
-            throw .usage("the value of --\(option.name) is empty: --\(option.name) \(placeholder)", of: command)
+        guard !text.isEmpty else {
+            throw .usage("the value of --\(option.name) is empty: \(option.usage)", of: command)
         }
-        if case .output(_, orStandardOutput: false) = option.value, value == "-" {
+        if case .output(_, orStandardOutput: false) = option.value, text == "-" {
             throw .usage("--\(option.name) cannot write to standard output; a file called - is ./-", of: command)
         }
-        if let choices = option.choices, !choices.contains(value) {
-            let nearest = Spelling.nearest(to: value, among: choices).map { "; did you mean \($0)?" } ?? ""
-            throw .usage(
-                "\"\(value)\" is not a value of --\(option.name)\(nearest) (values: \(choices.joined(separator: ", ")))",
-                of: command)
+        return text
+    }
+
+    private static func value(
+        of option: OptionSpecification, _ texts: [String], of command: Command
+    ) throws(ToolError) -> any Sendable {
+        do throws(OptionError) {
+            return try option.read(texts)
+        } catch {
+            switch error {
+            case .notAValue(let text):
+                let nearest = Spelling.nearest(to: text, among: option.choices ?? []).map { "; did you mean \($0)?" }
+                let list = option.valueList.map { " (\($0))" } ?? ""
+                throw .usage("\"\(text)\" is not a value of --\(option.name)\(nearest ?? "")\(list)", of: command)
+            case .unusable(var error):
+                error.message = "--\(option.name): \(error.message)"
+                throw error
+            }
         }
-        return value
+    }
+
+    private static func missing(_ option: OptionSpecification, _ reason: String, of command: Command) -> ToolError {
+        .usage("\(option.usage) is missing: \(reason)", of: command, code: "missing-option")
     }
 
     private static func unknown(_ option: String, of command: Command) -> ToolError {
@@ -104,10 +146,16 @@ struct ParsedArguments: Sendable {
         return .usage("unknown option \(option) for '\(command.name)'\(nearest)", of: command, code: "unknown-option")
     }
 
-    private static func checkCount(_ positionals: [String], of command: Command) throws(ToolError) {
+    private static func checkArguments(_ positionals: [String], of command: Command) throws(ToolError) {
         let required = command.arguments.filter { !$0.isOptional }
         if positionals.count < required.count {
             throw .usage("\(required[positionals.count].name) is missing", of: command, code: "missing-argument")
+        }
+        for (argument, word) in zip(command.arguments, positionals) where !argument.words.isEmpty {
+            guard !argument.words.contains(word) else { continue }
+            let nearest = Spelling.nearest(to: word, among: argument.words).map { "; did you mean \($0)?" } ?? ""
+            let list = argument.words.joined(separator: ", ")
+            throw .usage("\"\(word)\" is not a value of \(argument.name)\(nearest) (values: \(list))", of: command)
         }
         guard !command.arguments.contains(where: \.mayRepeat) else { return }
         if positionals.count > command.arguments.count {

@@ -6,7 +6,7 @@ struct ToolError: Error, Sendable {
     /// Stable, for scripts: `unknown-key`.
     let code: String
     /// Lower case, no full stop.
-    let message: String
+    var message: String
     var file: String?
     /// Counted from 1.
     var line: Int?

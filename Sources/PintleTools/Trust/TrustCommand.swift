@@ -38,7 +38,12 @@ extension Command {
                 name: "HOST[:PORT]", help: "For approve and revoke; port 443 by default, IPv6 in brackets",
                 isOptional: true),
         ],
-        ownOptions: [.store, .certificate, .key, .accept, .expires, .note],
+        ownOptions: [.approvals, .certificate, .key, .accept, .expires, .note],
+        rules: [
+            .only(action: "approve", takes: .certificate, .key, .accept, .expires, .note),
+            .needs(action: "approve", .certificate, .key, to: "name what you compared"),
+            .excludes(.certificate, .key, because: "an approval is for one of them"),
+        ],
         exitCodes: [
             (.fine, "done"),
             (
@@ -89,21 +94,24 @@ extension Command {
 }
 
 extension OptionSpecification {
-    static let store = OptionSpecification(
-        name: "store", value: .file("FILE"), help: "The file of approvals; it need not exist yet")
-    fileprivate static let certificate = OptionSpecification(
-        name: "certificate", value: .text("HEX"), help: "Approve this certificate: its SHA-256 fingerprint")
-    fileprivate static let key = OptionSpecification(
-        name: "key", value: .text("PIN"), help: "Approve this key: sha256/ and base64, in any certificate for the name")
-    fileprivate static let accept = OptionSpecification(
-        name: "accept", value: .choice("FAILURE", TrustApproval.AcceptedFailure.ofCertificate.map(\.rawValue).sorted()),
-        mayRepeat: true,
+    fileprivate static let approvals = Option(
+        "store", .file("FILE"), required: "approvals are kept there",
+        help: "The file of approvals; it need not exist yet")
+    fileprivate static let certificate = Option(
+        "certificate", .reading("HEX") { text throws(ToolError) in try TrustCommand.read(text, CertificatePin.init) },
+        help: "Approve this certificate: its SHA-256 fingerprint")
+    fileprivate static let key = Option(
+        "key", .reading("PIN") { text throws(ToolError) in try TrustCommand.read(text, PublicKeyPin.init) },
+        help: "Approve this key: sha256/ and base64, in any certificate for the name")
+    fileprivate static let accept = Option(
+        repeated: "accept",
+        .choice("FAILURE", TrustApproval.AcceptedFailure.ofCertificate.sorted { $0.rawValue < $1.rawValue }),
         help: "With `--certificate`, also accept that it is for another name, or that its last day has passed")
-    fileprivate static let expires = OptionSpecification(
-        name: "expires", value: .text("TIME"), help: "The end of the approval, such as 2027-11-20T00:00:00Z",
-        defaultText: "never")
-    fileprivate static let note = OptionSpecification(
-        name: "note", value: .text("TEXT"), help: "Your own words, kept beside the approval")
+    fileprivate static let expires = Option(
+        "expires", .instant("TIME"), defaultText: "never",
+        help: "The end of the approval, such as 2027-11-20T00:00:00Z")
+    fileprivate static let note = Option(
+        "note", .text("TEXT"), help: "Your own words, kept beside the approval")
 }
 
 /// `pintle trust list|approve|revoke|export --store FILE`
@@ -121,29 +129,26 @@ struct TrustCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
-        let action = try action()
+        let action = Action(rawValue: arguments.positionals[0]) ?? .list
         let endpoint = try endpoint(for: action)
-        try refuseOptions(of: action)
-        guard let path = arguments.value(of: .store) else {
-            throw .usage("--store FILE is missing; approvals are kept there", of: .trust, code: "missing-option")
-        }
+        let path = arguments[.approvals]
         let store = try ApprovalStore(path, console)
         // A change sets a damaged store aside. `list` and `export` instead fail, because an empty list would hide that
         // approvals were lost.
         if action == .list || action == .export, let problem = store.problem { throw ToolError(problem) }
-        switch (action, endpoint) {
-        case (.approve, let endpoint?):
-            let approval = try store.approve(try approval(of: endpoint))
+        switch (action, endpoint, subject) {
+        case (.approve, let endpoint?, let subject?):
+            let approval = try store.approve(try approval(of: subject, for: endpoint))
             printChange("approved", approval)
             printLimits(approval)
-        case (.revoke, let endpoint?):
+        case (.revoke, let endpoint?, _):
             guard let revoked = try store.revoke(endpoint, at: invocation.now) else {
                 throw ToolError(
                     exitCode: .rejected, code: "not-approved", message: "nothing is approved for \(endpoint)",
                     file: path, hint: "list the approvals: pintle trust list --store \(ShellWord.quoted(path))")
             }
             printChange("revoked", revoked)
-        case (.export, _):
+        case (.export, _, _):
             // The valid approvals in one spelling, also if the file is spelt otherwise.
             console.write(store.approvals.json())
         default:
@@ -212,14 +217,6 @@ extension TrustCommand {
 // MARK: The command line
 
 extension TrustCommand {
-    private func action() throws(ToolError) -> Action {
-        let word = arguments.positionals[0]
-        if let action = Action(rawValue: word) { return action }
-        let words = Action.allCases.map(\.rawValue)
-        let nearest = Spelling.nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
-        throw .usage("\"\(word)\" is not an action\(nearest) (values: \(words.joined(separator: ", ")))", of: .trust)
-    }
-
     private func endpoint(for action: Action) throws(ToolError) -> ServerEndpoint? {
         let host = arguments.positionals.dropFirst().first
         switch action {
@@ -232,45 +229,30 @@ extension TrustCommand {
         }
     }
 
-    /// Throws for an option of another action, because ignoring it would mislead the user.
-    private func refuseOptions(of action: Action) throws(ToolError) {
-        guard action != .approve else { return }
-        for option in [OptionSpecification.certificate, .key, .accept, .expires, .note] where arguments.has(option) {
-            throw .usage("--\(option.name) is for approve, not for \(action.rawValue)", of: .trust)
-        }
-    }
-
-    private func approval(of endpoint: ServerEndpoint) throws(ToolError) -> TrustApproval {
-        let subject = try subject()
-        let expiry = try arguments.value(of: .expires).map { text throws(ToolError) in
-            try invocation.date(text, of: .expires)
-        }
-        let named = arguments.values(of: .accept).compactMap(TrustApproval.AcceptedFailure.init(rawValue:))
+    private func approval(
+        of subject: Pin.Subject, for endpoint: ServerEndpoint
+    ) throws(ToolError) -> TrustApproval {
         do {
             return try TrustApproval(
-                subject, for: endpoint, accepting: TrustApproval.AcceptedFailure.missingAuthority.union(named),
-                at: invocation.now, until: expiry, note: arguments.value(of: .note))
+                subject, for: endpoint,
+                accepting: TrustApproval.AcceptedFailure.missingAuthority.union(arguments[.accept]), at: invocation.now,
+                until: arguments[.expires], note: arguments[.note])
         } catch {
             throw ToolError(error)
         }
     }
 
-    private func subject() throws(ToolError) -> Pin.Subject {
-        switch (arguments.value(of: .certificate), arguments.value(of: .key)) {
-        case (let text?, nil): .certificate(try ToolError.wrap { () throws(PinError) in try CertificatePin(text) })
-        case (nil, let text?): .publicKey(try ToolError.wrap { () throws(PinError) in try PublicKeyPin(text) })
-        case (nil, nil):
-            throw .usage(
-                "approve needs --certificate HEX or --key PIN, which you compared", of: .trust, code: "missing-option")
-        case (_?, _?): throw .usage("--certificate and --key exclude one another", of: .trust)
-        }
+    /// The certificate or key that the user compared.
+    private var subject: Pin.Subject? {
+        arguments[.certificate].map { .certificate($0) } ?? arguments[.key].map { .publicKey($0) }
     }
-}
 
-extension ToolError {
-    fileprivate static func wrap<Value>(_ read: () throws(PinError) -> Value) throws(ToolError) -> Value {
+    /// Reads a fingerprint or a pin of the command line.
+    fileprivate static func read<Value>(
+        _ text: String, _ read: (String) throws(PinError) -> Value
+    ) throws(ToolError) -> Value {
         do {
-            return try read()
+            return try read(text)
         } catch {
             throw .unusable(error.code, error.description, hint: error.hint)
         }

@@ -36,8 +36,9 @@ extension Command {
 }
 
 extension OptionSpecification {
-    fileprivate static let keyOut = OptionSpecification(
-        name: "out", short: "o", value: .output("FILE"), help: "The file for the private key (required)")
+    fileprivate static let keyOut = Option(
+        "out", short: "o", .output("FILE"), required: "the private key goes there",
+        help: "The file for the private key")
 }
 
 /// `pintle keygen --out FILE`
@@ -49,9 +50,7 @@ struct KeygenCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
-        guard let path = invocation.arguments.value(of: .keyOut) else {
-            throw .usage("--out FILE is missing; the private key goes there", of: .keygen, code: "missing-option")
-        }
+        let path = invocation.arguments[.keyOut]
         let publicPath = path + ".pub"
         for taken in [path, publicPath] where OutputFile.exists(taken) { throw .keyExists(taken) }
         var pair = try SigningKey.generate()

@@ -29,6 +29,10 @@ extension Command {
             Argument(name: "POLICY", help: "The policy file; with `--append` the update; or `-` for standard input")
         ],
         ownOptions: [.signingKey, .updateVersion, .expires, .issued, .append, .updateOut],
+        rules: [
+            .excludes(
+                .append, .updateVersion, .expires, .issued, because: "it is in the update already and stays as it is")
+        ],
         environment: [(Passphrase.variable, "The passphrase of encrypted keys; without it, the terminal asks")],
         exitCodes: [(.fine, "the update was written"), (.unusable, "a key, the policy or an option cannot be used")],
         sections: [
@@ -46,22 +50,21 @@ extension Command {
 }
 
 extension OptionSpecification {
-    fileprivate static let signingKey = OptionSpecification(
-        name: "key", short: "k", value: .file("FILE"), mayRepeat: true,
-        help: "A private Ed25519 key, PKCS#8 in PEM, encrypted or not; may be repeated (required)")
-    fileprivate static let updateVersion = OptionSpecification(
-        name: "version", value: .text("N"),
-        help: "The update's number, 1 to 9007199254740991 (required without `--append`)")
-    fileprivate static let expires = OptionSpecification(
-        name: "expires", value: .text("TIME"),
-        help: "The time until which apps may take it, such as 2027-02-18T00:00:00Z (required without `--append`)")
-    fileprivate static let issued = OptionSpecification(
-        name: "issued", value: .text("TIME"), help: "The time from which on apps may take it", defaultText: "now")
-    fileprivate static let append = OptionSpecification(
-        name: "append", help: "Add signatures to an existing update")
-    fileprivate static let updateOut = OptionSpecification(
-        name: "out", short: "o", value: .output("FILE", orStandardOutput: true), help: "The file for the update",
-        defaultText: "standard output")
+    fileprivate static let signingKey = Option(
+        repeated: "key", short: "k", .file("FILE"), required: "the key signs",
+        help: "A private Ed25519 key, PKCS#8 in PEM, encrypted or not; may be repeated")
+    fileprivate static let updateVersion = Option(
+        "version", .number("N", in: 1...UpdatePayload.maximumVersion),
+        help: "The update's number, required without `--append`")
+    fileprivate static let expires = Option(
+        "expires", .instant("TIME"),
+        help: "The time until which apps may take it, such as 2027-02-18T00:00:00Z; required without `--append`")
+    fileprivate static let issued = Option(
+        "issued", .instant("TIME"), defaultText: "now", help: "The time from which on apps may take it")
+    fileprivate static let append = OptionSpecification("append", help: "Add signatures to an existing update")
+    fileprivate static let updateOut = Option(
+        "out", short: "o", .output("FILE", orStandardOutput: true), defaultText: "standard output",
+        help: "The file for the update")
 }
 
 /// `pintle sign --key K --version N --expires T POLICY -o OUT`
@@ -74,17 +77,14 @@ struct SignCommand {
 
     func run() throws(ToolError) -> ExitCode {
         let arguments = invocation.arguments
-        let paths = arguments.values(of: .signingKey)
-        guard !paths.isEmpty else {
-            throw .usage("--key FILE is missing; the key signs", of: .sign, code: "missing-option")
-        }
+        let paths = arguments[.signingKey]
         // With `--append` the update may be overwritten by its new version.
         var guarded = GuardedFiles(paths + (arguments.has(.append) ? [] : arguments.positionals), of: .sign)
-        if let path = arguments.value(of: .updateOut) { try guarded.reserve(path, for: .updateOut) }
+        if let path = arguments[.updateOut] { try guarded.reserve(path, for: .updateOut) }
         // Until this command ends. Of two that add a signature at once, the later one reads what the earlier one wrote.
         let lock = arguments.has(.append) ? FolderLock(of: arguments.positionals[0]) : nil
         defer { lock?.unlock() }
-        let file = arguments.has(.append) ? try existingFile() : nil
+        let file = arguments.has(.append) ? try invocation.file(arguments.positionals[0]) : nil
         var envelope = if let file { try existingUpdate(file) } else { try newUpdate() }
         let payload = try payload(of: envelope)
         guard envelope.signatures.count + paths.count <= SignedEnvelope.maximumSignatures else {
@@ -114,28 +114,18 @@ struct SignCommand {
     // MARK: What is signed
 
     private func newUpdate() throws(ToolError) -> SignedEnvelope {
-        let version = try number()
-        let expires = try date(.expires)
-        let issued = try date(.issued) ?? invocation.now
-        guard let expires else {
-            throw .usage(
-                "--expires TIME is missing; apps take the update until then", of: .sign, code: "missing-option")
-        }
+        let arguments = invocation.arguments
+        let version = try arguments.require(.updateVersion, because: "it is the update's number")
+        let expires = try arguments.require(.expires, because: "apps take the update until then")
+        let issued = arguments[.issued] ?? invocation.now
         guard issued < expires else { throw .usage("--expires lies before the update is issued", of: .sign) }
         if expires <= invocation.now { invocation.console.warn("this update has expired already: no app takes it") }
-        let policy = try PolicyInput(invocation.arguments.positionals[0], invocation).policy()
+        let policy = try PolicyInput(arguments.positionals[0], invocation).policy()
         if policy.updateVersion != 0, policy.updateVersion != version {
             invocation.console.warn("the policy says that it equals update \(policy.updateVersion), not \(version)")
         }
         return SignedEnvelope(
             payload: UpdatePayload.json(version: version, issuedAt: issued, expiresAt: expires, policy: policy))
-    }
-
-    private func existingFile() throws(ToolError) -> InputFile {
-        for option in [OptionSpecification.updateVersion, .expires, .issued] where invocation.arguments.has(option) {
-            throw .usage("--\(option.name) is in the update already; --append leaves it as it is", of: .sign)
-        }
-        return try invocation.file(invocation.arguments.positionals[0])
     }
 
     private func existingUpdate(_ file: InputFile) throws(ToolError) -> SignedEnvelope {
@@ -173,26 +163,6 @@ struct SignCommand {
         }
     }
 
-    private func number() throws(ToolError) -> Int {
-        guard let text = invocation.arguments.value(of: .updateVersion) else {
-            throw .usage("--version N is missing: the update's number", of: .sign, code: "missing-option")
-        }
-        guard let number = Int(text), (1...UpdatePayload.maximumVersion).contains(number) else {
-            throw .usage(
-                "\"\(text)\" is not a version: give a number from 1 to \(UpdatePayload.maximumVersion)", of: .sign)
-        }
-        return number
-    }
-
-    private func date(_ option: OptionSpecification) throws(ToolError) -> Date? {
-        guard let text = invocation.arguments.value(of: option) else { return nil }
-        do {
-            return try RFC3339.date(from: text)
-        } catch {
-            throw .usage("--\(option.name) is \(error.message): \(error.hint)", of: .sign)
-        }
-    }
-
     // MARK: What is written
 
     private func write(
@@ -203,7 +173,7 @@ struct SignCommand {
                 "too-large", "the update has \(bytes.count) bytes; apps read \(SignedEnvelope.maximumBytes)")
         }
         let console = invocation.console
-        let path = invocation.arguments.value(of: .updateOut)
+        let path = invocation.arguments[.updateOut]
         if let path { try OutputFile.replace(path, bytes) } else { console.write(bytes) }
         let version = if case .number(let number) = payload.version { number } else { 0 }
         if let path, invocation.writesJSON {

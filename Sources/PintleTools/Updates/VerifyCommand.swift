@@ -53,16 +53,16 @@ extension Command {
 }
 
 extension OptionSpecification {
-    fileprivate static let trustedKey = OptionSpecification(
-        name: "trusted", value: .file("PUB"), mayRepeat: true,
-        help: "A public key that the app trusts, SubjectPublicKeyInfo in PEM; may be repeated (required)")
-    fileprivate static let threshold = OptionSpecification(
-        name: "threshold", value: .text("N"), help: "The number of distinct keys that must have signed",
-        defaultText: "1")
-    fileprivate static let bundled = OptionSpecification(
-        name: "bundled", value: .file("POLICY"), help: "The policy that the app shipped with")
-    fileprivate static let minimumVersion = OptionSpecification(
-        name: "min-version", value: .text("N"), help: "Refuse versions below N")
+    fileprivate static let trustedKey = Option(
+        repeated: "trusted", .file("PUB"), required: "the keys that the app ships decide",
+        help: "A public key that the app trusts, SubjectPublicKeyInfo in PEM; may be repeated")
+    fileprivate static let threshold = Option(
+        "threshold", .number("N", in: 1...Int.max), default: 1,
+        help: "The number of distinct keys that must have signed")
+    fileprivate static let bundled = Option("bundled", .file("POLICY"), help: "The policy that the app shipped with")
+    fileprivate static let minimumVersion = Option(
+        "min-version", .number("N", in: 0...UpdatePayload.maximumVersion), default: 0,
+        help: "Refuse versions below N")
 }
 
 /// `pintle verify --trusted PUB UPDATE`
@@ -75,9 +75,9 @@ struct VerifyCommand {
 
     func run() throws(ToolError) -> ExitCode {
         let trust = try trust()
-        let instant = try invocation.instant()
-        let minimum = try number(.minimumVersion, in: 0...UpdatePayload.maximumVersion) ?? 0
-        let bundled = try invocation.arguments.value(of: .bundled).map { path throws(ToolError) in
+        let instant = invocation.instant
+        let minimum = invocation.arguments[.minimumVersion]
+        let bundled = try invocation.arguments[.bundled].map { path throws(ToolError) in
             try PolicyInput(path, invocation).policy()
         }
         var verifier = UpdateVerifier(trust: trust, unscoped: bundled)
@@ -111,11 +111,7 @@ struct VerifyCommand {
     }
 
     private func trust() throws(ToolError) -> UpdateTrust {
-        let paths = invocation.arguments.values(of: .trustedKey)
-        guard !paths.isEmpty else {
-            throw .usage(
-                "--trusted PUB is missing; give the keys that the app ships", of: .verify, code: "missing-option")
-        }
+        let paths = invocation.arguments[.trustedKey]
         var keys: [UpdateKey] = []
         for path in paths {
             let file = try invocation.file(path, limit: 64 << 10)
@@ -125,7 +121,7 @@ struct VerifyCommand {
                 throw .unusable("unusable-key", "\(error)", file: file.name)
             }
         }
-        let threshold = try number(.threshold, in: 1...Int.max) ?? 1
+        let threshold = invocation.arguments[.threshold]
         guard threshold <= paths.count else {
             throw .usage(
                 "--threshold \(threshold) with \(paths.count) --trusted: no update could have that many signatures",
@@ -136,16 +132,5 @@ struct VerifyCommand {
         } catch {
             throw .usage("\(error)", of: .verify)
         }
-    }
-
-    private func number(_ option: OptionSpecification, in range: ClosedRange<Int>) throws(ToolError) -> Int? {
-        guard let text = invocation.arguments.value(of: option) else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            let end = range.upperBound == .max ? "on" : "to \(range.upperBound)"
-            throw .usage(
-                "\"\(text)\" is not a value of --\(option.name): give a number from \(range.lowerBound) \(end)",
-                of: .verify)
-        }
-        return number
     }
 }

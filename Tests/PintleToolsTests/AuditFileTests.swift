@@ -329,7 +329,7 @@ struct AuditFileTests {
         #expect(!piped.errors.contains("["))
         let shown = ToolRun(arguments: arguments, environment: [:], terminalWidth: 80)
         #expect(shown.errors.contains("\r\u{1B}[K[....................]  0/1   0 rejected, 0 not reached"))
-        #expect(shown.errors.contains("\r\u{1B}[KNOT REACHED  handshake-timeout           s.audit.test:443 at "))
+        #expect(shown.errors.contains("\r\u{1B}[K\u{1B}[31mNOT REACHED  \u{1B}[0mhandshake-timeout "))
         #expect(shown.errors.hasSuffix("\r\u{1B}[K") || shown.errors.hasSuffix("\n"))
         let dumb = ToolRun(arguments: arguments, environment: ["TERM": "dumb"], terminalWidth: 80)
         #expect(!dumb.errors.contains("\u{1B}"))

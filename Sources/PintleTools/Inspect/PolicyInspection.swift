@@ -95,7 +95,7 @@ struct PolicyInspection {
             json.member("ruleCount", policy.hosts.count)
             json.key("policy")
             policy.write(to: &json)
-            json.array("problems", report.findings) { json, finding in json.write(LintEntry(finding)) }
+            json.array("problems", report.findings) { json, finding in json.write(finding) }
         }
     }
 }

@@ -144,6 +144,8 @@ struct LintReportText {
 }
 
 extension JSONWriter {
+    mutating func write(_ finding: LintFinding) { write(LintEntry(finding)) }
+
     mutating func write(_ entry: LintEntry) {
         object { json in
             json.member("id", entry.problem.id)

@@ -3,8 +3,8 @@ internal import PintleOpenSSL
 internal import PintleSystem
 internal import PintleTestKit
 
-/// The cast: an authority, a server with its keys, someone in between, and the policies of the app.
-struct DemoStage {
+/// The setup of the demonstration: an authority, a server with its keys, someone in between, and the policies of the app.
+struct DemoSetup {
     let endpoint: ServerEndpoint
     let authority: CertificateAuthority
     let interceptor: CertificateAuthority
@@ -177,20 +177,20 @@ struct DemoFolder {
     }
 
     /// Writes certificates (no keys) and policies into a new folder under `parent`.
-    static func write(_ stage: DemoStage, under parent: String, at now: Date) throws(ToolError) -> DemoFolder {
+    static func write(_ setup: DemoSetup, under parent: String, at now: Date) throws(ToolError) -> DemoFolder {
         var template = Array("\(parent)/pintle-demo-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw failure(parent) }
         let folder = DemoFolder(path: String(cString: made))
-        try folder.write(Array(stage.authority.certificate.pem.utf8), to: "authority.pem")
-        try folder.write(Array(stage.interceptor.certificate.pem.utf8), to: "interceptor.pem")
-        try folder.write(Array(stage.original.chainPEM.utf8), to: "server.pem")
-        try folder.write(Array(stage.renewed.chainPEM.utf8), to: "renewed.pem")
-        try folder.write(Array(stage.rotated.chainPEM.utf8), to: "rotated.pem")
-        try folder.write(Array(stage.intercepted.chainPEM.utf8), to: "intercepted.pem")
-        try folder.write(Array(stage.stranger.chainPEM.utf8), to: "unknown.pem")
-        try folder.write(try stage.policy().json(), to: "policy.json")
+        try folder.write(Array(setup.authority.certificate.pem.utf8), to: "authority.pem")
+        try folder.write(Array(setup.interceptor.certificate.pem.utf8), to: "interceptor.pem")
+        try folder.write(Array(setup.original.chainPEM.utf8), to: "server.pem")
+        try folder.write(Array(setup.renewed.chainPEM.utf8), to: "renewed.pem")
+        try folder.write(Array(setup.rotated.chainPEM.utf8), to: "rotated.pem")
+        try folder.write(Array(setup.intercepted.chainPEM.utf8), to: "intercepted.pem")
+        try folder.write(Array(setup.stranger.chainPEM.utf8), to: "unknown.pem")
+        try folder.write(try setup.policy().json(), to: "policy.json")
         try folder.write(
-            try stage.policy(expiry: DemoStage.passedExpiry(at: now)).json(), to: "policy-expired.json")
+            try setup.policy(expiry: DemoSetup.passedExpiry(at: now)).json(), to: "policy-expired.json")
         return folder
     }
 

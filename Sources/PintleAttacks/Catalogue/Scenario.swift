@@ -41,7 +41,7 @@ package struct Scenario: Sendable {
     /// The name or address that the client is sent to.
     var host = "localhost"
     /// The versions of HTTP that the servers offer.
-    package internal(set) var offered = OfferedProtocols.both
+    var offered = OfferedProtocols.both
 
     /// The servers of the attack.
     enum Setup: Sendable {
@@ -71,7 +71,7 @@ package struct Scenario: Sendable {
     }
 
     /// A Boolean value that indicates whether only a client that sends a request reaches the attack.
-    package var needsRequest: Bool {
+    var needsRequest: Bool {
         if case .server = setup { false } else { true }
     }
 
@@ -84,12 +84,12 @@ package struct Scenario: Sendable {
     }
 
     /// A Boolean value that indicates whether only clients of HTTP/1.1 reach the attack.
-    package var needsHTTP1: Bool {
+    var needsHTTP1: Bool {
         if case .application = setup { true } else { false }
     }
 
     /// A Boolean value that indicates whether only clients of HTTP/2 reach the attack.
-    package var needsHTTP2: Bool {
+    var needsHTTP2: Bool {
         switch setup {
         case .move, .coalescing: true
         default: false

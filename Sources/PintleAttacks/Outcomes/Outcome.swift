@@ -138,7 +138,7 @@ package struct Control: Sendable {
     package var endsWell: Bool { end == .exited(0) }
 
     /// A Boolean value that indicates whether the client ends by itself.
-    package var endsByItself: Bool { end != .timedOut }
+    var endsByItself: Bool { end != .timedOut }
 
     /// Returns the reason why a scenario would prove nothing about the client; `nil` if it proves something.
     ///

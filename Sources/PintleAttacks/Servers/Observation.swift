@@ -5,17 +5,17 @@ package struct Observation: Sendable {
     /// The number of connections to any of the servers.
     package private(set) var connectionCount = 0
     /// The number of connections that reached the attack. At the end of the servers, only those with a request count.
-    package private(set) var attackCount = 0
+    private(set) var attackCount = 0
     /// The number of decrypted request bytes at the place of the attack, and of bytes without TLS at any of the servers.
     package private(set) var exposedByteCount = 0
     /// The number of those bytes that came without TLS: after a redirect to plain HTTP, or from a client that fell back to it.
-    package private(set) var clearByteCount = 0
+    private(set) var clearByteCount = 0
     /// The number of decrypted request bytes at servers that only lead to the attack.
-    package private(set) var leadingByteCount = 0
+    private(set) var leadingByteCount = 0
     /// A Boolean value that indicates whether a connection went on to the place of the attack.
-    package private(set) var wasFollowed = false
+    private(set) var wasFollowed = false
     /// The number of connections whose handshake the client finished.
-    package private(set) var completedHandshakeCount = 0
+    private(set) var completedHandshakeCount = 0
     /// The protocol that ALPN selected: `h2` if any connection used it, because some attacks need that.
     package private(set) var applicationProtocol: String?
     /// The last fatal alert from the client.
@@ -27,13 +27,13 @@ package struct Observation: Sendable {
     package var process: ClientEnd?
 
     /// The reason why the last connection without a request is not a refusal.
-    package private(set) var silence: String?
+    private(set) var silence: String?
     /// The number of connections to the attack without a request that were open when the servers ended.
-    package private(set) var openAtEndCount = 0
+    private(set) var openAtEndCount = 0
     /// A Boolean value that indicates whether a connection to the attack was open when the servers ended.
-    package private(set) var isHeldAtEnd = false
+    private(set) var isHeldAtEnd = false
     /// A Boolean value that indicates whether the server ended a connection to the attack because it took too long.
-    package private(set) var wasGivenUp = false
+    private(set) var wasGivenUp = false
 
     /// The end of a client that the tool ran.
     package struct ClientEnd: Sendable {
@@ -96,14 +96,14 @@ package struct Observation: Sendable {
     }
 
     /// Adds bytes that came to a proxy without TLS.
-    package mutating func addClear(_ count: Int) {
+    mutating func addClear(_ count: Int) {
         exposedByteCount += count
         clearByteCount += count
     }
 
     /// The number of the connection that decides, from 1: the first that exposed bytes, or else the last. Connections to the
     /// place of a redirect come after those to the first server.
-    package var decisiveConnection: Int? { firstExposing ?? (connectionCount > 0 ? connectionCount : nil) }
+    var decisiveConnection: Int? { firstExposing ?? (connectionCount > 0 ? connectionCount : nil) }
 
     /// A Boolean value that indicates whether the client ended every connection by an alert that refuses the certificate,
     /// and sent no byte of a request on any of them.

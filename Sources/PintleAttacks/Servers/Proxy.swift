@@ -1,4 +1,4 @@
-package import PintleTestKit
+internal import PintleTestKit
 internal import Synchronization
 
 /// A forward proxy, HTTP and SOCKS 5 on one port, that answers for named hosts with the servers of attacks.
@@ -18,17 +18,13 @@ package final class Proxy: Sendable {
     }
 
     /// The server that the proxy connects a client to when it asks for a name and a port.
-    package struct Route: Sendable, Hashable {
+    struct Route: Sendable, Hashable {
         /// The name or address in the client's URL.
-        package let host: String
+        let host: String
         /// The port in the client's URL.
-        package let port: UInt16
+        let port: UInt16
         /// The port of the server on loopback.
-        package let server: UInt16
-
-        package init(host: String, port: UInt16, server: UInt16) {
-            (self.host, self.port, self.server) = (host, port, server)
-        }
+        let server: UInt16
     }
 
     /// The address that a proxy listens at.
@@ -106,7 +102,7 @@ package final class Proxy: Sendable {
     }
 
     /// Starts the proxy with a fixed list of servers.
-    package convenience init(_ routes: [Route], at address: Address = Address()) throws(SystemCallError) {
+    convenience init(_ routes: [Route], at address: Address = Address()) throws(SystemCallError) {
         let routes = routes.map { Route(host: $0.host.lowercased(), port: $0.port, server: $0.server) }
         let route = { @Sendable (host: String, port: UInt16) in routes.first { $0.host == host && $0.port == port } }
         try self.init(
@@ -115,7 +111,7 @@ package final class Proxy: Sendable {
     }
 
     /// Returns the number of bytes that came for a host without TLS, and were not for one of its servers.
-    package func clearByteCount(of host: String) -> Int {
+    func clearByteCount(of host: String) -> Int {
         log.clearCounts.withLock { $0[Self.normalized(host)] ?? 0 }
     }
 
@@ -133,10 +129,10 @@ package final class Proxy: Sendable {
     }
 
     /// A Boolean value that indicates whether every open connection is a tunnel to a server.
-    package var hasOnlyTunnels: Bool { proxy.connections.allSatisfy { $0.isClosed || $0.isOpen } }
+    var hasOnlyTunnels: Bool { proxy.connections.allSatisfy { $0.isClosed || $0.isOpen } }
 
     /// Waits until no connection is queued or open. Returns `false` after a time-out.
-    package func waitUntilIdle(seconds: Double) -> Bool { proxy.waitUntilIdle(seconds: seconds) }
+    func waitUntilIdle(seconds: Double) -> Bool { proxy.waitUntilIdle(seconds: seconds) }
 
     /// Ends all connections and waits for their threads.
     package func close() { proxy.close() }

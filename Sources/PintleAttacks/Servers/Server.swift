@@ -171,7 +171,7 @@ package final class Server: Sendable {
     package var url: String { Server.url(scenario.host, clientPort ?? port) }
 
     /// The servers by the names and ports in the URLs of a client that comes through a proxy.
-    package var routes: [Proxy.Route] {
+    var routes: [Proxy.Route] {
         let tls = clientPort ?? 443
         let start = Proxy.Route(host: scenario.host, port: tls, server: first.port)
         return switch elsewhere {
@@ -210,7 +210,7 @@ package final class Server: Sendable {
 
     /// A Boolean value that indicates whether there were connections, and each has ended or got a response to every request.
     /// If there was no request, the client ended them.
-    package var isOver: Bool {
+    var isOver: Bool {
         let connections = first.connections
         return !connections.isEmpty && connections.allSatisfy { $0.isClosed || $0.isIdle }
     }

@@ -126,14 +126,13 @@ final class ClientRehearsal {
         _ jobs: Jobs, _ runner: ClientRunner, _ controls: [Control?], _ limit: ClientTimeLimit, _ text: RehearsalText
     ) throws(ToolError) -> Attacked {
         let running = OrderedJobs(jobs.beginning, atOnce: settings.parallel) {
-            [all = jobs.all] number, isCancelled -> Result<Timed<ClientRun>, ClientRunner.Failure>? in
+            [all = jobs.all] number, isCancelled -> Result<Timed<ClientRun>, ClientRunner.Failure> in
             let (index, scenario) = all[number]
-            return controls[index].map { control in
-                Result { () throws(ClientRunner.Failure) in
-                    let run = try runner.run(
-                        scenario, at: index, limit: limit, control: control, isCancelled: isCancelled)
-                    return Timed(value: run, end: .now)
-                }
+            guard let control = controls[index] else { return .failure(.cancelled) }
+            return Result { () throws(ClientRunner.Failure) in
+                let run = try runner.run(
+                    scenario, at: index, limit: limit, control: control, isCancelled: isCancelled)
+                return Timed(value: run, end: .now)
             }
         }
         defer { running.close() }
@@ -148,11 +147,10 @@ final class ClientRehearsal {
                 }
                 text.eraseProgress()
                 do throws(ClientRunner.Failure) {
-                    if let timed = try job?.get() {
-                        attacked.refusals += timed.value.refusals
-                        if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
-                        outcome = timed.value.outcome(of: scenario, beside: controls[index], host: place(index))
-                    }
+                    let timed = try job.get()
+                    attacked.refusals += timed.value.refusals
+                    if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
+                    outcome = timed.value.outcome(of: scenario, beside: controls[index], host: place(index))
                 } catch {
                     throw toolError(error)
                 }

@@ -9,7 +9,6 @@ final class DeviceRehearsal {
     private let hosts: [AttackedHost]
     private let material: TrustMaterial
     private let start = ContinuousClock.now
-    /// The servers, which are closed at the end.
     private var servers: [Server] = []
     /// The connections, with the host if there are several.
     private var logs: [(host: String?, log: ConnectionLog)] = []
@@ -21,10 +20,6 @@ final class DeviceRehearsal {
         guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }
         material = try TrustMaterial(first.catalogue.certificates, hosts: hosts.map(\.name))
     }
-
-    deinit { closeServers() }
-
-    private func closeServers() { for server in servers { server.close() } }
 
     // MARK: Each attack at a port of its own
 
@@ -55,7 +50,7 @@ final class DeviceRehearsal {
         defer { page.close() }
         printServers(host.name, page, address)
         waitForEnd()
-        closeServers()
+        for server in servers { server.close() }
         printEvents()
         let control = log.outcome(of: host.catalogue.control)
         let text = RehearsalText(console: console, showsAll: true)
@@ -130,7 +125,7 @@ final class DeviceRehearsal {
         printProxy(address, proxy, page, reached)
         waitForEnd()
         proxy.close()
-        closeServers()
+        for server in servers { server.close() }
         printEvents()
         let ends = sequences.map(\.outcomes)
         let (controls, outcomes) = (ends.map(\.control), ends.flatMap(\.scenarios))

@@ -62,8 +62,10 @@ if !isToolOnly {
 if usesOpenSSL || usesStandIns {
     targets += [
         system("COpenSSL", "libcrypto", apt: "libssl-dev", brew: "openssl@3"), module("PintleSystem"),
-        // Certificates, servers, proxies, processes and attacks.
+        // Certificates, loopback servers and processes.
         module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
+        // The attacks of `pintle rehearse` and of the tests. It is not a product.
+        module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
     ]
 }
 if usesStandIns || !isToolOnly && isLinux { targets.append(system("CCurl", "libcurl", apt: "libcurl4-openssl-dev")) }
@@ -130,7 +132,7 @@ func toolTargets() -> [Target] {
             "PintleOpenSSL", on: "Pintle", "PintleStorage", "PintleSystem", "COpenSSL", "CPublicSuffix", links: "ssl"),
         module(
             "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports",
-            "PintleStorage", "PintleSystem", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
+            "PintleAttacks", "PintleStorage", "PintleSystem", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
             // Becomes part of the program: there is no file to ship beside it.
             resources: [.embedInCode("Families/authorities.json")]),
         .executableTarget(name: "PintleCLI", dependencies: ["PintleSystem", "PintleTools"], swiftSettings: settings()),
@@ -151,17 +153,19 @@ func linuxTargets() -> [Target] {
         // Real servers, a real interceptor and probes, for several of the tests below.
         module("PintleTestPeers", on: "COpenSSL", "PintleTestKit", in: "Tests"),
         // The program that attacks both adapters.
-        module("AttackDemo", on: "PintleURLSession", "PintleTestKit", in: "Tests"),
+        module("AttackDemo", on: "PintleAttacks", "PintleURLSession", "PintleTestKit", in: "Tests"),
         tests("PintleTests", on: "Pintle", "PintleCrypto"),
         tests("PintleStorageTests", on: "Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"),
         tests(
-            "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleStorage", "PintleOpenSSL", "PintleTestKit",
-            "PintleTestPeers", exclude: ["limbo-exceptions.txt"]),
+            "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleAttacks", "PintleStorage", "PintleOpenSSL",
+            "PintleTestKit", "PintleTestPeers", exclude: ["limbo-exceptions.txt"]),
         tests(
-            "PintleURLSessionTests", on: "AttackDemo", "COpenSSL", "Pintle", "PintleCrypto", "PintleURLSession",
-            "PintleStorage", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers", "PintleReports", "PintleUpdates"),
+            "PintleURLSessionTests", on: "AttackDemo", "COpenSSL", "Pintle", "PintleAttacks", "PintleCrypto",
+            "PintleURLSession", "PintleStorage", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers", "PintleReports",
+            "PintleUpdates"),
         resourceTests(),
         tests("PintleTestKitTests", on: "PintleTestKit", "PintleTestPeers", "COpenSSL"),
+        tests("PintleAttacksTests", on: "PintleAttacks", "PintleTestKit", "PintleTestPeers"),
         // The tests of an app, as the documentation shows them.
         tests("AppTests", on: "Pintle", "PintleOpenSSL", "PintleTestKit", "PintleURLSession", features: .none),
         tests(
@@ -171,7 +175,8 @@ func linuxTargets() -> [Target] {
             "PintleReportsTests", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports", "PintleStorage",
             "PintleTestKit", "PintleTestPeers", "ReportVictim"),
         tests(
-            "PintleToolsTests", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleTools", "PintleUpdates",
+            "PintleToolsTests", on: "Pintle", "PintleAttacks", "PintleOpenSSL", "PintleReports", "PintleTools",
+            "PintleUpdates",
             "PintleTestKit", "PintleTestPeers"),
     ]
 }
@@ -214,7 +219,9 @@ func standInTargets() -> [Target] {
             swiftSettings: settings(.none) + [.defaultIsolation(MainActor.self)]
                 + ["MemberImportVisibility", "InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
                 .map { .enableUpcomingFeature($0) } + loading),
-        module("AttackDemo", on: "PintleURLSession", "PintleTestKit", "URLLoading", in: "Tests", settings: apple),
+        module(
+            "AttackDemo", on: "PintleAttacks", "PintleURLSession", "PintleTestKit", "URLLoading", in: "Tests",
+            settings: apple),
         tests(
             "PintleAppleTests", on: "Alamofire", "AttackDemo", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage",
             "PintleTestKit", "PintleURLSession", "PintleUpdates", "TestKitOnApple", "Network", "Security", "URLLoading",

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$PWD/.build/modern
 tool=${PINTLE_TOOL:-.build/release/pintle}
-tests='PintleOpenSSLTests|PintleURLSessionTests|PintleTestKitTests|PintleToolsTests'
+tests='PintleOpenSSLTests|PintleURLSessionTests|PintleTestKitTests|PintleAttacksTests|PintleToolsTests'
 skip() { echo "modern: skipped: $1" && exit ${PINTLE_REQUIRED:+1}; }
 
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the pinned packages with OpenSSL 3.5 and 3.6 are for Linux on x86_64 only"

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PintleAttacks
 internal import PintleTestKit
 internal import PintleURLSession
 
@@ -60,13 +61,13 @@ public struct AttackDemo: Sendable {
         _ = server.waitUntilClosed(connections: connections)
     }
 
-    private func end(_ session: DemoSession, _ server: AttackServer) {
+    private func end(_ session: DemoSession, _ server: Server) {
         session.finish()
         server.waitUntilQuiet()
     }
 
     private func run(_ demo: DemoAttack) async throws -> AttackResult {
-        let server = try demo.attack.start()
+        let server = try demo.scenario.start()
         let session = makeSession(demo.policy)
         let seen = await see(session, try address(server.url), comparesFailure: demo.comparesFailure)
         session.finish()
@@ -78,7 +79,7 @@ public struct AttackDemo: Sendable {
 
     /// One adapter ends the task with an error, the other with the redirect. So the result depends only on the sent bytes.
     private func plainRedirect(_ attacks: DemoAttacks) async throws -> AttackResult {
-        let server = try attacks.attack("redirect-to-http").start()
+        let server = try attacks.scenario("redirect-to-http").start()
         let session = makeSession(try attacks.policy())
         _ = await see(session, try address(server.url))
         end(session, server)
@@ -86,13 +87,13 @@ public struct AttackDemo: Sendable {
         let isInTheClear = observation.exposedByteCount > 0
         return AttackResult(
             name: "redirect-to-http", expected: "nothing in the clear",
-            seen: !observation.wasTried
+            seen: !observation.wasTried(server.scenario)
                 ? "not tried" : isInTheClear ? "sent in the clear" : "nothing in the clear",
             bytes: observation.exposedByteCount)
     }
 
     private func unauthorized(_ attacks: DemoAttacks) async throws -> AttackResult {
-        let server = try attacks.attack("retry-after-401").start()
+        let server = try attacks.scenario("retry-after-401").start()
         let session = makeSession(try attacks.policy())
         let (_, response) = try await session.data(try address(server.url))
         end(session, server)
@@ -107,7 +108,7 @@ public struct AttackDemo: Sendable {
 
     private func changedPolicy(_ attacks: DemoAttacks) async throws -> AttackResult {
         // This server keeps its connections open.
-        let server = try LoopbackTLSServer(attacks.catalogue.cast.otherAuthority.issue(hosts: ["localhost"]))
+        let server = try LoopbackTLSServer(attacks.catalogue.certificates.otherAuthority.issue(hosts: ["localhost"]))
         let policy = LivePolicy(try attacks.policy(enforcement: .reportOnly))
         let session = makeSession(policy)
         let url = try address(server.url())

@@ -1,11 +1,12 @@
 internal import Foundation
+internal import PintleAttacks
 internal import PintleTestKit
 internal import PintleURLSession
 
 /// An attack of the catalogue, the app's policy, and the expected result.
 struct DemoAttack: Sendable {
     let name: String
-    let attack: Attack
+    let scenario: Scenario
     let policy: PinningPolicy
     /// The expected result: `trusted`, or the reason of the refusal, with the path failure if every validator reports the same.
     let expected: String
@@ -15,13 +16,13 @@ struct DemoAttack: Sendable {
 
 /// The catalogue's attacks on an app that trusts two authorities and pins the leaf's key, and the policies of that app.
 struct DemoAttacks {
-    let catalogue: AttackCatalogue
+    let catalogue: Catalogue
 
     init() throws {
-        catalogue = try AttackCatalogue()
+        catalogue = try Catalogue()
     }
 
-    private var cast: AttackCast { catalogue.cast }
+    private var certificates: Certificates { catalogue.certificates }
 
     private func pin(_ spki: [UInt8]) throws -> Pin { Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: spki))) }
 
@@ -29,21 +30,23 @@ struct DemoAttacks {
         pins: [Pin]? = nil, expiry: PinExpiry = .never, enforcement: Enforcement = .enforce,
         unpinnedHosts: PinningPolicy.UnpinnedHosts = .reject
     ) throws -> PinningPolicy {
-        let leaf = [try pin(cast.genuine.certificate.spkiDER)]
-        let anchors = try [cast.authority, cast.otherAuthority].map { try Certificate(der: $0.certificate.der) }
+        let leaf = [try pin(certificates.genuine.certificate.spkiDER)]
+        let anchors = try [certificates.authority, certificates.otherAuthority].map {
+            try Certificate(der: $0.certificate.der)
+        }
         let rule = try PinnedHost(
-            cast.host, pins: pins ?? leaf, backupPins: [try pin(cast.backup.spkiDER)], expiry: expiry,
+            certificates.host, pins: pins ?? leaf, backupPins: [try pin(certificates.backup.spkiDER)], expiry: expiry,
             enforcement: enforcement, anchors: .only(anchors))
         return try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
     }
 
-    /// Returns the attack with this id.
-    func attack(_ id: String) throws -> Attack {
-        guard let attack = catalogue[id] else { throw MissingAttack(id: id) }
-        return attack
+    /// Returns the scenario with this id.
+    func scenario(_ id: String) throws -> Scenario {
+        guard let scenario = catalogue[id] else { throw MissingScenario(id: id) }
+        return scenario
     }
 
-    struct MissingAttack: Error {
+    struct MissingScenario: Error {
         let id: String
     }
 
@@ -81,11 +84,11 @@ struct DemoAttacks {
             comparesFailure: Bool = true
         ) throws -> DemoAttack {
             DemoAttack(
-                name: name ?? id, attack: try attack(id), policy: policy, expected: expected,
+                name: name ?? id, scenario: try scenario(id), policy: policy, expected: expected,
                 comparesFailure: comparesFailure)
         }
         let policy = try policy()
-        let pinnedAuthority = try self.policy(pins: [try pin(cast.intermediate.certificate.spkiDER)])
+        let pinnedAuthority = try self.policy(pins: [try pin(certificates.intermediate.certificate.spkiDER)])
         let past = Date(timeIntervalSinceNow: -86_400)
         #if PINTLE_APPLE
         // Validators report a leaf that signs with different path failures.

@@ -1,5 +1,6 @@
 import Glibc
 import Pintle
+import PintleAttacks
 import PintleTestKit
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Pintle
+import PintleAttacks
 import PintleTestKit
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import PintleAttacks
 import PintleTestKit
 import Testing
 
@@ -53,8 +54,8 @@ struct ClientTableTests {
     init() throws {
         data = try JSONDecoder().decode(
             Data.self, from: Foundation.Data(try Recipes.file("Examples/clients/clients.json")))
-        let catalogue = try AttackCatalogue()
-        attacks = Set(([catalogue.control] + catalogue.attacks).map(\.id))
+        let catalogue = try Catalogue()
+        attacks = Set(([catalogue.control] + catalogue.scenarios).map(\.id))
         let article = String(
             decoding: try Recipes.file("Sources/PintleTools/PintleTools.docc/ClientTable.md"), as: UTF8.self)
         let parts = article.components(separatedBy: "<!-- Written by make rehearse-clients -->\n")

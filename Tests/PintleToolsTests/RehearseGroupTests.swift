@@ -1,4 +1,5 @@
 import Pintle
+import PintleAttacks
 import PintleTestKit
 import Testing
 
@@ -54,10 +55,10 @@ struct RehearseGroupTests {
 
     @Test("Each attack has a group, and each that a client must not fall for has a CWE entry")
     func standards() throws {
-        let catalogue = try AttackCatalogue()
+        let catalogue = try Catalogue()
         #expect(catalogue.control.group == nil && catalogue.control.standards.entries.isEmpty)
-        #expect(Set(catalogue.attacks.compactMap(\.group)) == Set(AttackGroup.allCases))
-        for attack in catalogue.attacks {
+        #expect(Set(catalogue.scenarios.compactMap(\.group)) == Set(Scenario.Group.allCases))
+        for attack in catalogue.scenarios {
             let standards = attack.standards
             #expect(attack.group != nil, "\(attack.id)")
             #expect(standards.cwe.isEmpty == (attack.expectation == .accepted), "\(attack.id)")
@@ -68,7 +69,7 @@ struct RehearseGroupTests {
                 #expect(entry.list != .cwe && entry.id.wholeMatch(of: form) != nil, "\(entry.id)")
             }
         }
-        let titles = Dictionary(grouping: catalogue.attacks.flatMap(\.standards.entries), by: \.id)
+        let titles = Dictionary(grouping: catalogue.scenarios.flatMap(\.standards.entries), by: \.id)
         #expect(titles.values.allSatisfy { Set($0).count == 1 })
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Pintle
+import PintleAttacks
 import PintleTestKit
 import Synchronization
 import Testing
@@ -82,10 +83,10 @@ struct RehearseParallelTests {
 
     @Test("The limit of each attack follows from the start of the client, the number at a time, and --timeout")
     func limits() {
-        #expect(RehearsalSettings(parallel: 1).timeout(afterStart: 0.02) == 5)
-        #expect(RehearsalSettings(parallel: 1).timeout(afterStart: 2) == 6)
-        #expect(RehearsalSettings(parallel: 64).timeout(afterStart: 2) >= 6)
-        #expect(RehearsalSettings(timeout: 1, parallel: 8).timeout(afterStart: 20) == 1)
+        #expect(ClientTimeLimit(fixed: nil, afterStart: 0.02, parallel: 1).seconds == 5)
+        #expect(ClientTimeLimit(fixed: nil, afterStart: 2, parallel: 1).seconds == 6)
+        #expect(ClientTimeLimit(fixed: nil, afterStart: 2, parallel: 64).seconds >= 6)
+        #expect(ClientTimeLimit(fixed: 1, afterStart: 20, parallel: 8).seconds == 1)
     }
 
     @Test("Jobs keep their numbers, end early on close, and run without threads too")

@@ -211,14 +211,4 @@ struct RehearseProxiedServeTests {
         #expect(served.end() == 1)
         #expect(served.log.contains("redirect-to-unpinned-host     refused   LET THROUGH"), "\(served.log)")
     }
-
-    @Test("A sequence gives a password request two connections, and other attacks one")
-    func lengths() throws {
-        let catalogue = try AttackCatalogue(host: "api.example.com", otherHost: nil)
-        let sequence = AttackSequence(["expired", "retry-after-401", "wrong-host"].compactMap { catalogue[$0] })
-        #expect(sequence.next() == nil)
-        sequence.acceptControl()
-        #expect((0..<6).map { _ in sequence.next() } == [0, 1, 1, 2, nil, nil])
-        #expect([0, 1, 2, 3].map { sequence.connection(of: $0) } == [2, 3, 5, nil])
-    }
 }

@@ -109,12 +109,12 @@ struct RehearseSARIFTests {
 
     @Test("The place is the first file below the working directory, or the program")
     func place() throws {
-        #expect(RehearsedClient(["curl", "-sS", "{url}"]).path == "curl")
-        #expect(RehearsedClient(["/usr/bin/curl", "{url}"]).path == "curl")
-        #expect(RehearsedClient(["swift", "./Package.swift", "{url}"]).path == "Package.swift")
-        #expect(RehearsedClient(["swift", "../x/Package.swift", "{url}"]).path == "swift")
-        #expect(RehearsedClient([]).path == "client" && RehearsedClient([]).line == nil)
-        #expect(RehearsedClient(["/opt/my app:ü", "{url}"]).uri == "my%20app%3A%C3%BC")
+        #expect(ClientPlace(["curl", "-sS", "{url}"]).path == "curl")
+        #expect(ClientPlace(["/usr/bin/curl", "{url}"]).path == "curl")
+        #expect(ClientPlace(["swift", "./Package.swift", "{url}"]).path == "Package.swift")
+        #expect(ClientPlace(["swift", "../x/Package.swift", "{url}"]).path == "swift")
+        #expect(ClientPlace([]).path == "client" && ClientPlace([]).line == nil)
+        #expect(ClientPlace(["/opt/my app:ü", "{url}"]).uri == "my%20app%3A%C3%BC")
     }
 
     @Test(

@@ -225,20 +225,6 @@ struct RehearseServeTests {
         #expect(served.log.contains("1 LET THROUGH"), "\(served.log)")
     }
 
-    @Test("A client that is busy until a reachable server gives up has no verdict")
-    func busyClient() throws {
-        let catalogue = try AttackCatalogue(host: "localhost", otherHost: nil)
-        let attack = try #require(catalogue["name-constraint-bomb"])
-        for isGivenUp in [false, true] {
-            let seen = ServedAttacks()
-            var record = TLSConnectionRecord()
-            record.hasBegunHandshake = true
-            record.wasGivenUp = isGivenUp
-            seen.add(AttackConnection(record: record, isAttack: true), to: attack.id)
-            #expect(seen.result(attack).outcome == (isGivenUp ? .inconclusive : .ended))
-        }
-    }
-
     @Test("The certificates are for the address of --listen, and a warning says who can reach it")
     func otherAddress() throws {
         let served = try ServeProcess(["--listen", "127.0.0.2", "--only", "expired"])

@@ -1,5 +1,6 @@
 import Glibc
 import Pintle
+import PintleAttacks
 import PintleTestKit
 import Testing
 
@@ -36,7 +37,7 @@ struct RehearsingArticleTests {
     }
 
     private func expectBlocked(_ result: ProcessResult, notRun: Int = 0) throws {
-        let count = try AttackCatalogue().attacks.count - notRun
+        let count = try Catalogue().scenarios.count - notRun
         #expect(result.status == 0, "\(result.output) \(result.errorOutput)")
         #expect(result.output.contains("\(count) attacks"), "\(result.output)")
         #expect(

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Pintle
+import PintleAttacks
 import PintleTestKit
 import Testing
 
@@ -79,14 +80,13 @@ struct ReportPageTests {
 
     @Test("Each kind of result has its own sentence, the worst first")
     func tallies() throws {
-        func sentence(_ outcomes: [(RehearsalOutcome, Attack.Expectation)]) throws -> String {
-            let catalogue = try AttackCatalogue()
-            let attacks = outcomes.map { outcome, expectation in
-                RehearsalResult(
-                    attack: expectation == .accepted ? catalogue.control : catalogue["expired"] ?? catalogue.control,
-                    outcome: outcome)
+        func sentence(_ verdicts: [(Outcome.Verdict, Scenario.Expectation)]) throws -> String {
+            let catalogue = try Catalogue()
+            let outcomes = verdicts.map { verdict, expectation in
+                Outcome(
+                    expectation == .accepted ? catalogue.control : catalogue["expired"] ?? catalogue.control, verdict)
             }
-            return RehearsalTally(attacks).result
+            return RehearsalTally(outcomes).result
         }
         #expect(
             try sentence([(.letThrough, .refused), (.letThrough, .refused), (.blocked, .accepted)])

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import PintleAttacks
 import PintleTestKit
 import Synchronization
 import Testing

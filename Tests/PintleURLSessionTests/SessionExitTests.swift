@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import Glibc
+import PintleAttacks
 import PintleTestKit
 import Synchronization
 import Testing

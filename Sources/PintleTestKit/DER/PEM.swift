@@ -18,7 +18,7 @@ package enum PEM {
         certificates.map { encode($0) }.joined()
     }
 
-    static func base64(_ bytes: [UInt8]) -> [UInt8] {
+    package static func base64(_ bytes: [UInt8]) -> [UInt8] {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)

@@ -46,24 +46,24 @@ struct DemoCommand {
         defer { withExtendedLifetime(interrupts) {} }
         let clock = ContinuousClock()
         let start = clock.now
-        let stage = try DemoStage()
+        let setup = try DemoSetup()
         let console = invocation.console
         if !invocation.writesJSON {
             console.print(
                 "Servers on this machine, nothing leaves it. "
-                    + "Policy: \(stage.endpoint.host), one pin, one backup.\n")
+                    + "Policy: \(setup.endpoint.host), one pin, one backup.\n")
         }
         var results: [DemoResult] = []
         let temporary = invocation.environment["TMPDIR"] ?? "/tmp"
-        for scene in try stage.scenes(at: invocation.now, under: temporary) {
+        for scene in try setup.scenes(at: invocation.now, under: temporary) {
             if Interrupts.areAsking { throw .unusable("interrupted", "interrupted") }
-            let result = try scene.play(at: invocation.now)
+            let result = try scene.run(at: invocation.now)
             results.append(result)
             if !invocation.writesJSON { print(result) }
         }
         var folder: DemoFolder?
         if invocation.arguments.has(.keep) {
-            folder = try DemoFolder.write(stage, under: temporary, at: invocation.now)
+            folder = try DemoFolder.write(setup, under: temporary, at: invocation.now)
         }
         if invocation.writesJSON {
             console.print(Self.document(results, folder: folder))

@@ -30,7 +30,7 @@ struct DemoScene {
     }
 
     /// Starts the server, connects, and sends the request over the connection if there is one.
-    func play(at instant: Date) throws(ToolError) -> DemoResult {
+    func run(at instant: Date) throws(ToolError) -> DemoResult {
         let server: LoopbackTLSServer
         do {
             server = try LoopbackTLSServer(identity)

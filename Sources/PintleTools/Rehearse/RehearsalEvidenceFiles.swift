@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleAttacks
 internal import PintleTestKit
 
 /// The files of `--evidence`: for each attack the certificates that its servers presented, and a transcript of its
@@ -11,12 +12,12 @@ struct RehearsalEvidenceFiles {
     func write(to folder: EvidenceFolder) throws(ToolError) {
         try folder.write("authorities.pem", Array(report.anchorsPEM.utf8))
         try folder.write("results.json", report.document.bytes)
-        for result in report.all where result.outcome != .notRun {
-            let place = (result.host.map { $0 + "/" } ?? "") + result.attack.id
-            for chain in result.attack.chains { try write(chain, place, to: folder) }
-            try folder.write("\(place)/transcript.txt", Array(transcript(result).utf8))
+        for outcome in report.all where outcome.verdict != .notRun {
+            let place = (outcome.host.map { $0 + "/" } ?? "") + outcome.scenario.id
+            for chain in outcome.scenario.chains { try write(chain, place, to: folder) }
+            try folder.write("\(place)/transcript.txt", Array(transcript(outcome).utf8))
             guard showsContent else { continue }
-            for (index, transcript) in result.transcripts.enumerated() where !transcript.received.isEmpty {
+            for (index, transcript) in outcome.transcripts.enumerated() where !transcript.received.isEmpty {
                 try folder.write("\(place)/received-\(index + 1).bin", transcript.received)
             }
         }
@@ -24,7 +25,7 @@ struct RehearsalEvidenceFiles {
     }
 
     /// Writes a chain as PEM, and bytes that are no certificate as they were sent.
-    private func write(_ chain: Attack.Chain, _ place: String, to folder: EvidenceFolder) throws(ToolError) {
+    private func write(_ chain: Scenario.Chain, _ place: String, to folder: EvidenceFolder) throws(ToolError) {
         guard chain.certificates.allSatisfy({ (try? Certificate(der: $0)) != nil }) else {
             for (index, der) in chain.certificates.enumerated() {
                 try folder.write("\(place)/presented-\(chain.place)-\(index + 1).der", der)
@@ -35,15 +36,15 @@ struct RehearsalEvidenceFiles {
             "\(place)/presented-\(chain.place).pem", Array(chain.certificates.map { PEM.encode($0) }.joined().utf8))
     }
 
-    private func transcript(_ result: RehearsalResult) -> String {
+    private func transcript(_ outcome: Outcome) -> String {
         var lines = [
-            "attack: \(result.attack.id): \(result.attack.summary)", "reference: \(result.attack.reference)",
-            "must be \(result.attack.expectation.rawValue), was \(result.outcome.word), "
-                + ValidityText.counted(result.requestBytes, "request byte"),
+            "attack: \(outcome.scenario.id): \(outcome.scenario.summary)", "reference: \(outcome.scenario.reference)",
+            "must be \(outcome.scenario.expectation.rawValue), was \(outcome.verdict.word), "
+                + ValidityText.counted(outcome.observation.exposedByteCount, "request byte"),
         ]
-        if let why = result.why { lines.append(SafeText.escape(why)) }
-        if let number = result.connection { lines.append("decided by connection \(number)") }
-        for (index, transcript) in result.transcripts.enumerated() {
+        if let why = outcome.why { lines.append(SafeText.escape(why)) }
+        if let number = outcome.connection { lines.append("decided by connection \(number)") }
+        for (index, transcript) in outcome.transcripts.enumerated() {
             lines += ["", "connection \(index + 1): \(Self.facts(transcript.record))"]
             lines += (transcript.record?.alertsReceived ?? []).map { "  alert from the client: \($0)" }
             lines += (transcript.record?.alertsSent ?? []).map { "  alert to the client: \($0)" }

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleAttacks
 internal import PintleSystem
 internal import PintleTestKit
 
@@ -16,37 +17,38 @@ struct RehearsalJUnit {
         let all = report.all
         let counts =
             "tests=\"\(all.count)\" failures=\"\(tally.letThrough + tally.held + tally.lockedOut)\" "
-            + "errors=\"\(tally.inconclusive)\" skipped=\"\(all.count(where: { $0.outcome == .notRun }))\""
+            + "errors=\"\(tally.inconclusive)\" skipped=\"\(all.count(where: { $0.verdict == .notRun }))\""
         var lines = [
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
             "<testsuites \(counts)>",
             "<testsuite name=\"pintle rehearse\" \(counts) time=\"\(Self.seconds(report.duration))\">",
         ]
-        for result in all { lines += testCase(result) }
+        for outcome in all { lines += testCase(outcome) }
         return (lines + ["</testsuite>", "</testsuites>", ""]).joined(separator: "\n")
     }
 
-    private func testCase(_ result: RehearsalResult) -> [String] {
-        let time = Self.seconds(.milliseconds(result.milliseconds ?? 0))
-        let place = result.host.map { ".\(Self.text($0))" } ?? ""
-        let head = "<testcase classname=\"pintle.rehearse\(place)\" name=\"\(result.attack.id)\" time=\"\(time)\""
-        let verdict = "must be \(result.attack.expectation.rawValue), was \(result.outcome.word)"
-        let message = Self.text([verdict, result.why].compactMap(\.self).joined(separator: ": "))
-        let words = RehearsalText.words(result.clientWords, most: 20).joined(separator: "\n")
+    private func testCase(_ outcome: Outcome) -> [String] {
+        let time = Self.seconds(.milliseconds(outcome.milliseconds ?? 0))
+        let place = outcome.host.map { ".\(Self.text($0))" } ?? ""
+        let head = "<testcase classname=\"pintle.rehearse\(place)\" name=\"\(outcome.scenario.id)\" time=\"\(time)\""
+        let verdict = "must be \(outcome.scenario.expectation.rawValue), was \(outcome.verdict.word)"
+        let message = Self.text([verdict, outcome.why].compactMap(\.self).joined(separator: ": "))
+        let words = RehearsalText.words(outcome.clientWords, most: 20).joined(separator: "\n")
         let body = XMLText.escape(
             [
-                result.attack.summary, "reference: \(result.attack.reference)",
-                result.attack.standards.entries.isEmpty
-                    ? nil : "weaknesses: " + result.attack.standards.entries.map(\.id).joined(separator: ", "),
-                "request bytes: \(result.requestBytes)", result.connection.map { "connection: \($0)" },
-                result.applicationProtocol.map { "protocol: \($0)" },
-                result.clientExit.map { "exit code: \($0)" }, result.alert.map { "alert: \($0)" }, words,
+                outcome.scenario.summary, "reference: \(outcome.scenario.reference)",
+                outcome.scenario.standards.entries.isEmpty
+                    ? nil : "weaknesses: " + outcome.scenario.standards.entries.map(\.id).joined(separator: ", "),
+                "request bytes: \(outcome.observation.exposedByteCount)",
+                outcome.connection.map { "connection: \($0)" },
+                outcome.observation.applicationProtocol.map { "protocol: \($0)" },
+                outcome.clientExit.map { "exit code: \($0)" }, outcome.observation.alert.map { "alert: \($0)" }, words,
             ].compactMap(\.self).map(Self.clean).joined(separator: "\n")
         ).replacing("&#10;", with: "\n")
-        switch result.outcome {
+        switch outcome.verdict {
         case .notRun: return [head + ">", "<skipped message=\"\(message)\"/>", "</testcase>"]
         case .inconclusive: return [head + ">", "<error message=\"\(message)\">\(body)</error>", "</testcase>"]
-        case _ where !result.isAsItMustBe:
+        case _ where !outcome.isAsItMustBe:
             return [head + ">", "<failure message=\"\(message)\">\(body)</failure>", "</testcase>"]
         default: return [head + "/>"]
         }

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleAttacks
 internal import PintleSystem
 internal import PintleTestKit
 
@@ -18,14 +19,16 @@ struct RehearsalPage {
     var html: String {
         let client = report.client.map { ["Client: <code>\(HTMLText.escape($0))</code>"] } ?? []
         let version =
-            report.controls.first?.applicationProtocol.map { ["The client chose \(HTTPVersion.name(of: $0))."] } ?? []
+            report.controls.first?.observation.applicationProtocol.map {
+                ["The client chose \(RehearsalText.httpVersion($0))."]
+            } ?? []
         let page = ReportPage(
             kind: "Rehearsal of attacks", result: report.tally.result, verdict: report.exitCode == .fine ? .good : .bad,
             facts: client + version + [HTMLText.escape(report.sentence)]
                 + (report.timing.map { [HTMLText.escape($0.sentence)] } ?? [])
                 + (report.proxy.map { [HTMLText.escape($0.removal)] } ?? []), isWide: true,
             style: "#attacks td:nth-child(3) { white-space: nowrap }\n" + Self.table.style)
-        let omissions = AttackCatalogue.omissions.map {
+        let omissions = Catalogue.omissions.map {
             "<code>\(HTMLText.escape($0.id))</code>: \(HTMLText.escape($0.reason))"
         }
         let refusals = (report.proxy?.refusals ?? []).map {
@@ -38,26 +41,26 @@ struct RehearsalPage {
             + ReportPage.list("Never run", omissions + refusals) + page.foot(report.now)
     }
 
-    private func row(_ result: RehearsalResult) -> String {
-        let words = RehearsalText.words(result.clientWords, most: 3)
+    private func row(_ outcome: Outcome) -> String {
+        let words = RehearsalText.words(outcome.clientWords, most: 3)
         let remarks = [
-            result.why, result.alert.map { "alert \($0)" },
-            result.host.flatMap { _ in result.connection.map { "connection \($0)" } },
-            result.isAsItMustBe || words.isEmpty ? nil : "the client: " + words.joined(separator: " / "),
+            outcome.why, outcome.observation.alert.map { "alert \($0)" },
+            outcome.host.flatMap { _ in outcome.connection.map { "connection \($0)" } },
+            outcome.isAsItMustBe || words.isEmpty ? nil : "the client: " + words.joined(separator: " / "),
         ].compactMap(\.self)
-        let isRun = result.outcome != .notRun
-        let attack = result.attack
-        let host = result.host.map { "<br><small>\(HTMLText.escape($0))</small>" } ?? ""
-        let sources = [attack.reference] + attack.standards.entries.map(\.id)
+        let isRun = outcome.verdict != .notRun
+        let scenario = outcome.scenario
+        let host = outcome.host.map { "<br><small>\(HTMLText.escape($0))</small>" } ?? ""
+        let sources = [scenario.reference] + scenario.standards.entries.map(\.id)
         let cells = [
-            ReportTable.cell("<code>\(HTMLText.escape(attack.id))</code>\(host)", "whole"),
-            ReportTable.cell(attack.expectation.rawValue),
-            ReportTable.cell(result.outcome.word, result.verdict.rawValue),
-            ReportTable.cell(isRun ? "\(result.requestBytes)" : "", "number"),
-            ReportTable.cell(result.milliseconds.map { "\($0)" } ?? "", "number"),
-            ReportTable.cell(result.clientExit.map { "\($0)" } ?? "", "number"),
+            ReportTable.cell("<code>\(HTMLText.escape(scenario.id))</code>\(host)", "whole"),
+            ReportTable.cell(scenario.expectation.rawValue),
+            ReportTable.cell(outcome.verdict.word, outcome.mark.rawValue),
+            ReportTable.cell(isRun ? "\(outcome.observation.exposedByteCount)" : "", "number"),
+            ReportTable.cell(outcome.milliseconds.map { "\($0)" } ?? "", "number"),
+            ReportTable.cell(outcome.clientExit.map { "\($0)" } ?? "", "number"),
             ReportTable.cell(
-                "\(HTMLText.escape(attack.summary))<br><small>\(HTMLText.escape(sources.joined(separator: ", ")))</small>"
+                "\(HTMLText.escape(scenario.summary))<br><small>\(HTMLText.escape(sources.joined(separator: ", ")))</small>"
             ),
             ReportTable.cell(remarks.map(HTMLText.escape).joined(separator: "<br>"), "any"),
         ]
@@ -65,10 +68,10 @@ struct RehearsalPage {
     }
 }
 
-extension RehearsalResult {
-    /// The colour of the outcome on a page.
-    var verdict: ReportPage.Verdict {
-        switch outcome {
+extension Outcome {
+    /// The color of the outcome on a page.
+    var mark: ReportPage.Verdict {
+        switch verdict {
         case .notRun: .none
         case .inconclusive: .warning
         default: isAsItMustBe ? .good : .bad

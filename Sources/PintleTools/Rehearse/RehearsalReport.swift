@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleAttacks
 internal import PintleSystem
 internal import PintleTestKit
 
@@ -7,29 +8,29 @@ struct RehearsalReport {
     /// The client's command line; `nil` with `--serve`, where users bring their own clients.
     let client: String?
     /// One for each host.
-    let controls: [RehearsalResult]
-    let results: [RehearsalResult]
+    let controls: [Outcome]
+    let outcomes: [Outcome]
     let now: Date
     let duration: Duration
     let advice: [String]
     /// `nil` with `--serve`, where users start their clients.
     var timing: RehearsalTiming?
     /// `nil` for a client that connects to the servers.
-    var proxy: Proxy?
+    var proxy: ProxyFacts?
     /// The folder of the evidence; `nil` without `--evidence`.
-    var evidence: RehearsalSettings.Evidence?
+    var evidence: RehearsalRequest.Evidence?
     /// The roots that the client was to trust.
     var anchorsPEM = ""
 
     /// The facts of a rehearsal through a proxy.
-    struct Proxy {
+    struct ProxyFacts {
         /// The hosts that the client asked for and that are not named, in the order of their names.
-        let refusals: [AttackProxy.Refusal]
+        let refusals: [Proxy.Refusal]
         /// The common names of the roots that a device may have been made to trust.
         let roots: [String]
 
         /// - Parameter refusals: Those of all runs of the client; the same host may be there several times.
-        init(refusals: [AttackProxy.Refusal], roots: [String]) {
+        init(refusals: [Proxy.Refusal], roots: [String]) {
             var counts: [String: Int] = [:]
             for refusal in refusals { counts[refusal.authority, default: 0] += refusal.count }
             self.refusals = counts.sorted { $0.key < $1.key }.map { .init(authority: $0.key, count: $0.value) }
@@ -44,20 +45,20 @@ struct RehearsalReport {
         }
     }
 
-    /// The results in the order of the hosts, each host's right server before its attacks.
-    var all: [RehearsalResult] {
-        controls.flatMap { control in [control] + results.filter { $0.host == control.host } }
+    /// The outcomes in the order of the hosts, each host's right server before its attacks.
+    var all: [Outcome] {
+        controls.flatMap { control in [control] + outcomes.filter { $0.host == control.host } }
     }
 
-    var tally: RehearsalTally { RehearsalTally(results) }
+    var tally: RehearsalTally { RehearsalTally(outcomes) }
 
     /// A named host that the client did not ask for was not tested at all. Its name may be misspelt.
     var exitCode: ExitCode {
-        results.allSatisfy(\.isAsItMustBe) && unasked.isEmpty ? .fine : .rejected
+        outcomes.allSatisfy(\.isAsItMustBe) && unasked.isEmpty ? .fine : .rejected
     }
 
     /// The named hosts that the client did not ask for.
-    private var unasked: [String] { controls.filter { $0.remark == RehearsalResult.notAsked }.compactMap(\.host) }
+    private var unasked: [String] { controls.filter { $0.wasNotAsked }.compactMap(\.host) }
 
     /// `31 attacks in 14.2 s: 28 as they must be, 2 LET THROUGH, 1 inconclusive`
     var sentence: String {
@@ -70,7 +71,7 @@ struct RehearsalReport {
         guard tally.run > 0 else {
             throw .unusable(
                 "nothing-run", "proves nothing: no attack was run",
-                hint: results.compactMap(\.remark).first ?? "--only control leaves every attack out")
+                hint: outcomes.compactMap(\.remark).first ?? "--only control leaves every attack out")
         }
         let console = invocation.console
         guard !invocation.writesJSON else {
@@ -124,7 +125,7 @@ struct RehearsalReport {
     }
 
     /// Returns a text such as `2 connections, answered 403`.
-    private static func answer(_ refusal: AttackProxy.Refusal) -> String {
+    private static func answer(_ refusal: Proxy.Refusal) -> String {
         "\(ValidityText.counted(refusal.count, "connection")), answered 403"
     }
 
@@ -146,7 +147,7 @@ struct RehearsalReport {
             files.append("junit: \(path)")
         }
         if let path = arguments.value(of: .rehearsalSARIF) {
-            let sarif = RehearsalSARIF(self, client: RehearsedClient(arguments.positionals))
+            let sarif = RehearsalSARIF(self, client: ClientPlace(arguments.positionals))
             try OutputFile.replace(path, sarif.document.bytes + [UInt8(ascii: "\n")])
             files.append("sarif: \(path)")
         }
@@ -156,11 +157,11 @@ struct RehearsalReport {
     /// The attacks that were not run, by reason.
     private var notRun: [(reason: String, ids: [String])] {
         var groups: [(reason: String, ids: [String])] = []
-        let unasked = controls.filter { $0.remark == RehearsalResult.notAsked }
-        var left = unasked.map { ("every attack on \($0.host ?? "")", RehearsalResult.notAsked) }
-        left += results.filter { $0.outcome == .notRun && $0.remark != RehearsalResult.notAsked }
-            .map { ($0.attack.id, $0.remark ?? "") }
-        for (id, reason) in left + AttackCatalogue.omissions {
+        let unasked = controls.filter { $0.wasNotAsked }
+        var left = unasked.map { ("every attack on \($0.host ?? "")", Outcome.notAsked) }
+        left += outcomes.filter { $0.verdict == .notRun && !$0.wasNotAsked }
+            .map { ($0.scenario.id, $0.remark ?? "") }
+        for (id, reason) in left + Catalogue.omissions {
             if let index = groups.firstIndex(where: { $0.reason == reason }) {
                 groups[index].ids.append(id)
             } else {
@@ -175,19 +176,19 @@ struct RehearsalReport {
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.array { json in
-            for result in all { result.write(to: &json) }
+            for outcome in all { outcome.write(to: &json) }
             for refusal in proxy?.refusals ?? [] {
                 json.object { json in
                     json.member("id", "other-host")
                     json.member("host", refusal.authority)
-                    json.member("outcome", RehearsalOutcome.notRun.rawValue)
+                    json.member("outcome", Outcome.Verdict.notRun.rawValue)
                     json.member("remark", "not a named host: \(Self.answer(refusal))")
                 }
             }
-            for omission in AttackCatalogue.omissions {
+            for omission in Catalogue.omissions {
                 json.object { json in
                     json.member("id", omission.id)
-                    json.member("outcome", RehearsalOutcome.notRun.rawValue)
+                    json.member("outcome", Outcome.Verdict.notRun.rawValue)
                     json.member("remark", omission.reason)
                 }
             }
@@ -196,30 +197,30 @@ struct RehearsalReport {
     }
 }
 
-extension RehearsalResult {
+extension Outcome {
     fileprivate func write(to json: inout JSONWriter) {
         json.object { json in
-            json.member("id", attack.id)
-            json.member("expected", attack.expectation.rawValue)
-            json.member("outcome", outcome.rawValue)
-            json.member("requestBytes", outcome == .notRun ? nil : requestBytes)
+            json.member("id", scenario.id)
+            json.member("expected", scenario.expectation.rawValue)
+            json.member("outcome", verdict.rawValue)
+            json.member("requestBytes", verdict == .notRun ? nil : observation.exposedByteCount)
             json.member("milliseconds", milliseconds)
             json.member("clientExit", clientExit.map { Int($0) })
-            json.member("reference", attack.reference)
-            json.member("summary", attack.summary)
+            json.member("reference", scenario.reference)
+            json.member("summary", scenario.summary)
             json.member("host", host)
             json.member("connection", connection)
-            json.member("protocol", applicationProtocol)
-            json.member("alert", alert)
+            json.member("protocol", observation.applicationProtocol)
+            json.member("alert", observation.alert.map { "\($0)" })
             json.member("remark", remark)
-            json.member("isAsItMustBe", outcome == .notRun ? nil : isAsItMustBe)
-            json.member("group", attack.group?.rawValue)
-            attack.standards.write(to: &json)
+            json.member("isAsItMustBe", verdict == .notRun ? nil : isAsItMustBe)
+            json.member("group", scenario.group?.rawValue)
+            scenario.standards.write(to: &json)
         }
     }
 }
 
-/// The number of results of each kind.
+/// The number of outcomes of each kind.
 struct RehearsalTally {
     let run: Int
     let fine: Int
@@ -228,14 +229,14 @@ struct RehearsalTally {
     let lockedOut: Int
     let inconclusive: Int
 
-    init(_ results: [RehearsalResult]) {
-        let results = results.filter { $0.outcome != .notRun }
-        run = results.count
-        fine = results.count(where: \.isAsItMustBe)
-        letThrough = results.count { $0.outcome == .letThrough }
-        held = results.count { $0.outcome == .held }
-        lockedOut = results.count { $0.outcome == .blocked && !$0.isAsItMustBe }
-        inconclusive = results.count { $0.outcome == .inconclusive }
+    init(_ outcomes: [Outcome]) {
+        let outcomes = outcomes.filter { $0.verdict != .notRun }
+        run = outcomes.count
+        fine = outcomes.count(where: \.isAsItMustBe)
+        letThrough = outcomes.count { $0.verdict == .letThrough }
+        held = outcomes.count { $0.verdict == .held }
+        lockedOut = outcomes.count { $0.verdict == .blocked && !$0.isAsItMustBe }
+        inconclusive = outcomes.count { $0.verdict == .inconclusive }
     }
 
     /// The result in one sentence: `2 of 30 attacks were let through`

@@ -1,20 +1,31 @@
 internal import Pintle
+internal import PintleAttacks
 
 /// The options of a rehearsal, checked against each other.
 struct RehearsalRequest {
     /// The limit of `--timeout` in seconds.
     private(set) var timeout: Double?
-    private(set) var parallel = RehearsalSettings.standardParallel
+    private(set) var parallel = RehearsalRequest.standardParallel
     /// The hosts of `--host`.
     private(set) var hosts: [ServerEndpoint] = []
     /// `nil` without `--proxy`.
-    private(set) var proxied: ProxyAddress?
+    private(set) var proxied: Proxy.Address?
     /// The address of `--listen`, an IPv4 or IPv6 literal.
     private(set) var address: String?
     /// A Boolean value that indicates whether the client runs with its own /etc/hosts.
     private(set) var resolvesByHosts = false
     /// `nil` without `--evidence`.
-    private(set) var evidence: RehearsalSettings.Evidence?
+    private(set) var evidence: Evidence?
+
+    /// The default of `--parallel`.
+    static let standardParallel = 4
+
+    /// The folder of the evidence.
+    struct Evidence {
+        let path: String
+        /// A Boolean value that indicates whether requests are written as they came.
+        let showsContent: Bool
+    }
 
     init(_ arguments: ParsedArguments) throws(ToolError) {
         try readNumbers(arguments)
@@ -24,7 +35,7 @@ struct RehearsalRequest {
             guard isProxied || serves else { throw .usage("--listen goes with --serve or --proxy", of: .rehearse) }
             try readAddress(text, isProxied: isProxied)
         } else if isProxied {
-            proxied = ProxyAddress()
+            proxied = Proxy.Address()
         }
         if let path = arguments.value(of: .evidence) {
             evidence = .init(path: path, showsContent: arguments.has(.evidenceContent))
@@ -111,6 +122,6 @@ struct RehearsalRequest {
                     + (isProxied ? " or 192.0.2.7:8080" : ""), of: .rehearse)
         }
         self.address = address.literal
-        if isProxied { proxied = ProxyAddress(literal: address.literal, port: address.port) }
+        if isProxied { proxied = Proxy.Address(address.literal, port: address.port) }
     }
 }

@@ -1,31 +1,33 @@
 internal import Pintle
+internal import PintleAttacks
 internal import PintleCrypto
+internal import PintleSystem
 internal import PintleTestKit
 
 /// A report in the Static Analysis Results Interchange Format, SARIF 2.1.0.
 ///
 /// A result is an attack that was let through or held the client, a server that was wrongly blocked, or an attack without a
-/// verdict. Each attack is a rule. Each list of ``AttackStandards`` is a taxonomy, to whose entries the rules refer.
+/// verdict. Each attack is a rule. Each list of ``Standards`` is a taxonomy, to whose entries the rules refer.
 struct RehearsalSARIF {
     private let report: RehearsalReport
-    private let client: RehearsedClient
-    private let rules: [Attack]
+    private let client: ClientPlace
+    private let rules: [Scenario]
     private let taxonomies: [Taxonomy]
 
     /// The entries of one list that the rules refer to.
     private struct Taxonomy {
-        let list: AttackStandards.List
-        let entries: [AttackStandards.Entry]
+        let list: Standards.List
+        let entries: [Standards.Entry]
     }
 
-    init(_ report: RehearsalReport, client: RehearsedClient) {
+    init(_ report: RehearsalReport, client: ClientPlace) {
         self.report = report
         self.client = client
         // Each host has the same attacks.
         var ids: Set<String> = []
-        rules = report.results.map(\.attack).filter { ids.insert($0.id).inserted }
+        rules = report.outcomes.map(\.scenario).filter { ids.insert($0.id).inserted }
         let entries = Set(rules.flatMap(\.standards.entries)).sorted { $0.id < $1.id }
-        taxonomies = AttackStandards.List.allCases.map { list in
+        taxonomies = Standards.List.allCases.map { list in
             Taxonomy(list: list, entries: entries.filter { $0.list == list })
         }.filter { !$0.entries.isEmpty }
     }
@@ -65,19 +67,19 @@ struct RehearsalSARIF {
             for taxonomy in taxonomies { json.object { write(taxonomy, &$0) } }
         }
         json.array("results") { json in
-            for result in report.results where !result.isAsItMustBe { json.object { write(result, &$0) } }
+            for outcome in report.outcomes where !outcome.isAsItMustBe { json.object { write(outcome, &$0) } }
         }
     }
 
-    private func writeRule(_ attack: Attack, _ json: inout JSONWriter) {
-        let standards = attack.standards
-        json.member("id", attack.id)
-        json.message("shortDescription", Self.sentence(attack.summary))
+    private func writeRule(_ scenario: Scenario, _ json: inout JSONWriter) {
+        let standards = scenario.standards
+        json.member("id", scenario.id)
+        json.message("shortDescription", Self.sentence(scenario.summary))
         json.message(
             "fullDescription",
-            Self.sentence("\(attack.summary); must be \(attack.expectation.rawValue): \(attack.stake)"))
+            Self.sentence("\(scenario.summary); must be \(scenario.expectation.rawValue): \(scenario.impact)"))
         let entries = standards.entries.map { "\($0.id), \($0.title)" }
-        json.message("help", (["Reference: " + attack.reference] + entries).joined(separator: "\n"))
+        json.message("help", (["Reference: " + scenario.reference] + entries).joined(separator: "\n"))
         json.object("defaultConfiguration") { $0.member("level", "error") }
         if !standards.entries.isEmpty {
             json.array("relationships") { json in
@@ -87,11 +89,11 @@ struct RehearsalSARIF {
         json.object("properties") { json in
             json.member("tags", ["security"] + standards.cwe.map { "external/cwe/" + $0.id.lowercased() })
             json.member("precision", "very-high")
-            json.member("group", attack.group?.rawValue)
+            json.member("group", scenario.group?.rawValue)
         }
     }
 
-    private func writeRelationship(to entry: AttackStandards.Entry, _ json: inout JSONWriter) {
+    private func writeRelationship(to entry: Standards.Entry, _ json: inout JSONWriter) {
         guard let index = taxonomies.firstIndex(where: { $0.list == entry.list }) else { return }
         json.object("target") { json in
             json.member("id", entry.id)
@@ -123,15 +125,15 @@ struct RehearsalSARIF {
         }
     }
 
-    private func write(_ result: RehearsalResult, _ json: inout JSONWriter) {
-        let attack = result.attack
-        json.member("ruleId", attack.id)
-        json.member("ruleIndex", rules.firstIndex { $0.id == attack.id })
-        json.member("level", result.outcome == .inconclusive ? "warning" : "error")
-        let verdict = "must be \(attack.expectation.rawValue), was \(result.outcome.word.lowercased())"
-        let why = [verdict, result.why].compactMap(\.self).joined(separator: "; ")
-        let place = result.host.map { " at \($0)" } ?? ""
-        json.message("message", Self.sentence("\(attack.summary)\(place): \(why)"))
+    private func write(_ outcome: Outcome, _ json: inout JSONWriter) {
+        let scenario = outcome.scenario
+        json.member("ruleId", scenario.id)
+        json.member("ruleIndex", rules.firstIndex { $0.id == scenario.id })
+        json.member("level", outcome.verdict == .inconclusive ? "warning" : "error")
+        let verdict = "must be \(scenario.expectation.rawValue), was \(outcome.verdict.word.lowercased())"
+        let why = [verdict, outcome.why].compactMap(\.self).joined(separator: "; ")
+        let place = outcome.host.map { " at \($0)" } ?? ""
+        json.message("message", Self.sentence("\(scenario.summary)\(place): \(why)"))
         json.array("locations") { json in
             json.object { json in
                 json.object("physicalLocation") { json in
@@ -147,20 +149,20 @@ struct RehearsalSARIF {
                 }
             }
         }
-        json.object("partialFingerprints") { $0.member("primaryLocationLineHash", fingerprint(result)) }
+        json.object("partialFingerprints") { $0.member("primaryLocationLineHash", fingerprint(outcome)) }
         json.object("properties") { json in
-            json.member("outcome", result.outcome.rawValue)
-            json.member("requestBytes", result.requestBytes)
-            json.member("host", result.host)
-            json.member("connection", result.connection)
-            json.member("alert", result.alert)
+            json.member("outcome", outcome.verdict.rawValue)
+            json.member("requestBytes", outcome.observation.exposedByteCount)
+            json.member("host", outcome.host)
+            json.member("connection", outcome.connection)
+            json.member("alert", outcome.observation.alert.map { "\($0)" })
         }
     }
 
     /// Returns a hash of the attack, the named host and the client, which stays the same from run to run. GitHub reads it under the name
     /// `primaryLocationLineHash` and expects the number of the occurrence behind it.
-    private func fingerprint(_ result: RehearsalResult) -> String {
-        let finding = [result.attack.id, client.path, result.host].compactMap(\.self).joined(separator: "\n")
+    private func fingerprint(_ outcome: Outcome) -> String {
+        let finding = [outcome.scenario.id, client.path, outcome.host].compactMap(\.self).joined(separator: "\n")
         return Hex.encode(SHA256Digest(hashing: Array(finding.utf8)).bytes.prefix(8)) + ":1"
     }
 
@@ -171,5 +173,43 @@ extension JSONWriter {
     /// Writes a message, or a multi-format message, in plain text.
     fileprivate mutating func message(_ key: String, _ text: String) {
         object(key) { $0.member("text", text) }
+    }
+}
+
+/// The client of a rehearsal as a place in a report.
+///
+/// Code scanning shows a finding only at a file of the repository, and keeps findings apart by that file. The place is the
+/// first word of the client's command line that names a file below the working directory, such as `client.py`. For an
+/// installed program, such as curl, it is the program's name.
+struct ClientPlace {
+    /// The command line; `nil` with `--serve`.
+    let line: String?
+    /// The path of the client's file relative to the working directory, or the program's name.
+    let path: String
+
+    /// - Parameter words: the client's command line; empty with `--serve`.
+    init(_ words: [String]) {
+        line = words.isEmpty ? nil : Client(words).line
+        let program = words.first?.split(separator: "/").last.map(String.init) ?? "client"
+        path = words.lazy.compactMap(Self.file).first ?? program
+    }
+
+    /// Returns the relative path if the word names a regular file below the working directory.
+    private static func file(_ word: String) -> String? {
+        let parts = word.split(separator: "/").filter { $0 != "." }
+        guard !word.hasPrefix("/"), !word.contains("{"), !parts.isEmpty, !parts.contains("..") else { return nil }
+        var status = stat()
+        guard stat(word, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return parts.joined(separator: "/")
+    }
+
+    /// ``path`` as a relative URI reference (RFC 3986 section 4.2).
+    var uri: String {
+        let unreserved = Set("-._~/0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+        return path.utf8.reduce(into: "") { uri, byte in
+            uri +=
+                unreserved.contains(byte)
+                ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte], upperCase: true)
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleAttacks
 internal import PintleTestKit
 
 /// The text of a rehearsal.
@@ -20,10 +21,10 @@ final class RehearsalText {
     // MARK: Progress
 
     /// Draws the progress in one line after half a second. The line is erased before other output.
-    func progress(_ attack: Attack, _ index: Int, of count: Int, after duration: Duration) {
+    func progress(_ scenario: Scenario, _ index: Int, of count: Int, after duration: Duration) {
         guard console.showsMessagesToPerson, duration >= .milliseconds(500) else { return }
         showsProgress = true
-        console.prompt("\r\u{1B}[K\(index + 1)/\(count)  \(attack.id)")
+        console.prompt("\r\u{1B}[K\(index + 1)/\(count)  \(scenario.id)")
     }
 
     func eraseProgress() {
@@ -34,19 +35,21 @@ final class RehearsalText {
 
     // MARK: Lines
 
-    func control(_ result: RehearsalResult) -> [String] {
-        let bytes = result.requestBytes > 0 ? "\(result.requestBytes) request bytes" : "no request, exit code 0"
-        let place = namesHosts ? result.host.map { " at \($0)" } ?? "" : ""
-        let version = HTTPVersion.isHTTP2(result.applicationProtocol) ? " over HTTP/2" : ""
-        guard result.outcome == .accepted else { return ["control\(place)   not run: \(result.remark ?? "")", ""] }
+    func control(_ outcome: Outcome) -> [String] {
+        let bytes =
+            outcome.observation.exposedByteCount > 0
+            ? "\(outcome.observation.exposedByteCount) request bytes" : "no request, exit code 0"
+        let place = namesHosts ? outcome.host.map { " at \($0)" } ?? "" : ""
+        let version = outcome.observation.applicationProtocol == "h2" ? " over HTTP/2" : ""
+        guard outcome.verdict == .accepted else { return ["control\(place)   not run: \(outcome.remark ?? "")", ""] }
         let accepted = console.palette.good("accepted")
         return ["control\(place)   valid chain, right host: \(accepted), \(bytes)\(version)", ""]
     }
 
     /// Returns the lines of a result. A good result has none unless all are shown.
-    func row(_ result: RehearsalResult) -> [String] {
-        guard !result.isAsItMustBe || showsAll else {
-            if result.outcome != .notRun { hidden += 1 }
+    func row(_ outcome: Outcome) -> [String] {
+        guard !outcome.isAsItMustBe || showsAll else {
+            if outcome.verdict != .notRun { hidden += 1 }
             return []
         }
         var lines: [String] = []
@@ -56,38 +59,39 @@ final class RehearsalText {
             let why = "  why it matters"
             lines.append(head + (Self.width + why.count <= console.tableWidth ? why : ""))
         }
-        if namesHosts, let place = result.host, place != host {
+        if namesHosts, let place = outcome.host, place != host {
             host = place
             lines.append("  " + place)
         }
-        let word = TextLayout.padded(result.outcome.word, to: 12)
+        let word = TextLayout.padded(outcome.verdict.word, to: 12)
         let palette = console.palette
         let verdict =
-            switch result.outcome {
+            switch outcome.verdict {
             case .inconclusive: palette.warning(word)
             case .notRun: palette.dim(word)
-            default: result.isAsItMustBe ? palette.good(word) : palette.bad(word)
+            default: outcome.isAsItMustBe ? palette.good(word) : palette.bad(word)
             }
-        let isRun = result.outcome != .notRun
+        let isRun = outcome.verdict != .notRun
         let line = Self.columns(
-            result.attack.id, result.attack.expectation.rawValue, verdict, isRun ? "\(result.requestBytes)" : "",
-            result.milliseconds.map { "\($0)" } ?? "")
+            outcome.scenario.id, outcome.scenario.expectation.rawValue, verdict,
+            isRun ? "\(outcome.observation.exposedByteCount)" : "",
+            outcome.milliseconds.map { "\($0)" } ?? "")
         lines += TextLayout.row(
-            line, taking: Self.width, last: result.why.map(SafeText.escape) ?? "", width: console.tableWidth)
-        if showsAll { lines += details(result) }
+            line, taking: Self.width, last: outcome.why.map(SafeText.escape) ?? "", width: console.tableWidth)
+        if showsAll { lines += details(outcome) }
         return lines
     }
 
-    private func details(_ result: RehearsalResult) -> [String] {
-        guard result.outcome != .notRun else { return [] }
-        var facts = [result.attack.summary]
-        if result.isAsItMustBe, let remark = result.remark { facts.append(SafeText.escape(remark)) }
-        if let alert = result.alert { facts.append("alert \(alert)") }
-        if result.host != nil, let number = result.connection { facts.append("connection \(number)") }
-        if result.milliseconds != nil { facts.append(result.clientExit.map { "exit code \($0)" } ?? "killed") }
-        if let name = result.applicationProtocol { facts.append("over \(HTTPVersion.name(of: name))") }
+    private func details(_ outcome: Outcome) -> [String] {
+        guard outcome.verdict != .notRun else { return [] }
+        var facts = [outcome.scenario.summary]
+        if outcome.isAsItMustBe, let remark = outcome.remark { facts.append(SafeText.escape(remark)) }
+        if let alert = outcome.observation.alert { facts.append("alert \(alert)") }
+        if outcome.host != nil, let number = outcome.connection { facts.append("connection \(number)") }
+        if outcome.milliseconds != nil { facts.append(outcome.clientExit.map { "exit code \($0)" } ?? "killed") }
+        if let name = outcome.observation.applicationProtocol { facts.append("over \(Self.httpVersion(name))") }
         var lines = TextLayout.wrapped(facts.joined(separator: "; "), width: console.tableWidth - 4)
-        if result.outcome != .accepted, result.outcome != .letThrough, let line = Self.gist(of: result.clientWords) {
+        if outcome.verdict != .accepted, outcome.verdict != .letThrough, let line = Self.gist(of: outcome.clientWords) {
             lines.append(line)
         }
         return lines.map { "    " + console.palette.dim($0) }
@@ -107,6 +111,9 @@ final class RehearsalText {
             + blanks(7 - bytes.count) + bytes + blanks(7 - ms.count) + ms
     }
 
+    /// Returns the usual name of a protocol in ALPN (RFC 7301 section 6), such as `HTTP/2`.
+    static func httpVersion(_ name: String) -> String { name == "h2" ? "HTTP/2" : name.uppercased() }
+
     private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 
     /// Returns the most useful line: the first, or the last if the first ends with a colon.
@@ -122,17 +129,17 @@ final class RehearsalText {
     }
 }
 
-/// Advice that follows from all results together.
+/// Advice that follows from all outcomes together.
 struct RehearsalAdvice {
     let lines: [String]
 
-    init(_ results: [RehearsalResult], client: ClientCommand?) {
-        let ids = { (outcome: RehearsalOutcome) in
+    init(_ outcomes: [Outcome], client: Client?) {
+        let ids = { (verdict: Outcome.Verdict) in
             Set(
-                results.filter {
-                    $0.outcome == outcome && !$0.isAsItMustBe
-                        && ($0.attack.id == "redirect-to-http" || !$0.wasInTheClear)
-                }.map(\.attack.id))
+                outcomes.filter {
+                    $0.verdict == verdict && !$0.isAsItMustBe
+                        && ($0.scenario.id == "redirect-to-http" || !$0.wasInTheClear)
+                }.map(\.scenario.id))
         }
         let (through, blocked) = (ids(.letThrough), ids(.blocked))
         var lines: [String] = []
@@ -148,7 +155,7 @@ struct RehearsalAdvice {
         } else if !through.isEmpty {
             lines.append("look at what was let through: 'pintle rehearse --list' names the standard behind each")
         }
-        if results.contains(where: { $0.wasInTheClear && $0.attack.id != "redirect-to-http" }) {
+        if outcomes.contains(where: { $0.wasInTheClear && $0.scenario.id != "redirect-to-http" }) {
             lines.append("it sends its request in the clear when TLS fails: remove that fallback")
         }
         if through.contains("redirect-to-http") {
@@ -164,15 +171,27 @@ struct RehearsalAdvice {
         if blocked.contains("renewed-same-key") {
             lines.append("the client pins the certificate, not its key: every renewal locks it out")
         }
-        if results.contains(where: \.wasWaiting) {
+        if outcomes.contains(where: \.wasWaiting) {
             let longer = client == nil ? "" : " if it does, run it again with a longer --timeout;"
             lines.append(
                 "does the client end by a time-out of its own?\(longer) if it has none, a server that stalls or never "
                     + "finishes holds it for ever")
         }
-        if results.contains(where: { $0.remark == RehearsalEvidence.mayHaveRetried }) {
-            lines.append(RehearsalEvidence.remedy)
+        if outcomes.contains(where: \.mayHaveRetried) {
+            lines.append(Outcome.moreTime)
         }
         self.lines = lines
+    }
+}
+
+extension Outcome.Verdict {
+    /// The word in a table. Upper case marks the bad outcome without colors.
+    var word: String {
+        switch self {
+        case .letThrough: "LET THROUGH"
+        case .held: "HELD"
+        case .notRun: "not run"
+        default: rawValue
+        }
     }
 }

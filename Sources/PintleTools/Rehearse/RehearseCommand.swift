@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleAttacks
 internal import PintleTestKit
 
 extension Command {
@@ -117,7 +118,7 @@ extension OptionSpecification {
     static let only = OptionSpecification(
         name: "only", value: .text("ID,..."), mayRepeat: true, help: "Only these attacks; may be repeated")
     static let group = OptionSpecification(
-        name: "group", value: .text("NAME,..."), mayRepeat: true, suggestions: AttackGroup.allCases.map(\.rawValue),
+        name: "group", value: .text("NAME,..."), mayRepeat: true, suggestions: Scenario.Group.allCases.map(\.rawValue),
         help: "Only these groups, and the attacks of `--only`: path, pins, names, transport, redirect, hold")
     fileprivate static let list = OptionSpecification(name: "list", help: "List the attacks, and run nothing")
     static let timeout = OptionSpecification(
@@ -180,8 +181,7 @@ struct RehearseCommand {
             guard arguments.positionals.isEmpty else {
                 throw .usage("--list runs nothing: leave the client out", of: .rehearse)
             }
-            let catalogue = try Self.catalogue()
-            AttackList(catalogue, try AttackChoice(arguments).attacks(of: catalogue)).write(
+            ScenarioList(try host("localhost", otherHost: "127.0.0.1")).write(
                 to: console, asJSON: invocation.writesJSON)
             return .fine
         }
@@ -192,13 +192,19 @@ struct RehearseCommand {
             throw .usage(
                 "CLIENT is missing: pintle rehearse -- CLIENT {url}", of: .rehearse, code: "missing-argument")
         }
-        var client = try ClientCommand(arguments.positionals, isProxied: request.proxied != nil)
+        var client = Client(arguments.positionals)
+        // A client that does not connect to the server would count as blocked and prove nothing.
+        guard request.proxied != nil || client.isToldServer else {
+            throw .unusable(
+                "no-placeholder", "the client is not told where the server is",
+                hint: "put {url}, or {host} and {port}, where it takes an address: pintle rehearse -- curl {url}")
+        }
         if request.resolvesByHosts { client = client.withOwnHosts }
         let (hosts, authorities) = try self.hosts(request)
-        warnOfAddress(request.proxied?.isReachable == true ? request.proxied?.literal : nil)
-        return try RehearsalRun(
+        warnOfAddress(request.proxied)
+        return try ClientRehearsal(
             invocation, hosts: hosts, client: client,
-            settings: RehearsalSettings(
+            settings: .init(
                 timeout: request.timeout, parallel: request.parallel, proxied: request.proxied,
                 namesHosts: !request.hosts.isEmpty, roots: authorities.names, evidence: request.evidence)
         ).run()
@@ -211,76 +217,67 @@ struct RehearseCommand {
         guard request.evidence == nil else { throw .usage("--evidence goes with CLIENT", of: .rehearse) }
         if let proxied = request.proxied {
             let (hosts, authorities) = try self.hosts(request)
-            warnOfAddress(proxied.isReachable ? proxied.literal : nil)
-            return try ProxiedServe(invocation, hosts: hosts, proxied: proxied, authorities: authorities).run()
+            warnOfAddress(proxied)
+            return try DeviceRehearsal(invocation, hosts: hosts)
+                .serve(throughProxyAt: proxied, roots: authorities.names)
         }
         let address = request.address
         let standard = address.flatMap { $0 == "127.0.0.1" ? nil : $0 } ?? "localhost"
         let bound = address ?? "127.0.0.1"
         let name = request.hosts.first?.host.description ?? standard
-        let catalogue = try Self.catalogue(host: name, otherHost: name == bound ? nil : bound)
-            .offering(offeredProtocols)
-        return try RehearsalServe(
-            invocation, catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue),
-            address: address
-        ).run()
-    }
-
-    /// The versions of HTTP of `--http`.
-    private var offeredProtocols: OfferedProtocols {
-        arguments.value(of: .httpVersions).flatMap(OfferedProtocols.init(rawValue:)) ?? .both
+        let host = try host(name, otherHost: name == bound ? nil : bound)
+        return try DeviceRehearsal(invocation, hosts: [host]).serve(at: address)
     }
 
     /// Returns the hosts with their attacks, and the authorities that all hosts share.
-    private func hosts(_ request: RehearsalRequest) throws(ToolError) -> ([RehearsedHost], AttackAuthorities) {
+    private func hosts(_ request: RehearsalRequest) throws(ToolError) -> ([AttackedHost], Authorities) {
         let names = request.hosts.map(\.host.description)
-        do {
-            guard request.proxied != nil else {
-                let authorities = try AttackAuthorities()
-                let other = request.resolvesByHosts ? ClientCommand.otherHost : "127.0.0.1"
-                let catalogue = try AttackCatalogue(
-                    host: names.first ?? "localhost", otherHost: names.first == other ? nil : other,
-                    authorities: authorities
-                ).offering(offeredProtocols)
-                return (
-                    [RehearsedHost(catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue))],
-                    authorities
-                )
-            }
-            let authorities = try AttackAuthorities(constrainedTo: names)
-            var hosts: [RehearsedHost] = []
-            for (number, endpoint) in request.hosts.enumerated() {
-                let catalogue = try AttackCatalogue(
-                    host: names[number], otherHost: authorities.unpinnedName(number), authorities: authorities
-                ).offering(offeredProtocols)
-                hosts.append(
-                    RehearsedHost(
-                        catalogue: catalogue, attacks: try AttackChoice(arguments).attacks(of: catalogue),
-                        clientPort: endpoint.port))
-            }
-            return (hosts, authorities)
-        } catch let error as ToolError {
-            throw error
+        let authorities: Authorities
+        do throws(MintingError) {
+            authorities = request.proxied == nil ? try Authorities() : try Authorities(constrainedTo: names)
         } catch {
-            throw .unusable("no-certificates", "the certificates of the attacks cannot be made: \(error)")
+            throw unminted(error)
         }
+        guard request.proxied != nil else {
+            let name = names.first ?? "localhost"
+            let other = request.resolvesByHosts ? Client.otherHost : "127.0.0.1"
+            return ([try host(name, otherHost: name == other ? nil : other, authorities)], authorities)
+        }
+        var hosts: [AttackedHost] = []
+        for (number, endpoint) in request.hosts.enumerated() {
+            hosts.append(
+                try host(
+                    names[number], otherHost: authorities.unpinnedName(number), authorities,
+                    clientPort: endpoint.port))
+        }
+        return (hosts, authorities)
     }
 
-    private func warnOfAddress(_ address: String?) {
-        guard let address else { return }
+    /// Mints the certificates of one host, and returns it with the attacks that the user has chosen.
+    private func host(
+        _ name: String, otherHost: String?, _ authorities: Authorities? = nil, clientPort: UInt16? = nil
+    ) throws(ToolError) -> AttackedHost {
+        let protocols = arguments.value(of: .httpVersions).flatMap(OfferedProtocols.init(rawValue:)) ?? .both
+        let catalogue: Catalogue
+        do {
+            catalogue = try Catalogue(
+                host: name, otherHost: otherHost, authorities: authorities, offering: protocols)
+        } catch {
+            throw unminted(error)
+        }
+        let scenarios = try ScenarioChoice(arguments).scenarios(of: catalogue)
+        return AttackedHost(catalogue: catalogue, scenarios: scenarios, clientPort: clientPort)
+    }
+
+    private func unminted(_ error: any Error) -> ToolError {
+        .unusable("no-certificates", "the certificates of the attacks cannot be made: \(error)")
+    }
+
+    private func warnOfAddress(_ proxied: Proxy.Address?) {
+        guard let proxied, proxied.isReachable, let address = proxied.literal else { return }
         console.warn(
             "everyone who reaches \(address) reaches this proxy; a device that trusts its authorities trusts whatever this "
                 + "process signs for the named hosts: install them on devices for tests, and remove them afterwards")
-    }
-
-    private static func catalogue(
-        host: String = "localhost", otherHost: String? = "127.0.0.1"
-    ) throws(ToolError) -> AttackCatalogue {
-        do {
-            return try AttackCatalogue(host: host, otherHost: otherHost)
-        } catch {
-            throw .unusable("no-certificates", "the certificates of the attacks cannot be made: \(error)")
-        }
     }
 
     private func guardFiles() throws(ToolError) {

@@ -1,7 +1,14 @@
 /// Answers HTTP/1.1 requests on a stream until one side ends the connection.
-struct HTTPService {
-    let handler: @Sendable (HTTPRequest) -> HTTPResponse
-    var didReceive: @Sendable (HTTPRequest) -> Void = { _ in }
+package struct HTTPService {
+    private let handler: @Sendable (HTTPRequest) -> HTTPResponse
+    private let didReceive: @Sendable (HTTPRequest) -> Void
+
+    package init(
+        handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse,
+        didReceive: @escaping @Sendable (HTTPRequest) -> Void = { _ in }
+    ) {
+        (self.handler, self.didReceive) = (handler, didReceive)
+    }
 
     func serve(_ stream: any ByteStream) {
         var reader = HTTPReader(stream)
@@ -19,7 +26,7 @@ struct HTTPService {
     }
 
     /// Answers one request without reading its content, and keeps nothing of what the client sends.
-    func serveOnce(_ stream: any ByteStream) {
+    package func serveOnce(_ stream: any ByteStream) {
         var reader = HTTPReader(stream)
         // A client that disconnects without a request needs no answer.
         guard let request = try? reader.head() else { return }
@@ -63,7 +70,7 @@ extension HTTPResponse {
 }
 
 /// Reads HTTP/1.1 requests (RFC 9112) from a stream, within limits.
-struct HTTPReader {
+package struct HTTPReader {
     static let headLimit = 64 << 10
     static let bodyLimit = 64 << 20
 
@@ -71,13 +78,13 @@ struct HTTPReader {
     private var buffer: [UInt8] = []
 
     /// - Parameter unread: Bytes that were read from the stream already.
-    init(_ stream: any ByteStream, unread: [UInt8] = []) {
+    package init(_ stream: any ByteStream, unread: [UInt8] = []) {
         self.stream = stream
         buffer = unread
     }
 
     /// Bytes that were read and belong to no request yet.
-    var unread: [UInt8] { buffer }
+    package var unread: [UInt8] { buffer }
 
     /// Returns the next request, or `nil` when the client has ended its side.
     mutating func next() throws -> HTTPRequest? {
@@ -97,7 +104,7 @@ struct HTTPReader {
     }
 
     /// Returns the next request line and fields without the content, or `nil` when the client has ended its side.
-    mutating func head() throws -> HTTPRequest? {
+    package mutating func head() throws -> HTTPRequest? {
         let end = Array("\r\n\r\n".utf8)
         var searched = 0
         while true {

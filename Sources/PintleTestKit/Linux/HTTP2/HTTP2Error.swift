@@ -39,8 +39,4 @@ struct HTTP2Limits: Sendable, Hashable {
     /// The bytes of content after which a request counts as complete although more may follow. Its content is dropped. `nil`
     /// holds the content until the request ends.
     var droppedContent: Int?
-
-    /// The limit for servers that answer without need of the content. A client that can send all of it before the response
-    /// does not take the response for an error.
-    static let dropped = 1 << 20
 }

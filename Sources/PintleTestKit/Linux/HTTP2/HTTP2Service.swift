@@ -1,16 +1,16 @@
 internal import PintleSystem
 
 /// Answers HTTP/2 requests on a stream until one side ends the connection.
-struct HTTP2Service {
+package struct HTTP2Service {
     /// The server's reaction to a request.
-    enum Reaction {
+    package enum Reaction {
         case respond(HTTPResponse)
         /// The server processed no request and ends the connection, so the client may send them again on another one.
         case moveRequests(Signal)
     }
 
     /// The signals that a request was not processed (RFC 9113 section 8.7).
-    enum Signal: Sendable {
+    package enum Signal: Sendable {
         /// GOAWAY with 0 as the last stream.
         case goAway
         /// RST_STREAM with REFUSED_STREAM, and GOAWAY a moment later.
@@ -23,16 +23,24 @@ struct HTTP2Service {
     /// The seconds after GOAWAY in which the client can end the connection.
     private static let farewell = 10.0
 
-    var limits = HTTP2Limits()
+    private var limits = HTTP2Limits()
+
+    /// The bytes of content after which a request counts as complete although more may follow. Its content is dropped. `nil`
+    /// holds the content until the request ends.
+    package var droppedContent: Int? {
+        get { limits.droppedContent }
+        set { limits.droppedContent = newValue }
+    }
+
     /// Reacts to a request, on the connection's thread, given the number of bytes of its frames.
     let react: (HTTPRequest, Int) -> Reaction
 
-    init(react: @escaping (HTTPRequest, Int) -> Reaction) {
+    package init(react: @escaping (HTTPRequest, Int) -> Reaction) {
         self.react = react
     }
 
     /// Makes a service that answers each request.
-    init(
+    package init(
         handler: @escaping (HTTPRequest) -> HTTPResponse, didReceive: @escaping (HTTPRequest) -> Void = { _ in }
     ) {
         self.init { request, _ in
@@ -46,7 +54,7 @@ struct HTTP2Service {
     /// After its last response the server sends GOAWAY and waits for the client to end the connection (RFC 9113 section 9.1).
     /// A slow client still writes while the response waits to be read. If the server ended first, such a client would take
     /// the connection for a broken one.
-    func serve(_ stream: any ByteStream) {
+    package func serve(_ stream: any ByteStream) {
         let kept = stream as? any KeptStream
         var connection = HTTP2ServerConnection(limits)
         /// Records the state before the client can react to the bytes.

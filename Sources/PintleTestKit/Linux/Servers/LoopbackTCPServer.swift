@@ -68,7 +68,7 @@ package final class LoopbackTCPServer: Sendable {
     package var connectionCount: Int { counter.connections.load(ordering: .relaxed) }
 
     /// Waits until no connection is queued or open. Returns `false` after a time-out.
-    func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
+    package func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
 
     /// Ends all connections and waits for their threads.
     package func close() { listener.close() }

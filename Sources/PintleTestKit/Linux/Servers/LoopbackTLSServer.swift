@@ -111,10 +111,10 @@ public final class LoopbackTLSServer: Sendable {
     }
 
     /// Waits until no connection is queued or open. Returns `false` after a time-out.
-    func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
+    package func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
 
     /// A Boolean value that indicates whether no connection is queued, and the server has answered every request of the open ones.
-    var isIdle: Bool { listener.isIdle(besides: state.idleCount) }
+    package var isIdle: Bool { listener.isIdle(besides: state.idleCount) }
 
     /// Waits until the server has accepted a number of connections and all its connections have ended.
     ///

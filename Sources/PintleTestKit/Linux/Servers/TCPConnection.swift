@@ -28,13 +28,18 @@ package final class TCPConnection: ByteStream, Sendable {
         setsockopt(descriptor.number, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
 
+    /// Opens a connection to a server on loopback, for a proxy. It ends with an error as soon as the server of this one closes.
+    package func connect(toPort port: UInt16, ipv6: Bool) throws(SystemCallError) -> TCPConnection {
+        TCPConnection(try SocketAddress.loopback(port: port, ipv6: ipv6).connected(stop: stop), stop: stop)
+    }
+
     /// Boolean values that indicate whether a call has failed because of the time limit.
     var hasRunOutOfTime: (reading: Bool, writing: Bool) {
         (ranOutReading.load(ordering: .relaxed), ranOutWriting.load(ordering: .relaxed))
     }
 
     /// Removes the time limit from now on.
-    func removeTimeLimit() { isPatient.store(true, ordering: .relaxed) }
+    package func removeTimeLimit() { isPatient.store(true, ordering: .relaxed) }
 
     /// Limits the time for all further reads together. An earlier limit stays.
     func limitReading(seconds: Double) {
@@ -80,7 +85,7 @@ package final class TCPConnection: ByteStream, Sendable {
     }
 
     /// Stops reading. Bytes that the peer still sends are dropped.
-    func shutdownReading() {
+    package func shutdownReading() {
         shutdown(descriptor.number, Int32(SHUT_RD))
     }
 

@@ -1,5 +1,13 @@
 internal import COpenSSL
 
+/// A connection over TLS, with the facts of its handshake.
+package protocol NegotiatedStream: KeptStream {
+    /// The server's record of the connection so far.
+    var record: TLSConnectionRecord { get }
+    /// Adds bytes to ``TLSConnectionRecord/misdirectedByteCount``.
+    func addMisdirectedBytes(_ count: Int)
+}
+
 /// The server's side of one TLS connection.
 ///
 /// OpenSSL reads and writes memory, and this class copies the bytes between that memory and the socket. OpenSSL's own socket

@@ -1,0 +1,270 @@
+internal import PintleSystem
+package import PintleTestKit
+internal import Synchronization
+
+/// A host that the client connects to, and the scenarios there.
+package struct AttackedHost: Sendable {
+    package let catalogue: Catalogue
+    /// The scenarios to run, in the order of the catalogue.
+    package var scenarios: [Scenario]
+    /// The HTTPS port in the client's URLs if it comes through a proxy; `nil` for a client that connects to the servers.
+    package let clientPort: UInt16?
+    /// The values of the client's placeholders that are the same in every run.
+    package var values: [String: String] = [:]
+    /// The values that differ in scenarios for a client that pins the other host too.
+    package var valuesForOtherPin: [String: String] = [:]
+
+    package init(catalogue: Catalogue, scenarios: [Scenario], clientPort: UInt16? = nil) {
+        (self.catalogue, self.scenarios, self.clientPort) = (catalogue, scenarios, clientPort)
+    }
+
+    package var name: String { catalogue.certificates.host }
+
+    /// `api.example.com`, or with another port than 443 `api.example.com:8443`.
+    package var authority: String {
+        guard let clientPort, clientPort != 443 else { return name }
+        return name.contains(":") ? "[\(name)]:\(clientPort)" : "\(name):\(clientPort)"
+    }
+}
+
+/// Runs the client once against one set of servers. Threads may share it.
+package struct ClientRunner: Sendable {
+    private let hosts: [AttackedHost]
+    private let client: Client
+    /// The address of the proxy; `nil` for a client that connects to the servers.
+    private let proxied: Proxy.Address?
+    /// A Boolean value that indicates whether the servers keep what connections bring.
+    private let keepsTranscripts: Bool
+
+    /// The time in which a client without a fixed time limit must connect to the right server, in seconds.
+    private static let startLimit = 30.0
+
+    package init(_ client: Client, hosts: [AttackedHost], proxied: Proxy.Address?, keepsTranscripts: Bool) {
+        (self.client, self.hosts, self.proxied) = (client, hosts, proxied)
+        self.keepsTranscripts = keepsTranscripts
+    }
+
+    /// The reason why the client cannot be run.
+    package enum Failure: Error {
+        case noServer(any Error)
+        case noClient(SystemCallError)
+        case cancelled
+    }
+
+    /// Runs the client against the right servers.
+    ///
+    /// - Parameters:
+    ///   - timeout: The limit that the user has set, in seconds. With `nil` a client that starts slowly has 30 seconds to
+    ///     connect, and the standard time from then on.
+    ///   - isKnownToEnd: `true` for a client that ended by itself before. With `nil` as time-out, it has 30 seconds to end.
+    ///   - isCancelled: Returns `true` to kill the client.
+    /// - Returns: one run for each host.
+    package func runControl(
+        timeout: Double?, isKnownToEnd: Bool = false, isCancelled: () -> Bool
+    ) throws(Failure) -> [ClientRun] {
+        let set = try startServers(nil, at: 0)
+        let begin = ContinuousClock.now
+        var connected: Double?
+        let process = try start(
+            on: set, values: hosts[0].values, at: 0, timeout: timeout ?? ClientTimeLimit.standard,
+            isCancelled: isCancelled,
+            mayContinue: {
+                guard timeout == nil else { return false }
+                let passed = begin.duration(to: .now) / .seconds(1)
+                if connected == nil, set.servers.contains(where: \.hasConnections) { connected = passed }
+                let end = isKnownToEnd ? nil : connected.map { $0 + ClientTimeLimit.standard }
+                return passed < end ?? Self.startLimit
+            })
+        let seconds = Double(process.milliseconds) / 1_000
+        let limit = timeout ?? max(ClientTimeLimit.standard, seconds.rounded())
+        let startSeconds = process.end == .timedOut && !isKnownToEnd ? connected ?? 0 : seconds
+        return hosts.indices.map { run(set, at: $0, process, timeout: limit, startSeconds: startSeconds) }
+    }
+
+    /// Runs the client against a scenario on one host.
+    ///
+    /// A client that had to be killed may only have been slow, because the machine has become busy. If it is slow at the right
+    /// server too, the scenario is repeated with a longer limit.
+    package func run(
+        _ scenario: Scenario, at index: Int, limit: ClientTimeLimit, control: Control, isCancelled: () -> Bool
+    ) throws(Failure) -> ClientRun {
+        while true {
+            let timeout = limit.seconds
+            let result = try run(scenario, at: index, timeout: timeout, isCancelled: isCancelled)
+            guard !limit.isFixed, control.lacksTime(scenario, result.observation) else { return result }
+            if limit.seconds == timeout {
+                let controls = try runControl(
+                    timeout: nil, isKnownToEnd: control.endsByItself, isCancelled: isCancelled)
+                limit.raise(forClientThatTook: controls.map(\.startSeconds).max() ?? 0)
+            }
+            guard limit.seconds > timeout else { return result }
+        }
+    }
+
+    private func run(
+        _ scenario: Scenario, at index: Int, timeout: Double, isCancelled: () -> Bool
+    ) throws(Failure) -> ClientRun {
+        let set = try startServers(scenario, at: index)
+        var values = hosts[index].values
+        if scenario.needsOtherPin { values.merge(hosts[index].valuesForOtherPin) { $1 } }
+        var wasOver = false
+        let process = try start(
+            on: set, values: values, at: index, timeout: timeout, isCancelled: isCancelled,
+            willKill: { wasOver = set.servers[index].isOver })
+        return run(set, at: index, process, timeout: timeout, wasOver: wasOver)
+    }
+
+    private func run(
+        _ set: ServerSet, at index: Int, _ process: GuardedProcess, timeout: Double, wasOver: Bool = false,
+        startSeconds: Double = 0
+    ) -> ClientRun {
+        let isQuiet = set.waitUntilQuiet(index)
+        var observation = set.servers[index].observation()
+        observation.addClear(set.proxy?.clearByteCount(of: hosts[index].name) ?? 0)
+        observation.process = Observation.ClientEnd(
+            process.end, wasOverWhenKilled: wasOver, isQuiet: isQuiet, timeout: timeout, isProxied: proxied != nil)
+        return ClientRun(
+            observation: observation, process: process, startSeconds: startSeconds,
+            refusals: set.proxy?.refusals ?? [],
+            transcripts: keepsTranscripts ? set.servers[index].transcripts() : [])
+    }
+
+    private func start(
+        on set: ServerSet, values: [String: String], at index: Int, timeout: Double, isCancelled: () -> Bool,
+        mayContinue: () -> Bool = { false }, willKill: () -> Void = {}
+    ) throws(Failure) -> GuardedProcess {
+        let server = set.servers[index]
+        var values = values
+        values["url"] = server.url
+        values["host"] = hosts[index].name
+        values["port"] = "\(hosts[index].clientPort ?? server.port)"
+        var environment: [String: String] = [:]
+        if let proxied, let proxy = set.proxy {
+            let url = proxied.url(port: proxy.port)
+            values["proxy"] = url
+            values["proxy-port"] = "\(proxy.port)"
+            for name in Self.proxyVariables { environment[name] = url }
+            for name in ["NO_PROXY", "no_proxy"] { environment[name] = "" }
+        }
+        let process: GuardedProcess
+        do throws(SystemCallError) {
+            process = try GuardedProcess.run(
+                client.words(values), environment: environment, without: Self.proxyVariables, timeout: timeout,
+                outputLimit: 64 << 10, mayContinue: mayContinue, isCancelled: isCancelled, willKill: willKill)
+        } catch {
+            throw .noClient(error)
+        }
+        guard process.end != .cancelled else { throw .cancelled }
+        return process
+    }
+
+    /// The environment variables that send a client to a proxy. All are set, so that no request of a client that follows a
+    /// redirect to plain HTTP leaves this machine.
+    private static let proxyVariables: Set<String> = [
+        "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy",
+    ]
+
+    /// Starts the scenario at one host, and the right server at the others; with `nil` the right server everywhere.
+    private func startServers(_ scenario: Scenario?, at index: Int) throws(Failure) -> ServerSet {
+        do {
+            var servers: [Server] = []
+            for (number, host) in hosts.enumerated() {
+                let role = number == index ? scenario ?? host.catalogue.control : host.catalogue.control
+                servers.append(try Server(role, clientPort: host.clientPort, keepsTranscripts: keepsTranscripts))
+            }
+            let routes = servers.flatMap(\.routes)
+            return ServerSet(servers, try proxied.map { try Proxy(routes, at: $0) })
+        } catch {
+            throw .noServer(error)
+        }
+    }
+}
+
+/// The servers of one run of the client, one for each host. They stop when the last reference is released.
+private final class ServerSet {
+    let servers: [Server]
+    /// The only way to the servers for a client that comes through a proxy.
+    let proxy: Proxy?
+
+    init(_ servers: [Server], _ proxy: Proxy?) {
+        (self.servers, self.proxy) = (servers, proxy)
+    }
+
+    deinit {
+        proxy?.close()
+        for server in servers { server.close() }
+    }
+
+    /// Waits until the client's bytes have been read. Returns `false` if a connection stays open, unless the server has answered
+    /// all its requests.
+    func waitUntilQuiet(_ index: Int) -> Bool {
+        // Until the proxy has relayed everything, the servers have not seen the end.
+        let isProxyIdle = proxy?.waitUntilIdle(seconds: 2) ?? true
+        return servers[index].waitUntilQuiet() && (isProxyIdle || proxy?.hasOnlyTunnels == true)
+    }
+}
+
+/// One run of the client, as both sides saw it.
+package struct ClientRun: Sendable {
+    package let observation: Observation
+    package let process: GuardedProcess
+    /// The time until the client ended, or if it did not end, until it connected, in seconds. Measured at the right server.
+    package let startSeconds: Double
+    /// The hosts that the client asked the proxy for and that are not named.
+    package let refusals: [Proxy.Refusal]
+    fileprivate let transcripts: [Transcript]
+
+    /// The last words of the client: its standard error, or its standard output if standard error is empty.
+    package var words: [UInt8] { process.stderr.isEmpty ? process.stdout : process.stderr }
+
+    /// Returns the outcome of the scenario that the client was run against.
+    ///
+    /// - Parameter control: the client's behavior at the right server; `nil` for the run there.
+    package func outcome(of scenario: Scenario, beside control: Control?, host: String?) -> Outcome {
+        var outcome =
+            control.map { Outcome(scenario, observation, beside: $0) }
+            ?? Outcome(scenario, .accepted, observation: observation)
+        outcome.host = host
+        outcome.connection = observation.decisiveConnection
+        outcome.milliseconds = process.milliseconds
+        outcome.clientWords = words
+        outcome.transcripts = transcripts
+        return outcome
+    }
+}
+
+/// The time limit of a client in each scenario, in seconds. Threads may share it.
+package final class ClientTimeLimit: Sendable {
+    private let limit: Mutex<Double>
+    /// A Boolean value that indicates whether the user has set the limit.
+    package let isFixed: Bool
+    /// The limit at first.
+    package let first: Double
+
+    /// The least limit, if the user has set none.
+    package static let standard = 5.0
+    /// The number of times that a scenario may take longer than the right server.
+    private static let slowdown = 3.0
+
+    /// - Parameters:
+    ///   - fixed: The limit that the user has set.
+    ///   - seconds: The time that the client took at the right server, when it ran without others. A client that starts slowly,
+    ///     such as a JVM, gets more than the standard time.
+    ///   - parallel: The number of scenarios that run at the same time.
+    package init(fixed: Double?, afterStart seconds: Double, parallel: Int) {
+        let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        let share = max(1, (Double(parallel) / Double(processors)).rounded(.up))
+        first = fixed ?? max(Self.standard, (seconds * Self.slowdown * share).rounded(.up))
+        limit = Mutex(first)
+        isFixed = fixed != nil
+    }
+
+    package var seconds: Double { limit.withLock(\.self) }
+
+    /// Raises the limit if a client needs more time now than before.
+    ///
+    /// - Parameter seconds: The time that the client took at the right server beside the other scenarios.
+    func raise(forClientThatTook seconds: Double) {
+        limit.withLock { $0 = max($0, (seconds * Self.slowdown).rounded(.up)) }
+    }
+}

@@ -1,0 +1,197 @@
+internal import PintleSystem
+internal import PintleTestKit
+
+/// One connection to a loopback proxy.
+struct ProxySession {
+    let client: TCPConnection
+    let credentials: LoopbackProxy.Credentials?
+    /// The bytes that tell the client that its tunnel is open; `nil` for the usual ones.
+    let opening: [UInt8]?
+    let route: @Sendable (String, UInt16) -> UInt16?
+    let refusal: (@Sendable (TCPConnection) -> Void)?
+    /// Gets each request with an absolute URL, and returns `true` to refuse it.
+    let clear: (@Sendable (LoopbackProxy.ClearRequest) -> Bool)?
+    let update: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
+
+    /// Serves either protocol. Another one, such as SOCKS 4 or TLS, ends with its first byte, so that its client need not wait.
+    func serveAny() throws {
+        let first = try client.read(exactly: 1)
+        switch first[0] {
+        case 5: try serveSOCKS(firstBytes: first)
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): try serveHTTP(firstBytes: first, takesURLs: true)
+        default: break
+        }
+    }
+
+    // MARK: HTTP
+
+    /// - Parameters:
+    ///   - firstBytes: Bytes of the request that were read already.
+    ///   - takesURLs: `true` to route plain HTTP requests with an absolute URL too.
+    func serveHTTP(firstBytes: [UInt8] = [], takesURLs: Bool = false) throws {
+        var reader = HTTPReader(client, unread: firstBytes)
+        while let request = try reader.head() {
+            guard isAuthorized(request["proxy-authorization"]) else {
+                update { $0.isUnauthorized = true }
+                try answer("407 Proxy Authentication Required", "Proxy-Authenticate: Basic realm=\"test\"\r\n")
+                continue
+            }
+            let isTunnel = request.method == "CONNECT"
+            let head = Self.head(of: request) + reader.unread
+            let clearRequest = isTunnel || !takesURLs ? nil : ProxySession.clearRequest(request.target, head.count)
+            if let refusal, let clearRequest, clear?(clearRequest) == true { return refusal(client) }
+            let target =
+                isTunnel
+                ? ProxySession.authority(request.target)
+                : clearRequest.flatMap { $0.isSecure ? nil : ($0.host, $0.port) }
+            guard let target else { return try answer("405 Method Not Allowed", "Connection: close\r\n") }
+            guard let server = connect(to: target.host, port: target.port) else {
+                if let refusal { return refusal(client) }
+                return try answer("502 Bad Gateway", "Connection: close\r\n")
+            }
+            guard isTunnel else { return try relay(with: server, firstBytes: head) }
+            try client.write(opening ?? Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8))
+            return try relay(with: server, firstBytes: reader.unread)
+        }
+    }
+
+    /// Returns the request line and the fields as the client sent them, but for spaces around values.
+    private static func head(of request: HTTPRequest) -> [UInt8] {
+        let fields = request.fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+        return Array("\(request.method) \(request.target) \(request.version)\r\n\(fields)\r\n".utf8)
+    }
+
+    /// Returns host and port of an `http://` or `https://` URL.
+    private static func clearRequest(_ text: String, _ byteCount: Int) -> LoopbackProxy.ClearRequest? {
+        let schemes = [("http://", ":80"), ("https://", ":443")]
+        guard let (scheme, standard) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else { return nil }
+        let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let address = authority.split(separator: "@", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+        guard let target = Self.authority(address) ?? Self.authority(address + standard) else { return nil }
+        return .init(host: target.host, port: target.port, isSecure: scheme == "https://", byteCount: byteCount)
+    }
+
+    private func answer(_ status: String, _ fields: String) throws {
+        try client.write(Array("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\(fields)\r\n".utf8))
+    }
+
+    private func isAuthorized(_ value: String?) -> Bool {
+        guard let credentials else { return true }
+        let expected = PEM.base64(Array("\(credentials.user):\(credentials.password)".utf8))
+        return value == "Basic " + String(decoding: expected, as: UTF8.self)
+    }
+
+    private static func authority(_ text: String) -> (host: String, port: UInt16)? {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.first == "[" && host.last == "]" { host = host.dropFirst().dropLast() }
+        return host.isEmpty ? nil : (String(host), port)
+    }
+
+    // MARK: SOCKS 5
+
+    func serveSOCKS(firstBytes: [UInt8] = []) throws {
+        let greeting = firstBytes + (try client.read(exactly: 2 - firstBytes.count))
+        let methods = try client.read(exactly: Int(greeting[1]))
+        let method: UInt8 = credentials == nil ? 0 : 2
+        guard greeting[0] == 5, methods.contains(method) else {
+            update { $0.isUnauthorized = true }
+            return try client.write([5, 0xFF])
+        }
+        try client.write([5, method])
+        if let credentials {
+            let user = try authenticationField(skipping: 1)
+            let password = try authenticationField(skipping: 0)
+            let isRight = user == Array(credentials.user.utf8) && password == Array(credentials.password.utf8)
+            try client.write([1, isRight ? 0 : 1])
+            guard isRight else { return update { $0.isUnauthorized = true } }
+        }
+        let request = try client.read(exactly: 4)
+        let host = try address(ofType: request[3])
+        let port = try client.read(exactly: 2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
+        guard request[1] == 1, let host else { return try reply(7) }
+        guard let server = connect(to: host, port: port) else {
+            // 2: not allowed by the rules; 5: connection refused (RFC 1928 section 6).
+            return try reply(refusal == nil ? 5 : 2)
+        }
+        if let opening { try client.write(opening) } else { try reply(0) }
+        try relay(with: server, firstBytes: [])
+    }
+
+    private func reply(_ code: UInt8) throws {
+        // The address that the proxy connected from, which clients ignore.
+        try client.write([5, code, 0, 1, 0, 0, 0, 0, 0, 0])
+    }
+
+    private func authenticationField(skipping count: Int) throws -> [UInt8] {
+        let length = try client.read(exactly: count + 1)
+        return try client.read(exactly: Int(length.last ?? 0))
+    }
+
+    private func address(ofType type: UInt8) throws -> String? {
+        switch type {
+        case 1: return ProxySession.text(of: try client.read(exactly: 4), family: AF_INET)
+        case 4: return ProxySession.text(of: try client.read(exactly: 16), family: AF_INET6)
+        case 3:
+            let length = try client.read(exactly: 1)
+            return String(decoding: try client.read(exactly: Int(length[0])), as: UTF8.self)
+        default: return nil
+        }
+    }
+
+    private static func text(of octets: [UInt8], family: Int32) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        return inet_ntop(family, octets, &buffer, socklen_t(buffer.count)).map { String(cString: $0) }
+    }
+
+    // MARK: Tunnel
+
+    private func connect(to host: String, port: UInt16) -> TCPConnection? {
+        update { record in
+            record.host = host
+            record.port = port
+        }
+        guard let target = route(host, port),
+            let server = try? client.connect(toPort: target, ipv6: host == "::1")
+        else { return nil }
+        update { $0.isOpen = true }
+        // A tunnel lasts as long as its two ends. Only the way to it is limited.
+        client.removeTimeLimit()
+        return server
+    }
+
+    private func relay(with server: TCPConnection, firstBytes: [UInt8]) throws {
+        try server.write(firstBytes)
+        update { $0.bytesToServer += firstBytes.count }
+        // One thread for each direction, so that neither waits for the other.
+        let wayBack = ThreadGroup()
+        let started = wayBack.start { [client, update] in
+            ProxySession.copy(from: server, to: client) { count in update { $0.bytesToClient += count } }
+            // The server has ended. A client that keeps its side open must not keep the tunnel.
+            client.stall(seconds: 1)
+            client.shutdownReading()
+        }
+        guard started else { throw StreamError(reason: "no thread for the bytes from the server") }
+        ProxySession.copy(from: client, to: server) { count in update { $0.bytesToServer += count } }
+        wayBack.joinAll()
+    }
+
+    /// Copies until the source ends its side, then ends the target's.
+    private static func copy(from source: TCPConnection, to target: TCPConnection, willCopy: (Int) -> Void) {
+        do {
+            while true {
+                let bytes = try source.read(upTo: 65_536)
+                guard !bytes.isEmpty else { break }
+                // Count before writing, so that a peer that has the bytes finds them counted.
+                willCopy(bytes.count)
+                try target.write(bytes)
+            }
+        } catch {
+            // The target accepts no more bytes, so the source must not wait for it.
+            source.shutdownReading()
+        }
+        target.shutdownWriting()
+    }
+}

@@ -1,0 +1,287 @@
+internal import Pintle
+internal import PintleAttacks
+internal import PintleSystem
+internal import PintleTestKit
+
+/// A rehearsal with a command, which the tool runs again for each attack.
+final class ClientRehearsal {
+    /// The settings of a rehearsal.
+    struct Settings {
+        /// The limit of `--timeout` in seconds; `nil` to derive it from the time that the client takes at the right server.
+        var timeout: Double?
+        /// The number of attacks that run at the same time.
+        var parallel = RehearsalRequest.standardParallel
+        /// The address of the proxy; `nil` for a client that connects to the servers.
+        var proxied: Proxy.Address?
+        /// A Boolean value that indicates whether results name their host.
+        var namesHosts = false
+        /// The common names of the roots that a device may have been made to trust.
+        var roots: [String] = []
+        /// `nil` without `--evidence`.
+        var evidence: RehearsalRequest.Evidence?
+    }
+
+    private let invocation: Invocation
+    private let hosts: [AttackedHost]
+    private let client: Client
+    private let settings: Settings
+    private let start = ContinuousClock.now
+
+    private var console: Console { invocation.console }
+    private var isProxied: Bool { settings.proxied != nil }
+
+    init(_ invocation: Invocation, hosts: [AttackedHost], client: Client, settings: Settings) {
+        (self.invocation, self.hosts) = (invocation, hosts)
+        (self.client, self.settings) = (client, settings)
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let interrupts = Interrupts()
+        defer { withExtendedLifetime(interrupts) {} }
+        let folder: TemporaryDirectory
+        do { folder = try TemporaryDirectory() } catch { throw .unusable("unwritable-file", "\(error)") }
+        // Keep the folder until the clients have ended: they read its files.
+        defer { withExtendedLifetime(folder) {} }
+        guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }
+        var hosts = hosts
+        for number in hosts.indices {
+            try TrustMaterial(hosts[number].catalogue.certificates, hosts: hosts.map(\.name))
+                .setValues(of: &hosts[number], folder: folder, number: number)
+        }
+        let runner = ClientRunner(
+            client, hosts: hosts, proxied: settings.proxied, keepsTranscripts: settings.evidence != nil)
+        let text = RehearsalText(console: console, showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
+
+        let runs: [ClientRun]
+        do throws(ClientRunner.Failure) {
+            runs = try runner.runControl(timeout: settings.timeout, isCancelled: { Interrupts.areAsking })
+        } catch {
+            throw toolError(error)
+        }
+        let controls = runs.map { Control($0.observation) }
+        var outcomes: [Outcome] = []
+        for index in hosts.indices { outcomes.append(try outcome(index, runs[index], controls[index])) }
+        guard outcomes.contains(where: { $0.verdict == .accepted }) else { throw missedProxy(runs[0]) }
+        for outcome in outcomes where !invocation.writesJSON {
+            for line in text.control(outcome) { console.print(line) }
+        }
+        if let control = controls.compactMap(\.self).first, !control.endsWell { warn(runs[0]) }
+
+        let jobs = Jobs(hosts, controls, client)
+        let limit = ClientTimeLimit(
+            fixed: settings.timeout, afterStart: runs[0].startSeconds, parallel: settings.parallel)
+        let attacked = try attack(jobs, runner, controls, limit, text)
+        let timing = RehearsalTiming(
+            parallel: min(settings.parallel, jobs.beginning.count), limit: limit,
+            withoutHold: jobs.all.contains { $0.scenario.group == .hold } ? start.duration(to: attacked.lastEnd) : nil)
+        let report = RehearsalReport(
+            client: client.line, controls: outcomes, outcomes: attacked.outcomes, now: invocation.now,
+            duration: start.duration(to: .now), advice: RehearsalAdvice(attacked.outcomes, client: client).lines,
+            timing: timing,
+            proxy: isProxied
+                ? RehearsalReport.ProxyFacts(refusals: runs[0].refusals + attacked.refusals, roots: settings.roots)
+                : nil,
+            evidence: settings.evidence, anchorsPEM: first.catalogue.certificates.anchorsPEM)
+        return try report.conclude(text, invocation)
+    }
+
+    private struct Attacked {
+        var outcomes: [Outcome] = []
+        var refusals: [Proxy.Refusal] = []
+        /// The end of the last attack outside the group `hold`.
+        var lastEnd: ContinuousClock.Instant
+    }
+
+    private struct Timed<Value: Sendable>: Sendable {
+        let value: Value
+        let end: ContinuousClock.Instant
+    }
+
+    private struct Jobs {
+        var all: [(host: Int, scenario: Scenario)] = []
+        /// The reason why an attack is not run, by its number.
+        var notRun: [Int: String] = [:]
+        /// The numbers in the order of beginning: first the servers that hold the client, because they take its time-out.
+        var beginning: [Int] = []
+
+        init(_ hosts: [AttackedHost], _ controls: [Control?], _ client: Client) {
+            for (index, host) in hosts.enumerated() {
+                for scenario in host.scenarios {
+                    if let control = controls[index] {
+                        notRun[all.count] = control.obstacle(to: scenario, hasOtherPin: client.isTold.otherPin)
+                    } else {
+                        notRun[all.count] = Outcome.notAsked
+                    }
+                    all.append((index, scenario))
+                }
+            }
+            let run = all.indices.filter { notRun[$0] == nil }
+            beginning =
+                run.filter { all[$0].scenario.group == .hold } + run.filter { all[$0].scenario.group != .hold }
+        }
+    }
+
+    /// Runs the attacks, and prints each outcome as soon as those before it are there.
+    private func attack(
+        _ jobs: Jobs, _ runner: ClientRunner, _ controls: [Control?], _ limit: ClientTimeLimit, _ text: RehearsalText
+    ) throws(ToolError) -> Attacked {
+        let running = OrderedJobs(jobs.beginning, atOnce: settings.parallel) {
+            [all = jobs.all] number, isCancelled -> Result<Timed<ClientRun>, ClientRunner.Failure> in
+            let (index, scenario) = all[number]
+            guard let control = controls[index] else { return .failure(.cancelled) }
+            return Result { () throws(ClientRunner.Failure) in
+                let run = try runner.run(
+                    scenario, at: index, limit: limit, control: control, isCancelled: isCancelled)
+                return Timed(value: run, end: .now)
+            }
+        }
+        defer { running.close() }
+        var attacked = Attacked(lastEnd: start)
+        for (number, (index, scenario)) in jobs.all.enumerated() {
+            var outcome = Outcome(scenario, .notRun, remark: jobs.notRun[number])
+            outcome.host = place(index)
+            if jobs.notRun[number] == nil {
+                let job = running.result(of: number) {
+                    text.progress(
+                        scenario, running.finishedCount, of: jobs.beginning.count, after: start.duration(to: .now))
+                }
+                text.eraseProgress()
+                do throws(ClientRunner.Failure) {
+                    let timed = try job.get()
+                    attacked.refusals += timed.value.refusals
+                    if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
+                    outcome = timed.value.outcome(of: scenario, beside: controls[index], host: place(index))
+                } catch {
+                    throw toolError(error)
+                }
+            }
+            attacked.outcomes.append(outcome)
+            if !invocation.writesJSON { for line in text.row(outcome) { console.print(line) } }
+        }
+        return attacked
+    }
+
+    /// Returns the host as results name it.
+    private func place(_ index: Int) -> String? { settings.namesHosts ? hosts[index].authority : nil }
+
+    /// Returns the outcome of the right server for one host. Throws if the client refuses it, because the rehearsal then proves
+    /// nothing.
+    private func outcome(_ index: Int, _ run: ClientRun, _ control: Control?) throws(ToolError) -> Outcome {
+        let scenario = hosts[index].catalogue.control
+        if control != nil { return run.outcome(of: scenario, beside: nil, host: place(index)) }
+        guard isProxied, run.observation.connectionCount == 0 else {
+            throw refusedControl(run, resolvedHost: settings.namesHosts && !isProxied ? hosts[index].name : nil)
+        }
+        var outcome = Outcome(scenario, .notRun, remark: Outcome.notAsked)
+        outcome.host = hosts[index].authority
+        return outcome
+    }
+
+    // MARK: Rehearsals that prove nothing
+
+    private func toolError(_ failure: ClientRunner.Failure) -> ToolError {
+        switch failure {
+        case .noServer(let error):
+            .unusable(
+                "no-server", "a server cannot be started on loopback: \(error)",
+                hint: settings.proxied?.literal == nil
+                    ? nil : "--listen takes a free port at an address of this machine")
+        case .noClient(let error):
+            .unusable(
+                "no-client", "the client cannot be run: \(error)",
+                hint: "name a program that is on the PATH, or write ./client; for a line of shell: sh -c '... {url}'")
+        case .cancelled: .unusable("interrupted", "interrupted")
+        }
+    }
+
+    /// Prints the last lines that the client wrote.
+    private func printWords(of run: ClientRun, most: Int) {
+        for line in RehearsalText.words(run.words, most: most) { console.printMessage("  " + line) }
+    }
+
+    private func warn(_ run: ClientRun) {
+        console.warn(
+            "the client sends the right server its request and then "
+                + (run.observation.process?.exitCode.map { "ends with exit code \($0)" } ?? "does not end")
+                + "; what counts is what servers get")
+        printWords(of: run, most: 3)
+    }
+
+    /// Prints the client's own words and returns the error for a client that refused the right server.
+    ///
+    /// - Parameter resolvedHost: the name of `--host`, if the client finds it by its own means.
+    private func refusedControl(_ run: ClientRun, resolvedHost: String?) -> ToolError {
+        printWords(of: run, most: 20)
+        let (observation, isTimedOut) = (run.observation, run.process.end == .timedOut)
+        var hint = "as it was run: " + client.line
+        let message: String
+        if observation.connectionCount == 0, isTimedOut {
+            message = "\(observation.process?.ended ?? "it") before it connected to the right server"
+            hint = "\(Outcome.moreTime); " + hint
+        } else if observation.connectionCount == 0 {
+            message = "the client did not connect to the right server"
+            if client.hasOwnHosts {
+                hint =
+                    "--resolve-by hosts needs root or user namespaces, which the lines above may say are missing; "
+                    + hint
+            } else if let resolvedHost {
+                hint =
+                    "does it find \(resolvedHost) at 127.0.0.1? with curl: --resolve {host}:{port}:127.0.0.1; with any client: "
+                    + "--resolve-by hosts"
+            }
+        } else if isTimedOut {
+            message = "the client did not end within \(Outcome.seconds(observation.process?.timeout ?? 0))"
+        } else {
+            message = "the client refused even the valid server"
+            if !client.uses("ca"), !client.uses("policy") {
+                hint = "does it trust the rehearsal's authorities? {ca} is their file, as in curl --cacert {ca}"
+            }
+        }
+        let end = observation.process?.exitCode.map { " (exit code \($0))" } ?? ""
+        return .unusable("control-failed", "proves nothing: \(message)\(end)", hint: hint)
+    }
+
+    /// Prints the client's own words and returns the error for a client that did not ask the proxy for any named host.
+    private func missedProxy(_ run: ClientRun) -> ToolError {
+        printWords(of: run, most: 20)
+        let others = run.refusals.map(\.authority)
+        return .unusable(
+            "proxy-not-used", "proves nothing: \(Outcome.missedProxy) for a named host",
+            hint: others.isEmpty
+                ? "give the client the proxy {proxy}; HTTPS_PROXY, https_proxy and ALL_PROXY have it too"
+                : "it asked for \(SafeText.escape(others.prefix(5).joined(separator: ", "))): name these with --host")
+    }
+}
+
+extension Client {
+    /// The command line as a user types it.
+    var line: String { words.map(ShellWord.quoted).joined(separator: " ") }
+}
+
+/// The time that a rehearsal took.
+struct RehearsalTiming {
+    /// The number of attacks that ran at the same time.
+    let parallel: Int
+    /// The time limit of the client.
+    let limit: ClientTimeLimit
+    /// The time until the last attack ended that is not of the group `hold`; `nil` without attacks of that group.
+    let withoutHold: Duration?
+
+    /// `4 attacks at once; time-out 5 s; 0.4 s without the group hold`
+    var sentence: String {
+        var parts = [parallel > 1 ? "\(parallel) attacks at once" : "one attack at a time"]
+        let isMeasured = !limit.isFixed && limit.first != ClientTimeLimit.standard
+        parts.append(
+            "time-out \(Outcome.seconds(limit.first))" + (isMeasured ? ", for a client that starts slowly" : "")
+                + (limit.seconds > limit.first
+                    ? ", later \(Outcome.seconds(limit.seconds)) for a client that became slower" : ""))
+        if let withoutHold { parts.append("\(Self.seconds(withoutHold)) without the group hold") }
+        return parts.joined(separator: "; ")
+    }
+
+    /// Returns seconds with one decimal.
+    static func seconds(_ duration: Duration) -> String {
+        let tenths = Int((duration / .milliseconds(100)).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+}

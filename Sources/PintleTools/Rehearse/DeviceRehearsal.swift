@@ -1,0 +1,291 @@
+internal import Pintle
+internal import PintleAttacks
+internal import PintleSystem
+internal import PintleTestKit
+
+/// A rehearsal with clients that the user starts, on this machine or on other devices, until the user ends the process.
+final class DeviceRehearsal {
+    private let invocation: Invocation
+    private let hosts: [AttackedHost]
+    private let material: TrustMaterial
+    private let start = ContinuousClock.now
+    private var servers: [Server] = []
+    /// The connections, with the host if there are several.
+    private var logs: [(host: String?, log: ConnectionLog)] = []
+
+    private var console: Console { invocation.console }
+
+    init(_ invocation: Invocation, hosts: [AttackedHost]) throws(ToolError) {
+        (self.invocation, self.hosts) = (invocation, hosts)
+        guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }
+        material = try TrustMaterial(first.catalogue.certificates, hosts: hosts.map(\.name))
+    }
+
+    // MARK: Each attack at a port of its own
+
+    /// Serves all attacks at once.
+    ///
+    /// - Parameter address: An IPv4 or IPv6 literal; `nil` for loopback.
+    func serve(at address: String?) throws(ToolError) -> ExitCode {
+        let interrupts = Interrupts()
+        defer { withExtendedLifetime(interrupts) {} }
+        let (host, log) = (hosts[0], ConnectionLog())
+        logs = [(nil, log)]
+        let page: LoopbackTCPServer
+        do {
+            for scenario in [host.catalogue.control] + host.scenarios {
+                servers.append(
+                    try Server(scenario, listeningAt: address, observer: { log.add($0, to: scenario.id) }))
+            }
+            let index = DevicePage(
+                material, servers.map { ($0.scenario, $0.url) }, log: log, now: invocation.now)
+            page = try LoopbackTCPServer.http(
+                listeningAt: address, timeLimit: Server.timeLimit(at: address)
+            ) { index.response(to: $0) }
+        } catch {
+            throw .unusable(
+                "no-server", "the servers cannot be started: \(error)",
+                hint: address == nil ? nil : "--listen takes an address of this machine")
+        }
+        defer { page.close() }
+        printServers(host.name, page, address)
+        waitForEnd()
+        for server in servers { server.close() }
+        printEvents()
+        let control = log.outcome(of: host.catalogue.control)
+        let text = RehearsalText(console: console, showsAll: true)
+        let outcomes = host.scenarios.map { log.outcome(of: $0) }
+        printRows(outcomes, text)
+        guard control.verdict == .accepted else {
+            throw .unusable(
+                "control-failed", "proves nothing: no request came to the right server, \"control\"",
+                hint: "a client that refuses it refuses everything: does it trust the authorities of this run?")
+        }
+        return try report([control], outcomes).conclude(text, invocation)
+    }
+
+    private func printServers(_ host: String, _ page: LoopbackTCPServer, _ address: String?) {
+        if let address, address != "127.0.0.1", address != "::1" {
+            console.warn(
+                "everyone who reaches \(address) reaches these servers; a device that trusts their authorities trusts "
+                    + "whatever this process signs: install them on devices for tests, and remove them afterwards")
+        }
+        let authority = host.contains(":") ? "[\(host)]:\(page.port)" : "\(host):\(page.port)"
+        say("serving until Ctrl-C; keys and certificates are made for this run and gone with it")
+        say()
+        say("  page       http://\(authority)/   links, and the files to install")
+        say("  trust      http://\(authority)/authorities.pem   both roots")
+        say("  pin        \(material.pin)")
+        say("  backup     \(material.backup)")
+        if let other = material.other { say("  other pin  \(other.pin) of \(other.host)") }
+        say("  policy     http://\(authority)/policy.json   anchors and pins for Pintle")
+        say()
+        for server in servers {
+            let mustBe = TextLayout.padded(server.scenario.expectation.rawValue, to: 10)
+            say("  " + TextLayout.padded(server.scenario.id, to: 30) + mustBe + server.url)
+        }
+        say()
+    }
+
+    // MARK: One attack after another, through a proxy
+
+    /// Runs a proxy that answers for the named hosts with one attack after the other.
+    func serve(throughProxyAt address: Proxy.Address, roots: [String]) throws(ToolError) -> ExitCode {
+        // The device has no pin for a second host.
+        let reached = hosts.map { host in
+            var host = host
+            host.scenarios.removeAll(where: \.needsOtherPin)
+            return host
+        }
+        guard hosts.allSatisfy(\.scenarios.isEmpty) || reached.contains(where: { !$0.scenarios.isEmpty }) else {
+            throw .unusable("nothing-run", "proves nothing: a device has no pin for the second host of these attacks")
+        }
+        let interrupts = Interrupts()
+        defer { withExtendedLifetime(interrupts) {} }
+        var sequences: [ServerSequence] = []
+        let (proxy, page): (Proxy, LoopbackTCPServer)
+        do {
+            // Devices keep their tunnels open for later requests. These must not block other ones for ever.
+            let timeLimit = address.literal == nil ? Server.timeLimit(at: nil) : 60
+            for host in reached {
+                sequences.append(try ServerSequence(host, timeLimit: timeLimit))
+                servers = sequences.flatMap(\.allServers)
+            }
+            proxy = try ServerSequence.proxy(for: sequences, at: address)
+            page = try LoopbackTCPServer.http(
+                listeningAt: address.literal, timeLimit: Server.timeLimit(at: address.literal)
+            ) { [material] in material.file($0) ?? HTTPResponse(status: 404, reason: "Not Found") }
+        } catch {
+            throw .unusable(
+                "no-server", "the servers cannot be started: \(error)",
+                hint: address.literal == nil ? nil : "--listen takes a free port at an address of this machine")
+        }
+        defer { page.close() }
+        logs = sequences.map { (sequences.count > 1 ? $0.host.name : nil, $0.log) }
+        printProxy(address, proxy, page, reached)
+        waitForEnd()
+        proxy.close()
+        for server in servers { server.close() }
+        printEvents()
+        let ends = sequences.map(\.outcomes)
+        let (controls, outcomes) = (ends.map(\.control), ends.flatMap(\.scenarios))
+        let text = RehearsalText(console: console, showsAll: true, namesHosts: sequences.count > 1)
+        printRows(outcomes, text)
+        guard controls.contains(where: { $0.verdict == .accepted }) else { throw unaccepted(controls, proxy) }
+        return try report(controls, outcomes, proxy: .init(refusals: proxy.refusals, roots: roots))
+            .conclude(text, invocation)
+    }
+
+    private func printProxy(
+        _ address: Proxy.Address, _ proxy: Proxy, _ page: LoopbackTCPServer, _ hosts: [AttackedHost]
+    ) {
+        let files = address.url(port: page.port)
+        say(
+            "serving until Ctrl-C; keys and certificates are made for this run, end in 24 hours, and hold only for the hosts below"
+        )
+        say()
+        say("  proxy      \(address.url(port: proxy.port).dropFirst("http://".count))   HTTP and SOCKS5")
+        say("  trust      \(files)/authorities.pem   both roots; authority.crt and interceptor.crt for a device")
+        say("  pin        \(material.pin)")
+        say("  backup     \(material.backup)")
+        say("  policy     \(files)/policy.json   anchors and pins for Pintle")
+        say()
+        for host in hosts {
+            say(
+                "  \(host.authority): the right server first, then \(ValidityText.counted(host.scenarios.count, "attack"))"
+            )
+        }
+        say()
+    }
+
+    private func unaccepted(_ controls: [Outcome], _ proxy: Proxy) -> ToolError {
+        let others = proxy.refusals.map(\.authority).prefix(5).joined(separator: ", ")
+        guard controls.allSatisfy({ $0.verdict == .notRun }) else {
+            return .unusable(
+                "control-failed", "proves nothing: no request came to the right server",
+                hint: "a client that refuses it refuses everything: does it trust the authorities of this run?")
+        }
+        return .unusable(
+            "proxy-not-used", "proves nothing: \(Outcome.missedProxy) for a named host",
+            hint: others.isEmpty
+                ? "does the device use this proxy?"
+                : "it asked for \(SafeText.escape(others)): name these with --host")
+    }
+
+    // MARK: Both
+
+    /// Prints connections until the user ends the process.
+    private func waitForEnd() {
+        while !Interrupts.areAsking, !console.outputFailed {
+            usleep(50_000)
+            printEvents()
+        }
+        // The servers may not have read the last alerts of the clients yet.
+        let deadline = ContinuousClock.now.advanced(by: .seconds(1))
+        for server in servers {
+            let rest = ContinuousClock.now.duration(to: deadline) / .seconds(1)
+            guard rest > 0, server.waitUntilIdle(seconds: rest) else { break }
+        }
+        // From here on connections end because of this program, and not of the clients.
+        for (_, log) in logs { log.end() }
+    }
+
+    /// Prints a line as data, or with `--json` as a message, because standard output then has only the document.
+    private func say(_ line: String = "") {
+        if invocation.writesJSON { console.printMessage(line) } else { console.print(line) }
+    }
+
+    private func printEvents() {
+        for (host, log) in logs {
+            let (events, lost) = log.removeEvents()
+            let place = host.map { "  " + $0 } ?? ""
+            for event in events { say(place + event.line) }
+            if lost > 0 { say(place + "  and \(ValidityText.counted(lost, "connection")) more") }
+        }
+    }
+
+    private func printRows(_ outcomes: [Outcome], _ text: RehearsalText) {
+        guard !invocation.writesJSON else { return }
+        console.print()
+        for outcome in outcomes where outcome.verdict != .notRun {
+            for line in text.row(outcome) { console.print(line) }
+        }
+    }
+
+    private func report(
+        _ controls: [Outcome], _ outcomes: [Outcome], proxy: RehearsalReport.ProxyFacts? = nil
+    ) -> RehearsalReport {
+        RehearsalReport(
+            client: nil, controls: controls, outcomes: outcomes, now: invocation.now,
+            duration: start.duration(to: .now), advice: RehearsalAdvice(outcomes, client: nil).lines, proxy: proxy)
+    }
+}
+
+extension ConnectionLog.Event {
+    /// `  trusted-interceptor           handshake finished, 78 request bytes`
+    fileprivate var line: String {
+        let head = "  " + TextLayout.padded(id, to: 30)
+        let bytes = ValidityText.counted(connection.requestByteCount, "request byte")
+        guard let record = connection.record, record.clearByteCount == 0 else { return head + "in the clear, \(bytes)" }
+        let alert = record.alertsReceived.last(where: \.isFatal)
+        if record.isHandshakeComplete {
+            let version = record.applicationProtocol == "h2" ? " over HTTP/2" : ""
+            return head + "handshake finished, \(bytes)\(version)" + (alert.map { ", then alert \($0)" } ?? "")
+                + (connection.role == .attack ? "" : ", on the way there")
+        }
+        if let alert { return head + "refused: alert \(alert)" }
+        return head + "no handshake: " + SafeText.escape(record.handshakeFailure ?? "the client hung up")
+    }
+}
+
+/// The pages for a device's browser: links to the servers, their outcomes so far, and the files to install.
+struct DevicePage: Sendable {
+    private let material: TrustMaterial
+    private let servers: [(scenario: Scenario, url: String)]
+    private let log: ConnectionLog
+    private let now: Date
+
+    init(
+        _ material: TrustMaterial, _ servers: [(scenario: Scenario, url: String)], log: ConnectionLog, now: Date
+    ) {
+        (self.material, self.servers, self.log, self.now) = (material, servers, log, now)
+    }
+
+    func response(to request: HTTPRequest) -> HTTPResponse {
+        let path = request.target.prefix { $0 != "?" }
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return HTTPResponse(status: 405, reason: "Method Not Allowed")
+        }
+        if path == "/" { return TrustMaterial.file("text/html; charset=utf-8", Array(page.utf8)) }
+        return material.file(request) ?? HTTPResponse(status: 404, reason: "Not Found")
+    }
+
+    private static let table = ReportTable(id: "servers", columns: ["Server", "Must be", "Was"], widthLimit: 30)
+
+    private var page: String {
+        let rows = servers.map { scenario, url in
+            let outcome = log.outcome(of: scenario)
+            let link = "<a href=\"\(HTMLText.escape(url))\" rel=\"noreferrer\">\(HTMLText.escape(scenario.id))</a>"
+            let cells = [
+                ReportTable.cell("\(link)<br><small>\(HTMLText.escape(scenario.summary))</small>"),
+                ReportTable.cell(scenario.expectation.rawValue),
+                ReportTable.cell(outcome.verdict == .notRun ? "" : outcome.verdict.word, outcome.mark.rawValue),
+            ]
+            return "<tr>\(cells.joined())</tr>\n"
+        }
+        let page = ReportPage(
+            kind: "Rehearsal of attacks", result: "\(ValidityText.counted(servers.count, "server")) for your app",
+            verdict: .none,
+            facts: ["Send the app, not this browser, to each address. Reload to see the results."],
+            style: Self.table.style)
+        return page.head + """
+            <p>Trust both authorities only on a device for tests, and remove them afterwards:
+            <a href="/authority.crt">the app's authority</a>,
+            <a href="/interceptor.crt">the interceptor's</a>,
+            or <a href="/authorities.pem">both in PEM</a>.
+            For Pintle: <a href="/policy.json">the policy</a>.</p>
+            <p>Pins: <code>\(material.pin)</code>, <code>\(material.backup)</code></p>
+
+            """ + Self.table.head + rows.joined() + Self.table.foot + page.foot(now)
+    }
+}

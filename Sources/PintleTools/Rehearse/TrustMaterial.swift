@@ -1,0 +1,96 @@
+internal import Pintle
+internal import PintleAttacks
+internal import PintleTestKit
+
+/// The anchors that a client must trust, and the pins of the right servers. All hosts have the same keys.
+struct TrustMaterial: Sendable {
+    let pin: PublicKeyPin
+    let backup: PublicKeyPin
+    /// The other host at the same address, for a client that pins two hosts; `nil` if the catalogue has none.
+    let other: (host: String, pin: PublicKeyPin)?
+    private let issuer: PublicKeyPin
+    private let certificates: Certificates
+    private let policy: PinningPolicy
+    /// The policy with a rule for the other host too. Only the attack on clients that pin both gets it. In all other attacks
+    /// the other host has no pins, because one of them redirects the client to a host without pins.
+    private let policyOfBoth: PinningPolicy?
+
+    /// - Parameter hosts: the hosts of the policy; `nil` for that of the certificates.
+    init(_ certificates: Certificates, hosts: [String]? = nil) throws(ToolError) {
+        self.certificates = certificates
+        do {
+            pin = try PublicKeyPin(subjectPublicKeyInfo: certificates.genuine.certificate.spkiDER)
+            backup = try PublicKeyPin(subjectPublicKeyInfo: certificates.backup.spkiDER)
+            issuer = try PublicKeyPin(subjectPublicKeyInfo: certificates.intermediate.certificate.spkiDER)
+            let anchors = TrustAnchors.only(
+                try [certificates.authority, certificates.otherAuthority].map {
+                    try Certificate(der: $0.certificate.der)
+                })
+            let (pins, backupPins) = ([Pin(.publicKey(pin))], [Pin(.publicKey(backup))])
+            let rules = try (hosts ?? [certificates.host]).map {
+                try PinnedHost($0, pins: pins, backupPins: backupPins, anchors: anchors)
+            }
+            policy = try PinningPolicy(hosts: rules, unpinnedHosts: .reject)
+            if let host = certificates.otherHost, let identity = certificates.otherGenuine {
+                let pin = try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)
+                let rule = try PinnedHost(host, pins: [Pin(.publicKey(pin))], backup: .noneAccepted, anchors: anchors)
+                other = (host, pin)
+                policyOfBoth = try PinningPolicy(hosts: rules + [rule], unpinnedHosts: .reject)
+            } else {
+                (other, policyOfBoth) = (nil, nil)
+            }
+        } catch {
+            throw .unusable("no-certificates", "the certificates of the attacks cannot be read: \(error)")
+        }
+    }
+
+    /// Sets the values of the placeholders that are the same at every server.
+    ///
+    /// - Parameter number: The number of the host, which keeps its files apart from those of others.
+    func setValues(of host: inout AttackedHost, folder: TemporaryDirectory, number: Int) throws(ToolError) {
+        do {
+            host.values["ca"] = try folder.write(certificates.anchorsPEM, to: "authorities.pem")
+            host.values["policy"] = try folder.write(policy.json(), to: "policy.json")
+            if let policyOfBoth {
+                host.valuesForOtherPin["policy"] = try folder.write(
+                    policyOfBoth.json(), to: "policy-of-both-\(number).json")
+            }
+        } catch {
+            throw .unusable("unwritable-file", "\(error)")
+        }
+        var pins = [("pin", pin), ("backup", backup), ("issuer", issuer)]
+        if let other {
+            host.values["other-host"] = other.host
+            pins.append(("other-pin", other.pin))
+        }
+        for (name, pin) in pins {
+            host.values["\(name)-base64"] = Self.base64(pin)
+            host.values[name] = Self.curl(pin)
+        }
+        host.values["pins"] = Self.curl(pin) + ";" + Self.curl(backup)
+    }
+
+    private static func base64(_ pin: PublicKeyPin) -> String { String("\(pin)".dropFirst("sha256/".count)) }
+
+    /// Returns a pin in the form that curl's `--pinnedpubkey` takes.
+    private static func curl(_ pin: PublicKeyPin) -> String { "sha256//" + base64(pin) }
+
+    /// Returns the file that a device asks for, the roots to trust or the policy, or `nil` if there is none at the path.
+    func file(_ request: HTTPRequest) -> HTTPResponse? {
+        switch request.target.prefix(while: { $0 != "?" }) {
+        case "/authorities.pem": Self.file("application/x-pem-file", Array(certificates.anchorsPEM.utf8))
+        // Browsers of iOS and Android hand certificates of this type to the system.
+        case "/authority.crt": Self.file("application/x-x509-ca-cert", certificates.authority.certificate.der)
+        case "/interceptor.crt": Self.file("application/x-x509-ca-cert", certificates.otherAuthority.certificate.der)
+        case "/policy.json": Self.file("application/json", policy.json())
+        default: nil
+        }
+    }
+
+    /// Returns a response that no cache keeps.
+    static func file(_ type: String, _ bytes: [UInt8]) -> HTTPResponse {
+        HTTPResponse(
+            status: 200, reason: "OK",
+            fields: [HTTPField("Content-Type", type), HTTPField("Cache-Control", "no-store")], body: bytes)
+    }
+}

@@ -65,7 +65,7 @@ struct PlanReaderTests {
             Change(#""until": "2027-03-01""#, #""until": "2027-03-01T00:00:00""#, "1:25 invalid-date"),
             Change(#""until": "2027-03-01""#, #""until": 20270301"#, "1:25 wrong-type"),
             Change(#""until""#, #""til""#, "1:1 missing-key", "1:16 unknown-key"),
-            Change("{\"version\": 1, \"until\"", "[{\"version\": 1, \"until\"", "15:110 unexpected-end"),
+            Change("{\"version\": 1, \"until\"", "[{\"version\": 1, \"until\"", "15:19 unexpected-end"),
             Change(#""pin": "sha256/bY6"#, #""pin": "sha256/bY7"#, "exit 0"),
             Change(#"bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="#, "bY6x", "3:30 wrong-pin-length"),
             Change(PlanFixture.root, PlanFixture.current, "4:27 duplicate-pin"),
@@ -93,9 +93,9 @@ struct PlanReaderTests {
             Change(#""percent": 12.4"#, #""percent": "12.4""#, "11:46 wrong-type"),
             Change(#""at": "2026-12-20""#, #""at": "2026-11-20""#, "11:60 dates-out-of-order"),
             Change(#""daysToFetch": 7"#, #""daysToFetch": 0"#, "exit 0"),
-            Change(#""daysToFetch": 7"#, #""daysToFetch": 7.5"#, "15:18 invalid-day"),
-            Change(#""daysToFetch": 7"#, #""daysToFetch": -1"#, "15:18 invalid-day"),
-            Change(#""daysToFetch": 7"#, #""daysToFetch": "7""#, "15:18 wrong-type"),
+            Change(#""daysToFetch": 7"#, #""daysToFetch": 7.5"#, "15:17 invalid-day"),
+            Change(#""daysToFetch": 7"#, #""daysToFetch": -1"#, "15:17 invalid-day"),
+            Change(#""daysToFetch": 7"#, #""daysToFetch": "7""#, "15:17 wrong-type"),
             Change(
                 #""expires": "2027-02-01", "policy""#, #""expires": "2026-12-01", "policy""#,
                 "13:56 dates-out-of-order"),
@@ -149,7 +149,7 @@ struct PlanReaderTests {
     func reach() throws {
         let curve = #""version": 8, "reach": [{"day": 7, "percent": 95}]"#
         let text = Self.good.replacing(#""version": 8"#, with: curve)
-        #expect(try problems(text) == ["14:28 unknown-key"])
+        #expect(try problems(text) == ["14:27 unknown-key"])
         let run = ToolRun("plan", "-", "--at", "2026-11-20", input: Array(text.utf8))
         #expect(run.errors.contains(#"write "daysToFetch" beside "updates""#))
         // The list of known keys does not offer it.

@@ -50,7 +50,7 @@ struct PlanGapTests {
         }
         #expect(
             try notes(from: "2028-03-01", to: "2028-03-02") == [
-                "nothing is served by api.example.com in the plan: it begins on 2028-03-01, after the end"
+                "api.example.com serves nothing in the plan: it begins on 2028-03-01, after the end"
             ])
         #expect(
             try notes(from: "2027-01-01", to: "2027-01-10") == [

@@ -36,7 +36,7 @@ public struct SystemTrustReportTransport: ReportTransport {
         post.setValue("\"\(request.id)\"", forHTTPHeaderField: "Idempotency-Key")
         post.setValue(ReportRequest.userAgent, forHTTPHeaderField: "User-Agent")
         let reader = StatusDelegate()
-        let response = try await trust.load(post, reader.outcome, delegate: reader)
+        let (_, response) = try await trust.load(post, reader.outcome, delegate: reader)
         return ReportResponse(
             status: response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After"))
     }
@@ -58,8 +58,8 @@ extension PinReporter {
 
 /// A delegate that takes the head of the first response, whatever its status, and then ends the task.
 private final class StatusDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    let outcome = TaskOutcome<HTTPURLResponse>()
-    private let response = Locked<HTTPURLResponse?>(nil)
+    let outcome = TaskOutcome()
+    private let response = Locked<URLResponse?>(nil)
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -73,12 +73,14 @@ private final class StatusDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        self.response.withLock { $0 = response as? HTTPURLResponse }
+        self.response.withLock { $0 = response }
         completionHandler(.cancel)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let response = self.response.withLock { $0 } ?? task.response as? HTTPURLResponse
-        outcome.settle(response.map { .success($0) } ?? .failure(error ?? URLError(.badServerResponse)))
+        guard let response = self.response.withLock({ $0 }) ?? task.response else {
+            return outcome.settle(.failure(error ?? URLError(.badServerResponse)))
+        }
+        outcome.settle(.success(TaskOutcome.Product(response: response)))
     }
 }

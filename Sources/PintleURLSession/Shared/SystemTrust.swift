@@ -21,9 +21,9 @@ struct SystemTrust: Sendable {
     }
 
     /// Makes a request in a session of its own.
-    func load<Value>(
-        _ request: URLRequest, _ outcome: TaskOutcome<Value>, delegate: any URLSessionDataDelegate
-    ) async throws -> Value {
+    func load(
+        _ request: URLRequest, _ outcome: TaskOutcome, delegate: any URLSessionDataDelegate
+    ) async throws -> (Data, HTTPURLResponse) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = request.timeoutInterval
         configuration.timeoutIntervalForResource = request.timeoutInterval
@@ -32,6 +32,8 @@ struct SystemTrust: Sendable {
             to: try policy ?? PinningPolicy(hosts: []), configuration: configuration, delegate: delegate)
         defer { session.finishTasksAndInvalidate() }
         let task = session.dataTask(with: request)
-        return try await outcome.value(start: { task.resume() }, cancel: { task.cancel() })
+        let product = try await outcome.value(start: { task.resume() }, cancel: { task.cancel() })
+        guard let response = product.response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        return (product.content, response)
     }
 }

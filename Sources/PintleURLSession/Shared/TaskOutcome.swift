@@ -1,16 +1,28 @@
+internal import Foundation
 internal import Pintle
 
+#if !PINTLE_APPLE
+internal import FoundationNetworking
+#endif
+
 /// The result of a task for an async caller. A cancelled task may be complete before the caller waits.
-final class TaskOutcome<Value: Sendable>: Sendable {
+final class TaskOutcome: Sendable {
+    /// What the caller gets. A download has a file, and no content.
+    struct Product: Sendable {
+        var content = Data()
+        var file: URL?
+        let response: URLResponse
+    }
+
     private struct State: Sendable {
-        var continuation: CheckedContinuation<Value, any Error>?
-        var result: Result<Value, any Error>?
+        var continuation: CheckedContinuation<Product, any Error>?
+        var result: Result<Product, any Error>?
     }
 
     private let state = Locked(State())
 
     /// Starts a task, and waits until the result is set. Cancelling the caller cancels the task.
-    func value(start: () -> Void, cancel: @Sendable () -> Void) async throws -> Value {
+    func value(start: () -> Void, cancel: @Sendable () -> Void) async throws -> Product {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result = state.withLock { state in
@@ -24,7 +36,7 @@ final class TaskOutcome<Value: Sendable>: Sendable {
         }
     }
 
-    func settle(_ result: Result<Value, any Error>) {
+    func settle(_ result: Result<Product, any Error>) {
         let continuation = state.withLock { state in
             defer { state.continuation = nil }
             state.result = result

@@ -32,9 +32,9 @@ public struct SystemTrustTransport: UpdateTransport {
         question.setValue("application/json", forHTTPHeaderField: "Accept")
         if let tag = request.entityTag { question.setValue(tag, forHTTPHeaderField: "If-None-Match") }
         let collector = Collector(maximumBytes: request.maximumBytes)
-        let (response, bytes) = try await trust.load(question, collector.outcome, delegate: collector)
+        let (content, response) = try await trust.load(question, collector.outcome, delegate: collector)
         switch response.statusCode {
-        case 200: return .document(bytes, entityTag: response.value(forHTTPHeaderField: "ETag"))
+        case 200: return .document([UInt8](content), entityTag: response.value(forHTTPHeaderField: "ETag"))
         case 304 where request.entityTag != nil: return .notModified
         default: throw URLError(.badServerResponse)
         }
@@ -44,11 +44,11 @@ public struct SystemTrustTransport: UpdateTransport {
 /// A delegate that collects the content of a task, up to a limit.
 private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
     private struct State: Sendable {
-        var bytes: [UInt8] = []
+        var content = Data()
         var isTooLarge = false
     }
 
-    let outcome = TaskOutcome<(HTTPURLResponse, [UInt8])>()
+    let outcome = TaskOutcome()
     private let state = Locked(State())
     private let maximumBytes: Int
 
@@ -58,21 +58,21 @@ private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let isTooLarge = state.withLock { state in
-            state.isTooLarge = state.isTooLarge || state.bytes.count + data.count > maximumBytes
-            if !state.isTooLarge { state.bytes.append(contentsOf: data) }
+            state.isTooLarge = state.isTooLarge || state.content.count + data.count > maximumBytes
+            if !state.isTooLarge { state.content.append(data) }
             return state.isTooLarge
         }
         if isTooLarge { dataTask.cancel() }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (isTooLarge, bytes) = state.withLock { ($0.isTooLarge, $0.bytes) }
+        let (isTooLarge, content) = state.withLock { ($0.isTooLarge, $0.content) }
         if isTooLarge {
             outcome.settle(.failure(URLError(.dataLengthExceedsMaximum)))
         } else if let error {
             outcome.settle(.failure(error))
-        } else if let response = task.response as? HTTPURLResponse {
-            outcome.settle(.success((response, bytes)))
+        } else if let response = task.response {
+            outcome.settle(.success(TaskOutcome.Product(content: content, response: response)))
         } else {
             outcome.settle(.failure(URLError(.badServerResponse)))
         }

@@ -50,11 +50,22 @@ enum Redirect {
 }
 
 /// One request of a task: the first one, or one that follows a redirect or a challenge.
-struct Hop: Sendable {
+final class Hop: Sendable {
     let request: URLRequest
-    var content: RequestContent
+    let content: RequestContent
     /// A Boolean value that indicates whether a redirect has left the origin that the session's credentials are for.
-    var hasLeftOrigin = false
+    let hasLeftOrigin: Bool
+
+    init(request: URLRequest, content: RequestContent, hasLeftOrigin: Bool = false) {
+        self.request = request
+        self.content = content
+        self.hasLeftOrigin = hasLeftOrigin
+    }
+
+    /// Returns the same request with its content in another state: a file of known size, or a stream.
+    func with(_ content: RequestContent) -> Hop {
+        Hop(request: request, content: content, hasLeftOrigin: hasLeftOrigin)
+    }
 
     /// Returns the hop that follows this one.
     func following(with next: URLRequest) -> Hop {

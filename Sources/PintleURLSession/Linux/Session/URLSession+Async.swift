@@ -174,33 +174,36 @@ extension PinnedURLSession {
     fileprivate func load(
         _ request: URLRequest, content: RequestContent? = nil, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
-        let outcome = TaskOutcome<(Data, URLResponse)>()
+        let outcome = TaskOutcome()
         let isUpload = content != nil
         let loader = TaskLoader(
             self, resources, request: request, content: content,
             delivery: .caller(
-                { data, _, response, error in outcome.settle(data, response, error) },
+                { data, _, response, error in outcome.settle(content: data, response, error) },
                 makeTask: { isUpload ? PinnedUploadTask($0) : PinnedDataTask($0) }))
-        return try await run(loader, outcome, delegate)
+        let product = try await run(loader, outcome, delegate)
+        return (product.content, product.response)
     }
 
     fileprivate func download(
         _ request: URLRequest, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (URL, URLResponse) {
-        let outcome = TaskOutcome<(URL, URLResponse)>()
+        let outcome = TaskOutcome()
         let loader = TaskLoader(
             self, resources, request: request,
             delivery: .caller(
                 { _, file, response, error in
                     file?.persist()
-                    outcome.settle(file?.url, response, error)
+                    outcome.settle(file: file?.url, response, error)
                 }, makeTask: { PinnedDownloadTask($0) }), isDownload: true)
-        return try await run(loader, outcome, delegate)
+        let product = try await run(loader, outcome, delegate)
+        guard let file = product.file else { throw URLError(.unknown) }
+        return (file, product.response)
     }
 
-    private func run<Product>(
-        _ loader: TaskLoader, _ outcome: TaskOutcome<(Product, URLResponse)>, _ delegate: (any URLSessionTaskDelegate)?
-    ) async throws -> (Product, URLResponse) {
+    private func run(
+        _ loader: TaskLoader, _ outcome: TaskOutcome, _ delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> TaskOutcome.Product {
         loader.admit()
         if let delegate { loader.outbox.taskDelegate = delegate }
         return try await outcome.value {
@@ -215,11 +218,11 @@ extension PinnedURLSession {
 }
 
 extension TaskOutcome {
-    fileprivate func settle<Product>(
-        _ product: Product?, _ response: URLResponse?, _ error: (any Error)?
-    ) where Value == (Product, URLResponse) {
-        if let product, let response {
-            settle(.success((product, response)))
+    fileprivate func settle(
+        content: Data? = nil, file: URL? = nil, _ response: URLResponse?, _ error: (any Error)?
+    ) {
+        if let response, content != nil || file != nil {
+            settle(.success(Product(content: content ?? Data(), file: file, response: response)))
         } else {
             settle(.failure(error ?? URLError(.unknown)))
         }

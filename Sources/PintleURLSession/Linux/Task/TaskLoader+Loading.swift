@@ -13,8 +13,7 @@ extension TaskLoader {
             return advance { $0.lacksContent(canAsk: canAsk) }
         }
         do throws(SessionRefusal) {
-            var hop = hop
-            hop.content = try hop.content.opened()
+            let hop = hop.with(try hop.content.opened())
             let transport = try resources.transports.transport()
             advance { $0.opened(hop) }
             let (request, authorization) = try translate(hop, for: transport.generation)

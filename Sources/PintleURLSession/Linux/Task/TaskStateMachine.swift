@@ -313,10 +313,9 @@ extension TaskStateMachine {
     private mutating func answeredWithoutTransfer(_ answer: Answer) -> [Action] {
         guard case .live(var live) = state else { return [] }
         switch (live.step, answer) {
-        case (.awaitingStream(var hop), .stream(let stream)):
+        case (.awaitingStream(let hop), .stream(let stream)):
             guard let stream else { return end(.noBodyStream) }
-            hop.content = .stream(stream, size: hop.request.declaredContentLength)
-            return begin(hop, &live)
+            return begin(hop.with(.stream(stream, size: hop.request.declaredContentLength)), &live)
         case (.askingAboutCached(let cached), .allow): return [.showContent(of: cached)] + end(nil)
         case (.askingAboutCached, .refuse(let refusal)): return end(.refused(refusal))
         default: return []

@@ -36,7 +36,7 @@ final class CurlLoop: @unchecked Sendable {
     private let work = LoopWork()
     private let completions: CompletionBatch
     let counter = TurnCounter()
-    private var queues: HostQueues
+    private let queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     /// The transfers that have ended but whose end is not reported yet, because they are held.
     private var waiting: [ObjectIdentifier: Transfer] = [:]

@@ -5,19 +5,21 @@ internal import Pintle
 ///
 /// libcurl can limit connections itself (`CURLMOPT_MAX_HOST_CONNECTIONS`), but 7.88 sometimes forgets waiting
 /// transfers: of 512 at once, a hundred stayed behind while six connections were idle, and nothing woke them.
-struct HostQueues {
-    private struct Host {
+final class HostQueues {
+    private final class Host {
         var running: [ObjectIdentifier: Transfer] = [:]
         var waiting: ArraySlice<Transfer> = []
         /// The uptime at which a transfer that had a response last freed its place.
         var lastProgress = 0.0
+
+        var isIdle: Bool { running.isEmpty && waiting.isEmpty }
 
         /// Removes and returns the next transfer, if it may run.
         ///
         /// - Parameter limit: The number of transfers that may have a connection of their own. A transfer shares its
         ///   connection if its gate has found HTTP/2. Nothing is concluded from earlier transfers, because a server may
         ///   change its protocol.
-        mutating func startNext(limit: Int) -> Transfer? {
+        func startNext(limit: Int) -> Transfer? {
             guard running.count < max(limit, HostQueues.streamLimit),
                 running.values.count(where: { !$0.state.isStream }) < limit,
                 let index = waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
@@ -26,6 +28,12 @@ struct HostQueues {
             let transfer = index == waiting.startIndex ? waiting.removeFirst() : waiting.remove(at: index)
             running[ObjectIdentifier(transfer)] = transfer
             return transfer
+        }
+
+        func insert(_ transfer: Transfer, isFirst: Bool) {
+            let priority = transfer.request.priority
+            let last = isFirst ? nil : waiting.lastIndex { $0.request.priority >= priority }
+            waiting.insert(transfer, at: last.map { $0 + 1 } ?? waiting.startIndex)
         }
     }
 
@@ -47,26 +55,24 @@ struct HostQueues {
     /// Adds a transfer to the queue of its server, behind those of the same priority and before those of a lower one.
     ///
     /// - Parameter isFirst: `true` to add it before all others.
-    mutating func add(_ transfer: Transfer, isFirst: Bool = false) {
-        let priority = transfer.request.priority
-        func insert(into waiting: inout ArraySlice<Transfer>) {
-            let last = isFirst ? nil : waiting.lastIndex { $0.request.priority >= priority }
-            waiting.insert(transfer, at: last.map { $0 + 1 } ?? waiting.startIndex)
-        }
-        insert(into: &hosts[transfer.request.url.endpoint, default: Host()].waiting)
+    func add(_ transfer: Transfer, isFirst: Bool = false) {
+        let endpoint = transfer.request.url.endpoint
+        let host = hosts[endpoint] ?? Host()
+        if host.isIdle { hosts[endpoint] = host }
+        host.insert(transfer, isFirst: isFirst)
     }
 
     /// Removes and returns the next transfer that may run. A suspended transfer keeps its place and is skipped.
-    mutating func next(for endpoint: ServerEndpoint) -> Transfer? {
+    func next(for endpoint: ServerEndpoint) -> Transfer? {
         hosts[endpoint]?.startNext(limit: connectionLimit)
     }
 
     /// Frees the place of a transfer that ran.
-    mutating func leave(_ transfer: Transfer) {
-        let endpoint = transfer.request.url.endpoint
-        hosts[endpoint]?.running[ObjectIdentifier(transfer)] = nil
-        if transfer.hasHead { hosts[endpoint]?.lastProgress = ProcessInfo.processInfo.systemUptime }
-        forgetIfIdle(endpoint)
+    func leave(_ transfer: Transfer) {
+        change(transfer.request.url.endpoint) { host in
+            host.running[ObjectIdentifier(transfer)] = nil
+            if transfer.hasHead { host.lastProgress = ProcessInfo.processInfo.systemUptime }
+        }
     }
 
     /// Returns the uptime since which a queued transfer waits without progress: since it was made or resumed, or since
@@ -79,24 +85,23 @@ struct HostQueues {
     }
 
     /// Removes a transfer from the queue.
-    mutating func remove(_ transfer: Transfer) {
-        let endpoint = transfer.request.url.endpoint
-        hosts[endpoint]?.waiting.removeAll { $0 === transfer }
-        forgetIfIdle(endpoint)
+    func remove(_ transfer: Transfer) {
+        change(transfer.request.url.endpoint) { $0.waiting.removeAll { $0 === transfer } }
     }
 
     /// Removes queued transfers in one pass, however many there are.
-    mutating func remove(_ transfers: [Transfer]) {
+    func remove(_ transfers: [Transfer]) {
         let removed = Set(transfers.map(ObjectIdentifier.init))
         for endpoint in Set(transfers.map(\.request.url.endpoint)) {
-            hosts[endpoint]?.waiting.removeAll { removed.contains(ObjectIdentifier($0)) }
-            forgetIfIdle(endpoint)
+            change(endpoint) { $0.waiting.removeAll { removed.contains(ObjectIdentifier($0)) } }
         }
     }
 
-    /// Removes a server without transfers, so that a session does not remember every server that it has met.
-    private mutating func forgetIfIdle(_ endpoint: ServerEndpoint) {
-        guard let host = hosts[endpoint], host.running.isEmpty, host.waiting.isEmpty else { return }
-        hosts[endpoint] = nil
+    /// Changes a server's transfers, and forgets the server if it has none left, so that a session does not remember every
+    /// server that it has met.
+    private func change(_ endpoint: ServerEndpoint, _ change: (Host) -> Void) {
+        guard let host = hosts[endpoint] else { return }
+        change(host)
+        if host.isIdle { hosts[endpoint] = nil }
     }
 }

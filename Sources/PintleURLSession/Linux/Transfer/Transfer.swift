@@ -65,12 +65,18 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// The connection that carries the request. Another transfer may have made it.
-    struct Connection {
+    final class Connection {
         /// `nil` for plain HTTP.
         let judge: HandshakeJudge?
         let receipt: TrustReceipt?
         /// A Boolean value that indicates whether the connection carries other transfers too (HTTP/2).
         let isStream: Bool
+
+        init(judge: HandshakeJudge?, receipt: TrustReceipt?, isStream: Bool) {
+            self.judge = judge
+            self.receipt = receipt
+            self.isStream = isStream
+        }
 
         /// A Boolean value that indicates whether libcurl could not read what came over the connection.
         var isBroken: Bool { judge?.isBroken == true }

@@ -152,11 +152,9 @@ extension Transfer {
         guard holds.subtracting(.decoding).isEmpty, !isOver, state.fault == nil else { return }
         var piece = Data()
         do throws(ContentDecoder.Fault) {
-            while piece.isEmpty, !decoder.needsInput || !state.content.isEmpty {
-                if decoder.needsInput { decoder.feed(state.content.removeAll()) }
-                piece = try decoder.decode()
-                if decoder.needsInput, state.content.isEmpty { break }
-            }
+            if decoder.needsInput { decoder.feed(state.content.removeAll()) }
+            // A single byte may be too little to decode.
+            while piece.isEmpty, !decoder.needsInput { piece = try decoder.decode() }
         } catch {
             fail(.coding(error.text))
         }

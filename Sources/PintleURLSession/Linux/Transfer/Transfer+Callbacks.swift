@@ -170,7 +170,8 @@ extension Transfer {
     /// Continues after content was delivered or a hold was removed.
     func proceed() {
         if mayReportEnd { return reportEnd() }
-        if holds.isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
+        // Decoding is progress, however long it goes on after the last byte from the server.
+        if holds.subtracting(.decoding).isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
         var rest = state.pauses
         if holds.isEmpty { rest.remove(.receiving) }
         if !holds.contains(.suspended) { rest.remove(.sending) }

@@ -99,7 +99,8 @@ enum RequestContent: Sendable {
             return stream === request.httpBodyStream
                 ? self : .stream(BodyStream(stream), size: next.declaredContentLength)
         }
-        return request.httpMethod == next.httpMethod ? self : .none
+        let isRemoved = request.httpBody?.isEmpty == false || request.httpBodyStream != nil
+        return request.httpMethod == next.httpMethod && !isRemoved ? self : .none
     }
 }
 

@@ -26,7 +26,7 @@ extension Transfer {
     private func accept(_ head: ResponseHead, over connection: Connection) -> Bool {
         if let coding = head.contentCoding, !isWithoutContent {
             guard coding != .other else {
-                fail(.coding("the content of the response has a coding that was not offered"))
+                fail(.coding("the content of the response has a coding that sessions do not decode"))
                 return false
             }
             state.decoder = ContentDecoder(isGzip: coding == .gzip)

@@ -161,7 +161,7 @@ struct SessionCodingTests {
         }
     }
 
-    @Test("Encoded content whose first byte comes alone is decoded", arguments: endings)
+    @Test("Encoded content whose first byte comes before the others is decoded", arguments: endings)
     func firstByte(_ ending: (coding: String, content: [UInt8], cut: Int)) async throws {
         let (coding, content) = (ending.coding, ending.content)
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(content.count)\r\n\r\n"

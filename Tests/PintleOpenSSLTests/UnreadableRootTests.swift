@@ -25,7 +25,8 @@ struct UnreadableRootTests {
             }
         }
         let identity = try root.issue(hosts: [Validation.host])
-        let store = try #require(AnchorStore([try #require(X509Reference(der: root.certificate.der))]))
+        let anchor = try #require(X509Reference(der: root.certificate.der))
+        let store = try #require(AnchorStore([anchor]))
         let leaf = try #require(X509Reference(der: identity.certificate.der))
         let nothing = try #require(X509Stack([]))
         let server = ServerEndpoint(host: try ServerName(Validation.host))

@@ -214,7 +214,7 @@ struct JSONDocumentTests {
         let places = [JSONPlace(line: 3, column: 1), JSONPlace(line: 4, column: 2)]
         #expect(document.places(at: offsets) == places)
         #expect(document.places(at: offsets.reversed()) == places.reversed())
-        #expect(document.place(at: .max).line == 4)
+        #expect(document.places(at: [.max]).first?.line == 4)
     }
 
     @Test("A value is readable only as its own type")

@@ -161,6 +161,21 @@ struct SessionCodingTests {
         }
     }
 
+    @Test("Encoded content whose first byte comes before the others is decoded", arguments: endings)
+    func firstByte(_ ending: (coding: String, content: [UInt8], cut: Int)) async throws {
+        let (coding, content) = (ending.coding, ending.content)
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(content.count)\r\n\r\n"
+        let server = try fixture.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array(head.utf8) + content.prefix(1))
+            // The session reads the first byte in a turn of its own.
+            Thread.sleep(forTimeInterval: 0.2)
+            try? stream.write(Array(content.dropFirst()))
+        })
+        let session = URLSession.pinned(to: try fixture.policy())
+        #expect(try await session.data(from: try server.address()).0 == Data("ab".utf8))
+    }
+
     @Test(
         "Content that is not in the coding that its head names is an error", arguments: ["gzip", "deflate", "x-gzip"])
     func wrong(coding: String) async throws {

@@ -56,6 +56,17 @@ struct SessionLateEventTests {
             source: LivePolicy(try fixture.policy()), configuration: configuration, delegate: nil, delegateQueue: nil)
     }
 
+    @Test("The idle time-out counts from the last decoded piece, but not while the delegate has a backlog")
+    func decoding() throws {
+        let request = URLRequest(url: try #require(URL(string: "https://localhost/a")))
+        let transfer = try LoaderFixture(request, on: try session(try SessionFixture())).transfer
+        for (holds, restarts) in [(TransferHold.decoding, true), ([], true), ([.decoding, .backlog], false)] {
+            (transfer.holds, transfer.lastActivity) = (holds, 0)
+            transfer.proceed()
+            #expect((transfer.lastActivity > 0) == restarts)
+        }
+    }
+
     @Test(
         "A response that completes after its task was cancelled is not cached, and the task ends as cancelled",
         arguments: [true, false])

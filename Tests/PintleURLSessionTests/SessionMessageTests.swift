@@ -268,6 +268,21 @@ struct SessionMessageTests {
         }
     }
 
+    @Test("An upload through a symbolic link sends the whole file", arguments: [true, false])
+    func link(isLink: Bool) async throws {
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let files = try TemporaryDirectory()
+        let content = String(repeating: "content ", count: 1_000)
+        try files.write(content, to: "file")
+        #expect(symlink(files.path(of: "file"), files.path(of: "link")) == 0)
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "PUT"
+        let file = URL(fileURLWithPath: files.path(of: isLink ? "link" : "file"))
+        _ = try await URLSession.pinned(to: try fixture.policy()).upload(for: request, fromFile: file)
+        #expect(server.requests.map(\.body) == [Array(content.utf8)])
+    }
+
     @Test("A pipe instead of a file is refused, and does not block other uploads")
     func pipe() async throws {
         let fixture = try SessionFixture()

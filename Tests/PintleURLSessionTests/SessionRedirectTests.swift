@@ -120,6 +120,30 @@ struct SessionRedirectTests {
         #expect(server.completedHandshakeCount == 1)
     }
 
+    @Test("Content that the delegate removes is not sent after the redirect", arguments: [true, false], [true, false])
+    func removedContent(isRemoved: Bool, isTask: Bool) async throws {
+        let fixture = try SessionFixture()
+        let target = try fixture.server()
+        let server = try fixture.server { _ in .redirect(to: target.url(), status: 307) }
+        let recorder = Recorder(redirects: { next in
+            var next = next
+            if isRemoved { next.httpBody = nil }
+            return next
+        })
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "POST"
+        request.httpBody = Data("secret".utf8)
+        if isTask {
+            await recorder.run(session.dataTask(with: request))
+        } else {
+            _ = try await session.data(for: request)
+        }
+        let last = try #require(target.requests.last)
+        #expect(last.method == "POST")
+        #expect(last.body == (isRemoved ? [] : Array("secret".utf8)))
+    }
+
     @Test("The delegate decides whether a redirect is followed", arguments: [true, false])
     func delegate(follows: Bool) async throws {
         let fixture = try SessionFixture()

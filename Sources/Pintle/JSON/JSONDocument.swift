@@ -43,12 +43,6 @@ package struct JSONDocument: Sendable {
 
     package var bytes: [UInt8] { tape.bytes }
 
-    /// Returns the line and column of the byte at `offset`. It takes time linear in `offset`.
-    package func place(at offset: Int) -> JSONPlace {
-        var cursor = JSONPlaceCursor(tape.bytes)
-        return cursor.place(at: offset)
-    }
-
     /// Returns the lines and columns of many bytes, in the order given, in one pass over the document.
     package func places(at offsets: [Int]) -> [JSONPlace] {
         var cursor = JSONPlaceCursor(tape.bytes)

@@ -55,6 +55,14 @@ package struct JSONPlace: Sendable, Hashable, Comparable {
     }
 }
 
+extension JSONPlace {
+    /// Finds the line and column of a byte. It takes time linear in `offset`.
+    init(ofByteAt offset: Int, in bytes: [UInt8]) {
+        var cursor = JSONPlaceCursor(bytes)
+        self = cursor.place(at: offset)
+    }
+}
+
 /// A converter from byte offsets to positions that needs one pass over the bytes if the offsets do not decrease.
 struct JSONPlaceCursor {
     private let bytes: [UInt8]

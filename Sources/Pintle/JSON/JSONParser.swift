@@ -134,7 +134,7 @@ struct JSONParser {
         var bracket: Character { Character(Unicode.Scalar(end)) }
         guard current == UInt8(ascii: ",") else {
             guard position == bytes.count else { throw try unexpected("\",\" or \"\(bracket)\"") }
-            let opening = place(at: Int(nodes[container].start))
+            let opening = JSONPlace(ofByteAt: Int(nodes[container].start), in: bytes)
             throw error(
                 .unexpectedEnd, at: position, "the document ends before \"\(bracket)\"",
                 hint: "what it closes opens at \(opening.line):\(opening.column)")
@@ -158,13 +158,46 @@ struct JSONParser {
 }
 
 extension JSONParser {
-    func place(at offset: Int) -> JSONPlace {
-        var cursor = JSONPlaceCursor(bytes)
-        return cursor.place(at: offset)
+    /// Throws if the object at `container` has the same key twice. Readers disagree on which of the two values counts,
+    /// so an attacker who writes the file could show two readers two different policies.
+    ///
+    /// It takes linear time: Swift seeds the hashes of a set at random, so an attacker cannot make keys collide.
+    private func refuseDuplicateKeys(in container: Int) throws(JSONError) {
+        var seen: Set<ArraySlice<UInt8>> = []
+        seen.reserveCapacity(nodes[container].count)
+        var index = container + 1
+        while index < Int(nodes[container].next) {
+            guard seen.insert(key(at: index)).inserted else { throw duplicate(index, in: container) }
+            index = self.index(after: index)
+        }
     }
 
+    /// Returns the index of the next key, or that of the end of the object. The `next` of a key is the index of its
+    /// value, and the `next` of the value is the next key.
+    private func index(after index: Int) -> Int { Int(nodes[Int(nodes[index].next)].next) }
+
+    private func key(at index: Int) -> ArraySlice<UInt8> {
+        let node = nodes[index]
+        let raw = bytes[Int(node.start) + 1..<Int(node.end) - 1]
+        return node.hasEscapes ? JSONEscapes.decode(raw)[...] : raw
+    }
+
+    private func duplicate(_ later: Int, in container: Int) -> JSONError {
+        let name = key(at: later)
+        var earlier = container + 1
+        while key(at: earlier) != name { earlier = index(after: earlier) }
+        let first = JSONPlace(ofByteAt: Int(nodes[earlier].start), in: bytes)
+        let text = String(decoding: name.prefix(64), as: UTF8.self)
+        return error(
+            .duplicateKey, at: Int(nodes[later].start), "the key \(JSONWriter.quoted(text)) stands here again",
+            hint: "it is at \(first.line):\(first.column) already; keep one of them")
+    }
+}
+
+extension JSONParser {
     func error(_ code: JSONError.Code, at offset: Int, _ message: String, hint: String? = nil) -> JSONError {
-        JSONError(code: code, offset: offset, place: place(at: offset), message: message, hint: hint)
+        JSONError(
+            code: code, offset: offset, place: JSONPlace(ofByteAt: offset, in: bytes), message: message, hint: hint)
     }
 
     /// Returns the error for a byte that the grammar does not allow here. It recognizes common mistakes of hand-written

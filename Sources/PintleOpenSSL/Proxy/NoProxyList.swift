@@ -69,3 +69,17 @@ struct NoProxyList: Sendable {
         return Entry(pattern: .name(endpoint.name), port: port)
     }
 }
+
+extension IPAddress {
+    /// Returns whether the first `length` bits are those of `other`. Returns `false` for addresses of different
+    /// families.
+    fileprivate func shares(prefix length: Int, with other: IPAddress) -> Bool {
+        guard isIPv6 == other.isIPv6, length >= 0, length <= octets.count * 8 else { return false }
+        for (index, (mine, theirs)) in zip(octets, other.octets).enumerated() {
+            let bits = min(8, max(0, length - index * 8))
+            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
+            if (mine ^ theirs) & mask != 0 { return false }
+        }
+        return true
+    }
+}

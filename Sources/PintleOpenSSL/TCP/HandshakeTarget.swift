@@ -39,3 +39,21 @@ public struct HandshakeTarget: Hashable, Sendable {
     /// The endpoint to which TCP or the proxy connects.
     var destination: ServerEndpoint { connectTo ?? endpoint }
 }
+
+extension ServerEndpoint {
+    /// - Throws: ``HandshakeError`` with the code `invalid-host`.
+    package init(host: String, port: UInt16) throws(HandshakeError) {
+        guard port > 0 else { throw .invalidHost(host, why: "port 0 cannot be connected to") }
+        do {
+            self.init(host: try ServerName(host), port: port)
+        } catch {
+            throw .invalidHost(host, why: error.hint)
+        }
+    }
+
+    /// The host, as the same string for the resolver, SNI and the verdict.
+    var name: String { host.description }
+
+    /// A Boolean value that indicates whether the host is an IP address, which SNI cannot carry (RFC 6066 section 3).
+    var isAddress: Bool { host.ipAddress != nil }
+}

@@ -65,8 +65,11 @@ struct PathAttempt {
     private func mayCompareNames(_ path: [X509Reference]) -> Verification.Comparison {
         var certificates: [Certificate] = []
         for (depth, reference) in path.enumerated() {
-            guard let certificate = try? certificate(reference, at: depth) else { return .unreadable }
-            certificates.append(certificate)
+            do {
+                certificates.append(try certificate(reference, at: depth))
+            } catch {
+                return .unreadable(Self.unreadable(error, at: depth))
+            }
         }
         return work.spend(NameComparisons.steps(certificates)) ? .allowed : .tooMuchWork
     }
@@ -110,7 +113,7 @@ struct PathAttempt {
             do {
                 certificates.append(try certificate(reference, at: depth))
             } catch {
-                findings.append(.init(.malformedCertificate, depth: depth, text: error.description))
+                findings.append(Self.unreadable(error, at: depth))
             }
         }
         if certificates.count == result.path.count {
@@ -150,6 +153,11 @@ struct PathAttempt {
         if depth == 0 { return request.chain.leaf }
         if let sent = others.first(where: { $0.reference.pointer == reference.pointer }) { return sent.certificate }
         return try store.certificate(for: reference)
+    }
+
+    /// Returns the finding for a certificate that the core cannot parse.
+    private static func unreadable(_ error: DERError, at depth: Int) -> PathFailure.Finding {
+        .init(.malformedCertificate, depth: depth, text: error.description)
     }
 
     /// Returns whether a path with these findings failed for a less fundamental reason.

@@ -1,4 +1,6 @@
+internal import Dispatch
 public import Pintle
+internal import Synchronization
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -57,6 +59,21 @@ extension ServerTrustEvaluator {
                 continuation.resume(returning: evaluate(server, presented: presented, at: instant))
             }
         }
+    }
+}
+
+/// A few threads for verdicts that a caller does not want to wait for.
+///
+/// The queues are serial, because a concurrent queue of Dispatch would share its threads with Swift's tasks. The first
+/// verdict reads files.
+private enum VerdictThreads {
+    /// A power of two.
+    private static let queues = (1...4).map { DispatchQueue(label: "pintle.verdict.\($0)") }
+    private static let turn = Atomic<Int>(0)
+
+    static func run(_ verdict: @escaping @Sendable () -> Void) {
+        let number = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+        queues[number & (queues.count - 1)].async(execute: verdict)
     }
 }
 

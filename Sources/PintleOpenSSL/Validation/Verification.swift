@@ -24,8 +24,8 @@ struct Verification {
     enum Comparison {
         case allowed
         case tooMuchWork
-        /// The core cannot parse a certificate on the path. Parsing the finished path shows which.
-        case unreadable
+        /// The core cannot parse a certificate on the path.
+        case unreadable(PathFailure.Finding)
     }
 
     /// Returns whether OpenSSL may compare the names on this path, leaf first, with the name constraints on it.
@@ -150,7 +150,7 @@ private struct Collector {
         switch collector.pointee.mayCompareNames(path) {
         case .allowed: return 1
         case .tooMuchWork: collector.pointee.findings.append(ConstraintWork.exceeded)
-        case .unreadable: break
+        case .unreadable(let finding): collector.pointee.findings.append(finding)
         }
         return 0
     }

@@ -50,12 +50,12 @@ final class ContentDecoder {
         stream.deallocate()
     }
 
-    /// A Boolean value that indicates whether everything that was fed is decoded.
+    /// A Boolean value that indicates whether nothing can be decoded without more input.
     var needsInput: Bool { !hasOutput && input.count < (format == .unknown ? 2 : 1) }
 
     func feed(_ bytes: Data) { input += bytes }
 
-    /// Decodes the next piece, which may be empty.
+    /// Decodes the next piece, which may be empty. Call it only if ``needsInput`` is `false`.
     func decode() throws(Fault) -> Data {
         switch format {
         case .unknown: recognize()

@@ -26,7 +26,7 @@ extension Transfer {
     private func accept(_ head: ResponseHead, over connection: Connection) -> Bool {
         if let coding = head.contentCoding, !isWithoutContent {
             guard coding != .other else {
-                fail(.coding("the content of the response has a coding that was not offered"))
+                fail(.coding("the content of the response has a coding that sessions do not decode"))
                 return false
             }
             state.decoder = ContentDecoder(isGzip: coding == .gzip)
@@ -152,11 +152,9 @@ extension Transfer {
         guard holds.subtracting(.decoding).isEmpty, !isOver, state.fault == nil else { return }
         var piece = Data()
         do throws(ContentDecoder.Fault) {
-            while piece.isEmpty, !decoder.needsInput || !state.content.isEmpty {
-                if decoder.needsInput { decoder.feed(state.content.removeAll()) }
-                piece = try decoder.decode()
-                if decoder.needsInput, state.content.isEmpty { break }
-            }
+            if decoder.needsInput { decoder.feed(state.content.removeAll()) }
+            // A single byte may be too little to decode.
+            while piece.isEmpty, !decoder.needsInput { piece = try decoder.decode() }
         } catch {
             fail(.coding(error.text))
         }
@@ -172,7 +170,8 @@ extension Transfer {
     /// Continues after content was delivered or a hold was removed.
     func proceed() {
         if mayReportEnd { return reportEnd() }
-        if holds.isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
+        // Decoding is progress, however long it goes on after the last byte from the server.
+        if holds.subtracting(.decoding).isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
         var rest = state.pauses
         if holds.isEmpty { rest.remove(.receiving) }
         if !holds.contains(.suspended) { rest.remove(.sending) }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import FoundationNetworking
+internal import Glibc
 internal import Pintle
 internal import PintleOpenSSL
 
@@ -76,11 +77,13 @@ enum RequestContent: Sendable {
     func opened() throws(SessionRefusal) -> RequestContent {
         switch self {
         case .file(let path, nil):
-            guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber else {
+            // FileManager would return the size of a symbolic link itself.
+            var status = stat()
+            guard stat(path, &status) == 0 else {
                 throw SessionRefusal(
                     .invalidRequest, "there is no file to upload: \(path)", errorCode: NSURLErrorFileDoesNotExist)
             }
-            return .file(path: path, size: size.int64Value)
+            return .file(path: path, size: Int64(status.st_size))
         case .refused(let refusal): throw refusal
         case .none, .data, .file, .stream: return self
         }
@@ -96,7 +99,8 @@ enum RequestContent: Sendable {
             return stream === request.httpBodyStream
                 ? self : .stream(BodyStream(stream), size: next.declaredContentLength)
         }
-        return request.httpMethod == next.httpMethod ? self : .none
+        let isRemoved = request.httpBody?.isEmpty == false || request.httpBodyStream != nil
+        return request.httpMethod == next.httpMethod && !isRemoved ? self : .none
     }
 }
 

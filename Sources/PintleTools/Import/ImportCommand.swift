@@ -168,15 +168,14 @@ struct ImportCommand {
             invocation.console.printMessage("wrote \(SafeText.escape(target))")
         }
         if invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            json.object { json in
+            let document = JSONWriter.document { json in
                 json.member("format", report.format.rawValue)
                 json.member("path", target)
                 json.key("policy")
                 policy.write(to: &json)
                 report.write(to: &json)
             }
-            invocation.console.print(json)
+            invocation.console.print(document)
         } else if target == nil {
             invocation.console.write(bytes)
         }

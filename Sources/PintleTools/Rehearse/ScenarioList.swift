@@ -39,21 +39,15 @@ struct ScenarioList {
 
     /// An array of `{id, expected, reference, summary, why, group, cwe, owasp}`.
     private var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.array { json in
-            for scenario in scenarios {
-                json.object { json in
-                    json.member("id", scenario.id)
-                    json.member("expected", scenario.expectation.rawValue)
-                    json.member("reference", scenario.reference)
-                    json.member("summary", scenario.summary)
-                    json.member("why", scenario.impact)
-                    json.member("group", scenario.group?.rawValue)
-                    scenario.standards.write(to: &json)
-                }
-            }
+        .document(listing: scenarios) { json, scenario in
+            json.member("id", scenario.id)
+            json.member("expected", scenario.expectation.rawValue)
+            json.member("reference", scenario.reference)
+            json.member("summary", scenario.summary)
+            json.member("why", scenario.impact)
+            json.member("group", scenario.group?.rawValue)
+            scenario.standards.write(to: &json)
         }
-        return json
     }
 }
 

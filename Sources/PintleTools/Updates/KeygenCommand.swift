@@ -61,13 +61,12 @@ struct KeygenCommand {
         let console = invocation.console
         let id = pair.publicKey.id
         if invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            json.object {
-                $0.member("keyid", id)
-                $0.member("privateKey", path)
-                $0.member("publicKey", publicPath)
+            let document = JSONWriter.document { json in
+                json.member("keyid", id)
+                json.member("privateKey", path)
+                json.member("publicKey", publicPath)
             }
-            console.print(json)
+            console.print(document)
         } else {
             console.print(id)
         }

@@ -177,16 +177,15 @@ struct SignCommand {
         if let path { try OutputFile.replace(path, bytes) } else { console.write(bytes) }
         let version = if case .number(let number) = payload.version { number } else { 0 }
         if let path, invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            json.object {
-                $0.member("update", path)
-                $0.member("version", version)
-                $0.member("issuedAt", RFC3339.string(from: payload.issuedAt))
-                $0.member("expiresAt", RFC3339.string(from: payload.expiresAt))
-                $0.member("keyids", signers)
-                $0.member("signatures", envelope.signatures.count)
+            let document = JSONWriter.document { json in
+                json.member("update", path)
+                json.member("version", version)
+                json.member("issuedAt", payload.issuedAt)
+                json.member("expiresAt", payload.expiresAt)
+                json.member("keyids", signers)
+                json.member("signatures", envelope.signatures.count)
             }
-            console.print(json)
+            console.print(document)
         }
         let count = ValidityText.counted(envelope.signatures.count, "signature")
         console.printMessage("version \(version), expires \(ValidityText.day(payload.expiresAt)), \(count)")

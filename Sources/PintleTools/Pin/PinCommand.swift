@@ -222,7 +222,6 @@ extension Invocation {
         guard let path = arguments[.snippetFile] else { return console.print(text) }
         let inputs = arguments.positionals + arguments.files(of: .families, .anchors)
         try GuardedFiles.check(.snippetFile, of: arguments, reading: inputs)
-        try OutputFile.replace(path, Array((text + "\n").utf8))
-        console.printMessage("wrote \(SafeText.escape(path))")
+        try write((text + "\n").utf8, to: path)
     }
 }

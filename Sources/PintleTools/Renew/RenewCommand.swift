@@ -134,10 +134,7 @@ struct RenewCommand {
             let bytes = try proposal.file(from: input.file.bytes, survey.servers, invocation.validator()) {
                 bytes throws(ToolError) in try Self.read(bytes, besides: place)
             }
-            if let output {
-                try OutputFile.replace(output, bytes)
-                invocation.console.printMessage("wrote \(SafeText.escape(output))")
-            }
+            if let output { try invocation.write(bytes, to: output) }
         }
         if families.families.isOld(at: invocation.now), policy.hosts.contains(where: families.families.isUsed) {
             invocation.console.warn(families.age)

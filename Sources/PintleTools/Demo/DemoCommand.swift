@@ -30,7 +30,7 @@ extension Command {
 
 extension OptionSpecification {
     fileprivate static let keep = OptionSpecification(
-        name: "keep", help: "Leave the certificates and policies in a new folder, and print its name")
+        "keep", help: "Leave the certificates and policies in a new folder, and print its name")
 }
 
 /// `pintle demo`

@@ -26,6 +26,7 @@ extension Command {
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
         ownOptions: [.to, .output, .strict, .language, .pinsAt, .debugRoots],
+        rules: [.only(.debugRoots, for: ForeignFormat.nsc, of: .to)],
         exitCodes: [
             (.fine, "the files were written, also with losses"),
             (.rejected, "with `--strict`: something would be weaker, and nothing was written"),
@@ -114,7 +115,6 @@ struct ExportCommand {
             settings.language = language
         }
         if let path = invocation.arguments[.debugRoots] {
-            guard format == .nsc else { throw .usage("--debug-anchors is for nsc only", of: .export) }
             let certificates = try invocation.certificates(in: path)
             settings.debugRoots = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
         }

@@ -81,8 +81,8 @@ extension OptionSpecification {
     fileprivate static let planInstant = Option(
         "at", .instant("TIME", orDay: true), defaultText: "now",
         help: "Decide as if it were this time, such as 2027-11-20T00:00:00Z")
-    fileprivate static let page = OptionSpecification(
-        name: "html", value: .output("FILE"), help: "Also write a page with a timeline to this file")
+    fileprivate static let page = Option(
+        "html", .output("FILE"), help: "Also write a page with a timeline to this file")
 }
 
 /// `pintle plan PLAN`
@@ -94,19 +94,17 @@ struct PlanCommand {
     }
 
     func run() throws(ToolError) -> ExitCode {
-        let now = invocation.arguments[.planInstant] ?? invocation.now
-        var guarded = GuardedFiles(invocation.arguments.positionals, of: .plan)
-        if let path = invocation.arguments.value(of: .page) { try guarded.reserve(path, for: .page) }
-        let file = try invocation.file(
-            invocation.arguments.positionals[0], limit: PlanLimits.fileSize + 1)
+        let arguments = invocation.arguments
+        let now = arguments[.planInstant] ?? invocation.now
+        try GuardedFiles.check(.page, of: arguments, reading: arguments.positionals)
+        let file = try invocation.file(arguments.positionals[0], limit: PlanLimits.fileSize + 1)
         let plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in
             try Self.policy(path, besides: file.path)
         }
         try Self.check(plan, from: now, file: file.name)
         let report = PlanReport(try PlanSimulation(plan, now: now))
-        if let path = invocation.arguments.value(of: .page) {
-            try OutputFile.replace(path, Array(PlanPage(report, file: file.name, writtenAt: invocation.now).html.utf8))
-            invocation.console.printMessage("wrote \(SafeText.escape(path))")
+        if let path = arguments[.page] {
+            try invocation.write(PlanPage(report, file: file.name, writtenAt: invocation.now).html.utf8, to: path)
         }
         if invocation.writesJSON {
             invocation.console.print(report.document)

@@ -138,15 +138,15 @@ struct RehearsalReport {
                 .write(to: EvidenceFolder(evidence.path))
             files.append("evidence: \(evidence.path)")
         }
-        if let path = arguments.value(of: .rehearsalPage) {
+        if let path = arguments[.rehearsalPage] {
             try OutputFile.replace(path, Array(RehearsalPage(self).html.utf8))
             files.append("report: \(path)")
         }
-        if let path = arguments.value(of: .rehearsalJUnit) {
+        if let path = arguments[.rehearsalJUnit] {
             try OutputFile.replace(path, Array(RehearsalJUnit(self).xml.utf8))
             files.append("junit: \(path)")
         }
-        if let path = arguments.value(of: .rehearsalSARIF) {
+        if let path = arguments[.rehearsalSARIF] {
             let sarif = RehearsalSARIF(self, client: ClientPlace(arguments.positionals))
             try OutputFile.replace(path, sarif.document.bytes + [UInt8(ascii: "\n")])
             files.append("sarif: \(path)")

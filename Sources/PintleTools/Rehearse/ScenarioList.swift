@@ -66,8 +66,8 @@ struct ScenarioChoice {
     private let isMade: Bool
 
     init(_ arguments: ParsedArguments) {
-        func words(_ option: OptionSpecification) -> [String] {
-            arguments.values(of: option).flatMap { $0.split(separator: ",") }.map { $0.filter { $0 != " " } }
+        func words(_ option: Option<[String]>) -> [String] {
+            arguments[option].flatMap { $0.split(separator: ",") }.map { $0.filter { $0 != " " } }
         }
         (only, groups) = (words(.only), words(.group))
         isMade = arguments.has(.only) || arguments.has(.group)

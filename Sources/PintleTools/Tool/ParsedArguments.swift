@@ -27,9 +27,8 @@ struct ParsedArguments: Sendable {
     /// Returns the paths that the command line names by these options.
     func files(of options: Option<String?>...) -> [String] { options.compactMap { self[$0] } }
 
-    func value(of option: OptionSpecification) -> String? { texts[option.name]?.last }
-
-    func values(of option: OptionSpecification) -> [String] { texts[option.name] ?? [] }
+    /// Returns the values of an option as they were typed.
+    func texts(of option: OptionSpecification) -> [String] { texts[option.name] ?? [] }
 
     /// - Parameter arguments: the words behind the command's name.
     init(_ arguments: some Sequence<String>, for command: Command) throws(ToolError) {
@@ -128,7 +127,8 @@ struct ParsedArguments: Sendable {
             case .notAValue(let text):
                 let nearest = Spelling.nearest(to: text, among: option.choices ?? []).map { "; did you mean \($0)?" }
                 let list = option.valueList.map { " (\($0))" } ?? ""
-                throw .usage("\"\(text)\" is not a value of --\(option.name)\(nearest ?? "")\(list)", of: command)
+                throw .usage("\"\(text)\" is not a value of --\(option.name)\(nearest)\(list)", of: command)
+            case .takes(let values): throw .usage("--\(option.name) takes \(values)", of: command)
             case .unusable(var error):
                 error.message = "--\(option.name): \(error.message)"
                 throw error

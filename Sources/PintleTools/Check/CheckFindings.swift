@@ -133,12 +133,3 @@ extension CheckFindings {
 
     var backupsInUse: [BackupInUse] { host?.backupPins.compactMap(use) ?? [] }
 }
-
-extension PathPositions.Place {
-    fileprivate func shows(_ subject: Pin.Subject) -> Bool {
-        switch subject {
-        case .publicKey(let pin): certificate?.publicKeyPin == pin
-        case .certificate(let pin): CertificatePin(certificate: der) == pin
-        }
-    }
-}

@@ -99,13 +99,13 @@ extension AuthorityFamilies {
 
     /// Returns the name of the root that has the key of a pin; `nil` for pins of a leaf.
     func rootName(of pin: Pin) -> String? {
-        guard pin.position != .leaf, case .publicKey(let key) = pin.subject else { return nil }
+        guard pin.position != .leaf, let key = pin.key else { return nil }
         return family(ofRoot: key)?.roots.first { $0.pin == key }?.name
     }
 
     /// Returns the family that has the key of a pin as a root or intermediate; `nil` for pins of a leaf.
     func family(of pin: Pin) -> AuthorityFamily? {
-        guard pin.position != .leaf, case .publicKey(let key) = pin.subject else { return nil }
+        guard pin.position != .leaf, let key = pin.key else { return nil }
         return family(ofRoot: key) ?? family(ofIntermediate: key)
     }
 }

@@ -117,7 +117,7 @@ struct LiveLint {
         let leaf = findings.positions.onPath.first
         var pinned: Set<String> = []
         for pin in (findings.host?.pins ?? []) + (findings.host?.backupPins ?? []) {
-            if case .certificate = pin.subject { pinned.insert("certificates") } else { pinned.insert("keys") }
+            pinned.insert(pin.key == nil ? "certificates" : "keys")
         }
         // A fingerprint does not identify the key: a renewal with the same key changes it too.
         let hasFingerprints = pinned.contains("certificates")
@@ -165,7 +165,7 @@ struct LiveLint {
         let durable = families.intersection(
             host.pins.compactMap { pin in pin.position == .leaf ? nil : judge.families.family(of: pin)?.id })
         func isRootOfFamily(_ pin: Pin) -> Bool {
-            guard pin.position != .leaf, case .publicKey(let key) = pin.subject else { return false }
+            guard pin.position != .leaf, let key = pin.key else { return false }
             return judge.families.family(ofRoot: key).map { durable.contains($0.id) } ?? false
         }
         if inUse.isEmpty {
@@ -271,20 +271,6 @@ struct LiveLint {
         let problem = PolicyProblem(
             id: kind.rawValue, at: path, line: place?.line, column: place?.column, message: message, help: help)
         return LintEntry(severity, problem, server: endpoint.description)
-    }
-}
-
-extension PathPositions.Place {
-    /// Returns whether the pin is of this certificate or its key, and may match here.
-    func isMatched(by pin: Pin, depth: Int) -> Bool {
-        switch (pin.position, depth) {
-        case (.leaf, 1...), (.ca, 0): return false
-        default: break
-        }
-        return switch pin.subject {
-        case .publicKey(let key): certificate?.publicKeyPin == key
-        case .certificate(let fingerprint): CertificatePin(certificate: der) == fingerprint
-        }
     }
 }
 

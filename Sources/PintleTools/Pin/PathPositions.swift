@@ -18,6 +18,17 @@ struct PathPositions {
             self.isSent = isSent
             self.isOnPath = isOnPath
         }
+
+        /// Returns whether this is the pinned certificate, or has the pinned key.
+        func shows(_ subject: Pin.Subject) -> Bool {
+            switch subject {
+            case .publicKey(let key): certificate?.publicKeyPin == key
+            case .certificate(let fingerprint): CertificatePin(certificate: der) == fingerprint
+            }
+        }
+
+        /// Returns whether the pin is of this certificate or its key, and may match at this depth.
+        func isMatched(by pin: Pin, depth: Int) -> Bool { pin.position.covers(depth: depth) && shows(pin.subject) }
     }
 
     /// The path from leaf to anchor, or without a path the chain that was sent. Certificates beside the path come last.

@@ -147,9 +147,7 @@ struct SnippetRule {
         return rules
     }
 
-    func note(of pin: Pin) -> String? {
-        if case .publicKey(let key) = pin.subject { notes[key] } else { nil }
-    }
+    func note(of pin: Pin) -> String? { pin.key.flatMap { notes[$0] } }
 
     /// Adds the keys and requests of files as backup pins.
     mutating func addBackups(of files: [PinListing]) {

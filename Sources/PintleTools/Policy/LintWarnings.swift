@@ -85,7 +85,7 @@ struct LintWarnings {
     /// Warns of a fingerprint without a position if it is not known to be an authority's.
     private mutating func lookForLeafCertificates(in host: PinnedHost, _ index: Int) {
         guard host.enforcement == .enforce, !host.pins.isEmpty,
-            host.pins.allSatisfy({ $0.isFingerprint && $0.position != .ca })
+            host.pins.allSatisfy({ $0.fingerprint != nil && $0.position != .ca })
         else { return }
         let isKnown = host.pins.contains { pin in
             guard pin.position == .any else { return false }
@@ -186,10 +186,6 @@ struct LintWarnings {
 }
 
 extension Pin {
-    fileprivate var isFingerprint: Bool {
-        if case .certificate = subject { true } else { false }
-    }
-
     fileprivate var isPlaceholder: Bool {
         switch subject {
         case .publicKey(let pin): pin.isPlaceholder

@@ -52,7 +52,7 @@ enum EnvoyExport {
             if rule.anchors.includesSystem {
                 json.member("filename", systemRoots)
             } else {
-                let pem = rule.anchors.certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
+                let pem = rule.anchors.certificates.map(\.pem)
                 json.member("inline_string", pem.joined())
             }
         }

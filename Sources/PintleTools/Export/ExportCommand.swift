@@ -116,7 +116,7 @@ struct ExportCommand {
         }
         if let path = invocation.arguments[.debugRoots] {
             let certificates = try invocation.certificates(in: path)
-            settings.debugRoots = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
+            settings.debugRoots = certificates.map(\.pem)
         }
         return settings
     }

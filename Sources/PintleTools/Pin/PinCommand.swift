@@ -198,7 +198,7 @@ struct PinCommand {
             let certificates = listings.flatMap(\.entries).filter { $0.position != "extra" }.compactMap(
                 \.item.certificate)
             guard !certificates.isEmpty else { throw .usage("--as pem needs a server or a certificate", of: .pin) }
-            let text = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }.joined()
+            let text = certificates.map(\.pem).joined()
             try invocation.deliver(snippet: String(text.dropLast()))
             return .fine
         }

@@ -286,7 +286,6 @@ struct CheckReport {
     }
 
     private func addNames(of certificate: Certificate, to report: inout Report) {
-        let names = (certificate.subjectAlternativeNames ?? []).map(\.description)
-        report.fact("names", .names(names.isEmpty ? ["(none)"] : names))
+        report.fact("names", .names(certificate.names.isEmpty ? ["(none)"] : certificate.names))
     }
 }

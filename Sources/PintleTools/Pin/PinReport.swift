@@ -63,8 +63,7 @@ struct PinReport {
         if let certificate = entry.item.certificate {
             report.fact("cert", "\(certificate.fingerprint)")
             report.fact("valid", ValidityText.period(certificate.validity, now: now))
-            let names = (certificate.subjectAlternativeNames ?? []).map(\.description)
-            if !names.isEmpty { report.fact("names", .names(names)) }
+            if !certificate.names.isEmpty { report.fact("names", .names(certificate.names)) }
         }
         if let remark = entry.remark { report.fact("note", "\(remark)") }
     }

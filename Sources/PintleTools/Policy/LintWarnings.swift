@@ -137,7 +137,7 @@ struct LintWarnings {
             }
             return
         }
-        let day = Self.day(date)
+        let day = ValidityText.day(date)
         let seconds = date.timeIntervalSince(lint.now)
         let path = PolicyPath.rule(index)["expiry"]["after"]
         if seconds <= 0 {
@@ -151,10 +151,6 @@ struct LintWarnings {
                 "expires-soon", path, "pins of \(host) end \(day), in \(Self.days(seconds))",
                 help: "apps released today outlive them; set a date after your slowest user updates")
         }
-    }
-
-    private static func day(_ date: Date) -> Substring {
-        RFC3339.string(from: date).prefix(10)
     }
 
     private static func days(_ seconds: Double) -> String {
@@ -179,7 +175,7 @@ struct LintWarnings {
         for anchor in host.anchors.certificates where anchor.validity.notAfter < lint.now {
             warn(
                 "anchor-expired", .rule(index)["anchors"],
-                "an anchor of \(host) ended \(Self.day(anchor.validity.notAfter)): \(anchor.subject)",
+                "an anchor of \(host) ended \(ValidityText.day(anchor.validity.notAfter)): \(anchor.subject)",
                 help: "export the renewed root")
         }
     }

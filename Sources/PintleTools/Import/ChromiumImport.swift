@@ -92,7 +92,7 @@ struct ChromiumImport {
 
     private func pin(_ name: String, at value: JSONValue) throws(ForeignError) -> PublicKeyPin {
         guard let pin = keys[name] else {
-            let nearest = Spelling.nearest(to: name, among: Array(keys.keys)).map { "; did you mean \($0)?" } ?? ""
+            let nearest = Spelling.suggestion(for: name, among: Array(keys.keys))
             throw ForeignError(
                 "unknown-pin", "the file of keys has no \(name)\(nearest)", at: value.place,
                 hint: "the two files belong together: --keys FILE")

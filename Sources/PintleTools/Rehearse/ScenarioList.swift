@@ -92,7 +92,7 @@ struct ScenarioChoice {
     }
 
     private static func unknown(_ kind: String, _ name: String, among names: [String]) -> ToolError {
-        let meant = Spelling.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+        let meant = Spelling.suggestion(for: name, among: names)
         return .unusable(
             "unknown-\(kind)", "no \(kind) is called \"\(name)\"\(meant)", hint: "see 'pintle rehearse --list'")
     }

@@ -125,7 +125,7 @@ struct ParsedArguments: Sendable {
         } catch {
             switch error {
             case .notAValue(let text):
-                let nearest = Spelling.nearest(to: text, among: option.choices ?? []).map { "; did you mean \($0)?" }
+                let nearest = Spelling.suggestion(for: text, among: option.completions)
                 let list = option.valueList.map { " (\($0))" } ?? ""
                 throw .usage("\"\(text)\" is not a value of --\(option.name)\(nearest)\(list)", of: command)
             case .takes(let values): throw .usage("--\(option.name) takes \(values)", of: command)
@@ -142,7 +142,7 @@ struct ParsedArguments: Sendable {
 
     private static func unknown(_ option: String, of command: Command) -> ToolError {
         let known = command.options.map { "--\($0.name)" }
-        let nearest = Spelling.nearest(to: option, among: known).map { "; did you mean \($0)?" } ?? ""
+        let nearest = Spelling.suggestion(for: option, among: known)
         return .usage("unknown option \(option) for '\(command.name)'\(nearest)", of: command, code: "unknown-option")
     }
 
@@ -153,7 +153,7 @@ struct ParsedArguments: Sendable {
         }
         for (argument, word) in zip(command.arguments, positionals) where !argument.words.isEmpty {
             guard !argument.words.contains(word) else { continue }
-            let nearest = Spelling.nearest(to: word, among: argument.words).map { "; did you mean \($0)?" } ?? ""
+            let nearest = Spelling.suggestion(for: word, among: argument.words)
             let list = argument.words.joined(separator: ", ")
             throw .usage("\"\(word)\" is not a value of \(argument.name)\(nearest) (values: \(list))", of: command)
         }

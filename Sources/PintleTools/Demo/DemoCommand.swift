@@ -24,7 +24,7 @@ extension Command {
             (.unusable, "the servers could not be started"),
         ],
         articles: [.decisions],
-        run: { invocation throws(ToolError) in try DemoCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try DemoCommand(invocation: invocation).run() }
     )
 }
 
@@ -35,11 +35,7 @@ extension OptionSpecification {
 
 /// `pintle demo`
 struct DemoCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let interrupts = Interrupts()

@@ -56,7 +56,7 @@ extension Command {
             ]),
         ],
         articles: [.exports, .android],
-        run: { invocation throws(ToolError) in try ExportCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try ExportCommand(invocation: invocation).run() }
     )
 }
 
@@ -77,11 +77,7 @@ extension OptionSpecification {
 
 /// `pintle export --to FORMAT POLICY`
 struct ExportCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let format = invocation.arguments[.to]

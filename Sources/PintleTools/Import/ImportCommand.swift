@@ -43,7 +43,7 @@ extension Command {
             ])
         ],
         articles: [.exports],
-        run: { invocation throws(ToolError) in try ImportCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try ImportCommand(invocation: invocation).run() }
     )
 }
 
@@ -59,13 +59,9 @@ extension OptionSpecification {
 
 /// `pintle import --from FORMAT FILE`
 struct ImportCommand {
-    private let invocation: Invocation
-    private let path: String
+    let invocation: Invocation
 
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-        path = invocation.arguments.positionals.first ?? "-"
-    }
+    private var path: String { invocation.arguments.positionals.first ?? "-" }
 
     func run() throws(ToolError) -> ExitCode {
         guard let format = invocation.arguments[.from] else {

@@ -34,17 +34,13 @@ extension Command {
                 ])
         ],
         articles: [.policyFile, .signedUpdates, .reports],
-        run: { invocation throws(ToolError) in try InspectCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try InspectCommand(invocation: invocation).run() }
     )
 }
 
 /// `pintle inspect FILE`
 struct InspectCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let path = invocation.arguments.positionals[0]

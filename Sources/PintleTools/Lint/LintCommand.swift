@@ -78,7 +78,7 @@ extension Command {
             ]),
         ],
         articles: [.policyProblems, .policyFile, .publicAuthorities, .continuousIntegration],
-        run: { invocation throws(ToolError) in try LintCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try LintCommand(invocation: invocation).run() }
     )
 }
 
@@ -106,11 +106,7 @@ extension OptionSpecification {
 
 /// `pintle lint POLICY`
 struct LintCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         var lint = PolicyLint(at: invocation.now)

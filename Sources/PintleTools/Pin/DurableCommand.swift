@@ -3,12 +3,8 @@ internal import PintleOpenSSL
 
 /// `pintle pin HOST --durable` and `pintle pin --authority NAME`
 struct DurableCommand {
-    private let invocation: Invocation
+    let invocation: Invocation
     private var arguments: ParsedArguments { invocation.arguments }
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
 
     func run() throws(ToolError) -> ExitCode {
         let file = try FamilyFile.read(invocation)

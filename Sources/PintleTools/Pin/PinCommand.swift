@@ -99,7 +99,7 @@ extension Command {
                     ])),
         ],
         articles: [.choosingPins, .publicAuthorities, .exports],
-        run: { invocation throws(ToolError) in try PinCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try PinCommand(invocation: invocation).run() }
     )
 }
 
@@ -118,15 +118,11 @@ extension OptionSpecification {
 
 /// `pintle pin SOURCE...`
 struct PinCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         if invocation.arguments.has(.durable) || invocation.arguments.has(.authority) {
-            return try DurableCommand(invocation).run()
+            return try DurableCommand(invocation: invocation).run()
         }
         guard !invocation.arguments.positionals.isEmpty else {
             throw .usage("SOURCE is missing", of: .pin, code: "missing-argument")

@@ -73,7 +73,7 @@ extension Command {
                     """)),
         ],
         articles: [.planningRotations],
-        run: { invocation throws(ToolError) in try PlanCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try PlanCommand(invocation: invocation).run() }
     )
 }
 
@@ -87,11 +87,7 @@ extension OptionSpecification {
 
 /// `pintle plan PLAN`
 struct PlanCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let arguments = invocation.arguments

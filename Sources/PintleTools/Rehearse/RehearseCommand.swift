@@ -111,7 +111,7 @@ extension Command {
                 ])
         ],
         articles: [.rehearsing, .testingOnADevice],
-        run: { invocation throws(ToolError) in try RehearseCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try RehearseCommand(invocation: invocation).run() }
     )
 }
 
@@ -172,14 +172,10 @@ enum ResolveMeans: String, CaseIterable {
 
 /// `pintle rehearse -- CLIENT...`
 struct RehearseCommand {
-    private let invocation: Invocation
+    let invocation: Invocation
 
     private var arguments: ParsedArguments { invocation.arguments }
     private var console: Console { invocation.console }
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
 
     func run() throws(ToolError) -> ExitCode {
         if arguments.has(.list) {

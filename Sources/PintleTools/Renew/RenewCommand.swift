@@ -76,7 +76,7 @@ extension Command {
                     ])),
         ],
         articles: [.signedUpdates, .planningRotations],
-        run: { invocation throws(ToolError) in try RenewCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try RenewCommand(invocation: invocation).run() }
     )
 }
 
@@ -93,11 +93,7 @@ extension OptionSpecification {
 
 /// `pintle renew POLICY -o NEXT`
 struct RenewCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let arguments = invocation.arguments

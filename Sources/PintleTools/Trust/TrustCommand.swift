@@ -89,7 +89,7 @@ extension Command {
                 ]),
         ],
         articles: [.userDecisions],
-        run: { invocation throws(ToolError) in try TrustCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try TrustCommand(invocation: invocation).run() }
     )
 }
 
@@ -120,13 +120,9 @@ struct TrustCommand {
         case list, approve, revoke, export
     }
 
-    private let invocation: Invocation
+    let invocation: Invocation
     private var arguments: ParsedArguments { invocation.arguments }
     private var console: Console { invocation.console }
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
 
     func run() throws(ToolError) -> ExitCode {
         let action = Action(rawValue: arguments.positionals[0]) ?? .list

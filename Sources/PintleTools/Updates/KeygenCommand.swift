@@ -31,7 +31,7 @@ extension Command {
             ])
         ],
         articles: [.signedUpdates],
-        run: { invocation throws(ToolError) in try KeygenCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try KeygenCommand(invocation: invocation).run() }
     )
 }
 
@@ -43,11 +43,7 @@ extension OptionSpecification {
 
 /// `pintle keygen --out FILE`
 struct KeygenCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let path = invocation.arguments[.keyOut]

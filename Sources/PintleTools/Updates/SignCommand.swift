@@ -45,7 +45,7 @@ extension Command {
                 ])
         ],
         articles: [.signedUpdates],
-        run: { invocation throws(ToolError) in try SignCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try SignCommand(invocation: invocation).run() }
     )
 }
 
@@ -69,11 +69,7 @@ extension OptionSpecification {
 
 /// `pintle sign --key K --version N --expires T POLICY -o OUT`
 struct SignCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let arguments = invocation.arguments

@@ -48,7 +48,7 @@ extension Command {
             ])
         ],
         articles: [.signedUpdates],
-        run: { invocation throws(ToolError) in try VerifyCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try VerifyCommand(invocation: invocation).run() }
     )
 }
 
@@ -67,11 +67,7 @@ extension OptionSpecification {
 
 /// `pintle verify --trusted PUB UPDATE`
 struct VerifyCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let trust = try trust()

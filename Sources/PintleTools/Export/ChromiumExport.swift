@@ -19,7 +19,8 @@ enum ChromiumExport {
                 json.member("static_spki_hashes", set.rules.first?.keys.compactMap { names[$0] })
                 json.member("report_uri", set.rules.first?.reportTo.first)
             }
-            json.objects("entries", sets.flatMap { set in set.rules.map { (set: set.name, rule: $0) } }) { json, entry in
+            let entries = sets.flatMap { set in set.rules.map { (set: set.name, rule: $0) } }
+            json.objects("entries", entries) { json, entry in
                 json.member("name", entry.rule.host.description)
                 if entry.rule.includesSubdomains { json.member("include_subdomains", true) }
                 json.member("pins", entry.set)

@@ -158,7 +158,7 @@ struct LiveLint {
         guard let host = findings.host, let rule = findings.rule?.index else { return [] }
         let path = findings.positions.onPath
         var entries: [LintEntry] = []
-        let inUse = host.pins.filter { pin in path.indices.contains { path[$0].isMatched(by: pin, depth: $0) } }
+        let inUse = host.pins.filter(path.isMatched)
         let families = Set(
             path.compactMap { $0.certificate.flatMap { judge.families.family(ofRoot: $0.publicKeyPin)?.id } })
         // A rule with a family: the authority has several roots, and a path has one of them.
@@ -169,9 +169,7 @@ struct LiveLint {
             return judge.families.family(ofRoot: key).map { durable.contains($0.id) } ?? false
         }
         if inUse.isEmpty {
-            let matched = host.backupPins.filter { pin in
-                path.indices.contains { path[$0].isMatched(by: pin, depth: $0) }
-            }
+            let matched = host.backupPins.filter(path.isMatched)
             if matched.allSatisfy(isRootOfFamily) { return sharedAuthorityEntries(findings, host, path, rule) }
             entries.append(
                 entry(
@@ -219,7 +217,7 @@ struct LiveLint {
         else { return nil }
         // The lint of the file judges pins of public roots. Audits would repeat that of every server, for ever.
         let isUnknown = pins.contains { pin in
-            path.indices.contains { path[$0].isMatched(by: pin, depth: $0) }
+            path.isMatched(by: pin)
                 && judge.families.family(of: pin) == nil && authorities.name(pinnedBy: pin) == nil
         }
         guard isUnknown else { return nil }

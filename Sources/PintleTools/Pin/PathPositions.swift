@@ -75,3 +75,8 @@ struct PathPositions {
         return certificate.isCA && certificate.isSelfIssued
     }
 }
+
+extension [PathPositions.Place] {
+    /// Returns whether the pin matches a certificate of the path, which begins with the leaf.
+    func isMatched(by pin: Pin) -> Bool { indices.contains { self[$0].isMatched(by: pin, depth: $0) } }
+}

@@ -94,14 +94,13 @@ struct DemoCommand {
 
     private func close(after duration: Duration, folder: DemoFolder?) {
         let console = invocation.console
-        let tenths = Int((duration / .milliseconds(100)).rounded())
         console.print()
         if let folder {
             console.print("kept: \(folder.path)")
             for line in folder.suggestions { console.print("  " + line) }
         }
         console.print(
-            "done in \(tenths / 10).\(tenths % 10) s. Try your own: pintle pin HOST, then pintle rehearse -- YOUR CLIENT"
+            "done in \(ValidityText.seconds(duration)). Try your own: pintle pin HOST, then pintle rehearse -- YOUR CLIENT"
         )
     }
 

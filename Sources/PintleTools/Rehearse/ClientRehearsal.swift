@@ -263,13 +263,8 @@ struct RehearsalTiming {
             "time-out \(Outcome.seconds(limit.first))" + (isMeasured ? ", for a client that starts slowly" : "")
                 + (limit.seconds > limit.first
                     ? ", later \(Outcome.seconds(limit.seconds)) for a client that became slower" : ""))
-        if let withoutHold { parts.append("\(Self.seconds(withoutHold)) without the group hold") }
+        if let withoutHold { parts.append("\(ValidityText.seconds(withoutHold)) without the group hold") }
         return parts.joined(separator: "; ")
     }
 
-    /// Returns seconds with one decimal.
-    static func seconds(_ duration: Duration) -> String {
-        let tenths = Int((duration / .milliseconds(100)).rounded())
-        return "\(tenths / 10).\(tenths % 10) s"
-    }
 }

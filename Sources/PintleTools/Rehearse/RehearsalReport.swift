@@ -62,7 +62,7 @@ struct RehearsalReport {
 
     /// `31 attacks in 14.2 s: 28 as they must be, 2 LET THROUGH, 1 inconclusive`
     var sentence: String {
-        "\(ValidityText.counted(tally.run, "attack")) in \(RehearsalTiming.seconds(duration)): \(tally.sentence)"
+        "\(ValidityText.counted(tally.run, "attack")) in \(ValidityText.seconds(duration)): \(tally.sentence)"
     }
 
     /// Prints the end of the text, or the JSON document, before it writes the requested files. So a file that cannot be

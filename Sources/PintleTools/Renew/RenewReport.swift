@@ -80,7 +80,7 @@ struct RenewReport {
         case .add:
             let by =
                 change.by.map { by in
-                    let day = by <= now ? "at once" : "by \(PlanTime.day(by))"
+                    let day = by <= now ? "at once" : "by \(ValidityText.day(by))"
                     return "; publish it \(day), so that apps have it when the server's certificate ends"
                 } ?? ""
             return "add to \(change.list.rawValue): \(change.because)\(by)"
@@ -89,7 +89,7 @@ struct RenewReport {
             return "move from \(old.rawValue) to \(new.rawValue): \(change.because)"
         case .remove: return "remove from \(change.list.rawValue): \(change.because)"
         case .removeLater:
-            let day = change.from.map(PlanTime.day) ?? "later"
+            let day = change.from.map(ValidityText.day) ?? "later"
             return "keep in \(change.list.rawValue), and remove from \(day) on: \(change.because)"
         }
     }

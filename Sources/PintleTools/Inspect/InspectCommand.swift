@@ -51,11 +51,7 @@ struct InspectCommand {
             let items = try SourceReader.items(in: &input.file)
             let inspection = CertificateInspection(
                 source: path, entries: PinEntry.list(items), now: invocation.now, isVerbose: invocation.isVerbose)
-            if invocation.writesJSON {
-                invocation.console.print(inspection.document)
-            } else {
-                invocation.print(inspection.report)
-            }
+            invocation.print(inspection.report, orJSON: inspection.document)
         }
         return .fine
     }

@@ -46,7 +46,7 @@ struct UpdateInspection {
     }
 
     func show() {
-        if invocation.writesJSON { invocation.console.print(document) } else { invocation.print(report) }
+        invocation.print(report, orJSON: document)
     }
 
     private var version: String {

@@ -141,11 +141,7 @@ struct RenewCommand {
         let report = RenewReport(
             proposal: proposal, findings: findings, servers: survey.servers.count + survey.findings.count,
             file: input.file.name, written: isWritten ? output : nil, now: invocation.now)
-        if invocation.writesJSON {
-            invocation.console.print(report.document)
-        } else {
-            invocation.print(report.report)
-        }
+        invocation.print(report.report, orJSON: report.document)
         if findings.isEmpty { return .fine }
         return findings.allSatisfy(\.isUnreachable) ? .unreachable : .rejected
     }

@@ -178,6 +178,11 @@ struct Invocation {
 
     func print(_ report: Report) { console.print(report, isVerbose: isVerbose) }
 
+    /// Prints a result: the document with `--json`, else the report.
+    func print(_ report: @autoclosure () -> Report, orJSON document: @autoclosure () -> JSONWriter) {
+        if writesJSON { console.print(document()) } else { print(report()) }
+    }
+
     func file(_ path: String, limit: Int = 16 << 20) throws(ToolError) -> InputFile {
         try InputFile(path, limit: limit, standardInput: input)
     }

@@ -81,7 +81,7 @@ struct VerifyCommand {
         let report = VerifyReport(
             outcome: try outcome(verifier, minimum, instant), trust: trust, bundled: bundled, instant: instant,
             invocation: invocation)
-        if invocation.writesJSON { invocation.console.print(report.document) } else { invocation.print(report.report) }
+        invocation.print(report.report, orJSON: report.document)
         if bundled == nil {
             invocation.console.warn("scope and floor were not checked: that needs --bundled POLICY")
         }

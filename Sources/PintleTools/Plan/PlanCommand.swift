@@ -128,8 +128,7 @@ struct PlanCommand {
     /// Reads a policy file that the plan names. Its path is relative to the plan's folder; the paths of its anchors are
     /// relative to the policy's folder.
     private static func policy(_ name: String, besides plan: String) throws(ToolError) -> PinningPolicy {
-        let folder = plan.lastIndex(of: "/").map { String(plan[...$0]) } ?? ""
-        let path = name.hasPrefix("/") ? name : folder + name
+        let path = PolicyFolder(ofFile: plan).path(of: name)
         let bytes: [UInt8]
         do {
             bytes = try RegularFile.content(path, limit: PlanLimits.policyFileSize)
@@ -137,10 +136,7 @@ struct PlanCommand {
             throw .unusable(error.id, "the policy \(error)", hint: error.help)
         }
         do {
-            return try PinningPolicy(
-                json: bytes,
-                resolvingFile: { anchor throws(FileError) in try PolicyFolder(ofFile: path).content(of: anchor) },
-                isPublicSuffix: PublicSuffixList.contains)
+            return try PinningPolicy(bytes, ofFile: path)
         } catch {
             throw ToolError(error, file: path)
         }

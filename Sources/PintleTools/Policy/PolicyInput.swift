@@ -96,6 +96,16 @@ extension ToolError {
 }
 
 extension PinningPolicy {
+    /// Reads a policy with the anchors that it names.
+    ///
+    /// - Parameter path: the policy's file; the paths of its anchors are relative to its folder.
+    init(_ bytes: [UInt8], ofFile path: String) throws(PolicyError) {
+        let folder = PolicyFolder(ofFile: path)
+        try self.init(
+            json: bytes, resolvingFile: { name throws(FileError) in try folder.content(of: name) },
+            isPublicSuffix: PublicSuffixList.contains)
+    }
+
     /// Returns a policy without rules: only the path decides.
     static func withoutRules() throws(ToolError) -> PinningPolicy {
         do {

@@ -160,20 +160,17 @@ struct RenewCommand {
         guard let root = try? JSONDocument.policy(policy.bytes).root, let rules = root["hosts"]?.elements else {
             return []
         }
-        let folder = policy.path.lastIndex(of: "/").map { String(policy.path[...$0]) } ?? ""
+        let folder = PolicyFolder(ofFile: policy.path)
         return rules.flatMap { rule in
             let names = rule["anchors"]?["include"]?.elements?.compactMap(\.string) ?? []
-            return names.filter { !$0.hasPrefix("-----BEGIN") }.map { $0.hasPrefix("/") ? $0 : folder + $0 }
+            return names.filter { !$0.hasPrefix("-----BEGIN") }.map(folder.path)
         }
     }
 
     /// Reads the proposal as its users will: the paths of its anchors are relative to its own folder.
     private static func read(_ bytes: [UInt8], besides path: String) throws(ToolError) -> PinningPolicy {
         do {
-            return try PinningPolicy(
-                json: bytes,
-                resolvingFile: { anchor throws(FileError) in try PolicyFolder(ofFile: path).content(of: anchor) },
-                isPublicSuffix: PublicSuffixList.contains)
+            return try PinningPolicy(bytes, ofFile: path)
         } catch {
             var error = ToolError(error, file: path)
             error.hint = "write the proposal into the folder of the policy, where its anchors are"

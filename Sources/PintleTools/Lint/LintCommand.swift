@@ -109,16 +109,12 @@ struct LintCommand {
     let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
-        var lint = PolicyLint(at: invocation.now)
-        if let seconds = invocation.arguments[.expiresWithin] { lint.expiresWithin = seconds }
         let allowances = LintAllowances(names: invocation.arguments[.allow])
         let input = try PolicyInput(invocation.arguments.positionals[0], invocation)
-        lint.resolvingFile = { path in try input.anchorFile(path) }
-        lint.isPublicSuffix = PublicSuffixList.contains
         let authorities = PublicAuthorities(environment: invocation.environment)
-        lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
         let families = try FamilyFile.read(invocation)
-        lint.families = families.families
+        var lint = input.lint(families.families, authorities, at: invocation.now)
+        if let seconds = invocation.arguments[.expiresWithin] { lint.expiresWithin = seconds }
         let report = lint.report(on: input.file.bytes)
         var entries = report.findings.map { LintEntry($0) }
         let servers = try look(report.policy, input.file, authorities, families.families, &entries)

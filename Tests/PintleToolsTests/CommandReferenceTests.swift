@@ -136,7 +136,7 @@ struct CommandReferenceTests {
         let page = try #require(CommandReference.files(.man).first { $0.name == "pintle-\(name).1" })
         for option in command.options {
             #expect(page.content.contains("\\fB\(ManPage.escaped("--\(option.name)"))"), "--\(option.name)")
-            for word in option.choices ?? [] { #expect(page.content.contains(ManPage.escaped(word)), "\(word)") }
+            for word in option.completions { #expect(page.content.contains(ManPage.escaped(word)), "\(word)") }
         }
     }
 

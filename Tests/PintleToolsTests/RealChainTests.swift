@@ -61,9 +61,7 @@ struct RealChainTests {
         var accepted: [String] = []
         for other in Self.sites {
             let endpoint = ServerEndpoint(host: try ServerName(other))
-            let rule = DurableRule(
-                endpoint: endpoint, id: family.id, name: family.name, families: [family], sources: [], advice: [],
-                seen: [])
+            let rule = DurableRule(endpoint: endpoint, authority: .init(family), seen: [])
             let text = try Snippet.policy.text(of: [rule.snippet(for: endpoint, files: [])])
             let decision = try Self.evaluation(try PinningPolicy(json: Array(text.utf8)), other).decision
             #expect(decision.reason == (decision.isTrusted ? "pin-matched" : "pin-mismatch"))

@@ -72,10 +72,12 @@ struct TextTests {
     @Test(
         "The tool suggests the nearest word if it is near enough",
         arguments: [
-            ("pni", "pin"), ("--polcy", "--policy"), ("chekc", "check"), ("xyz", nil), ("--connectto", "--connect-to"),
+            ("pni", "; did you mean pin?"), ("--polcy", "; did you mean --policy?"), ("chekc", "; did you mean check?"),
+            ("xyz", ""), ("--connectto", "; did you mean --connect-to?"),
         ])
-    func nearest(text: String, expected: String?) {
-        #expect(Spelling.nearest(to: text, among: ["pin", "check", "lint", "--policy", "--connect-to"]) == expected)
+    func nearest(text: String, expected: String) {
+        let words = ["pin", "check", "lint", "--policy", "--connect-to"]
+        #expect(Spelling.suggestion(for: text, among: words) == expected)
     }
 
     @Test("Splitting into lines needs bounded memory", arguments: [1, 2, 3, 7, 65_536])

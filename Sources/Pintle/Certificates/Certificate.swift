@@ -74,6 +74,9 @@ public struct Certificate: Sendable {
         self.extensions = extensions
     }
 
+    /// The certificate as a PEM block.
+    package var pem: String { PEMBlock.text(label: "CERTIFICATE", bytes: der) }
+
     /// The DER of the SubjectPublicKeyInfo. A public-key pin is its hash.
     public var subjectPublicKeyInfo: ArraySlice<UInt8> { der[layout.subjectPublicKeyInfo.range] }
 

@@ -7,7 +7,7 @@ public enum PinPosition: String, Sendable, Hashable, CaseIterable {
     /// Any certificate above the leaf.
     case ca
 
-    func covers(depth: Int) -> Bool {
+    package func covers(depth: Int) -> Bool {
         switch self {
         case .any: true
         case .leaf: depth == 0
@@ -35,6 +35,18 @@ public struct Pin: Sendable, Hashable {
     public init(_ subject: Subject, at position: PinPosition = .any) {
         self.subject = subject
         self.position = position
+    }
+}
+
+extension Pin {
+    /// The pinned key; `nil` for a pin of a certificate.
+    package var key: PublicKeyPin? {
+        if case .publicKey(let key) = subject { key } else { nil }
+    }
+
+    /// The fingerprint of the pinned certificate; `nil` for a pin of a key.
+    package var fingerprint: CertificatePin? {
+        if case .certificate(let fingerprint) = subject { fingerprint } else { nil }
     }
 }
 

@@ -78,12 +78,7 @@ extension PinningPolicy {
     /// Returns the first rule that pins one of these keys. It is another rule than the one that decided, because none of
     /// that rule's pins is on the path.
     fileprivate func rule(pinning served: [PublicKeyPin]) -> NearestMiss? {
-        func firstKey(of pins: [Pin]) -> PublicKeyPin? {
-            for pin in pins {
-                if case .publicKey(let key) = pin.subject, served.contains(key) { return key }
-            }
-            return nil
-        }
+        func firstKey(of pins: [Pin]) -> PublicKeyPin? { pins.lazy.compactMap(\.key).first(where: served.contains) }
         for index in hosts.indices {
             guard let pin = firstKey(of: hosts[index].pins) ?? firstKey(of: hosts[index].backupPins) else { continue }
             let (host, port) = (hosts[index].host, hosts[index].port)

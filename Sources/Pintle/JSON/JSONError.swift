@@ -50,6 +50,11 @@ package struct JSONPlace: Sendable, Hashable, Comparable {
     package let line: Int
     package let column: Int
 
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
     package static func < (left: JSONPlace, right: JSONPlace) -> Bool {
         (left.line, left.column) < (right.line, right.column)
     }

@@ -42,6 +42,17 @@ package struct JSONWriter: Sendable {
         return json
     }
 
+    /// Returns an indented document with an array of objects. The closure writes the members of each.
+    package static func document<Elements: Sequence>(
+        listing elements: Elements, _ write: (inout JSONWriter, Elements.Element) throws -> Void
+    ) rethrows -> JSONWriter {
+        var json = JSONWriter(.pretty)
+        try json.array { json in
+            for element in elements { try json.object { try write(&$0, element) } }
+        }
+        return json
+    }
+
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     // MARK: Values

@@ -27,8 +27,8 @@ struct PinSet: Sendable {
     }
 
     private func firstMatch(in path: ValidatedPath, from start: Int) -> PinMatch? {
-        let hasKeys = contains { if case .publicKey = $0.subject { true } else { false } }
-        let hasCertificates = contains { if case .certificate = $0.subject { true } else { false } }
+        let hasKeys = contains { $0.key != nil }
+        let hasCertificates = contains { $0.fingerprint != nil }
         for depth in (0..<path.count).dropFirst(start) {
             // A certificate whose key cannot be read matches no public-key pin, and does not prevent other certificates
             // from matching.

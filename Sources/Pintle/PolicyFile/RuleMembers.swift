@@ -112,7 +112,7 @@ extension PinnedHost {
             if anchors == .system { return }
             json.object(name) {
                 if !anchors.certificates.isEmpty {
-                    let texts = anchors.certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
+                    let texts = anchors.certificates.map(\.pem)
                     $0.member("include", texts)
                 }
                 if anchors.includesSystem { $0.member("system", true) }

@@ -42,9 +42,11 @@ package struct PolicyFolder: Sendable {
         path = policy.lastIndex(of: "/").map { String(policy[...$0]) } ?? ""
     }
 
+    /// Returns the path of a file that the policy names.
+    package func path(of name: String) -> String { name.hasPrefix("/") ? name : path + name }
+
     /// Returns the content of a file that the policy names.
     package func content(of name: String) throws(FileError) -> [UInt8] {
-        try RegularFile.content(
-            name.hasPrefix("/") ? name : path + name, limit: CertificateFiles.maximumSize)
+        try RegularFile.content(path(of: name), limit: CertificateFiles.maximumSize)
     }
 }

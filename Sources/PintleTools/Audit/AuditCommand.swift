@@ -77,7 +77,7 @@ extension Command {
         ],
         sections: [.servers, .ending, .results, .auditJSON],
         articles: [.continuousIntegration, .publicAuthorities, .decisions],
-        run: { invocation throws(ToolError) in try AuditCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try AuditCommand(invocation: invocation).run() }
     )
 }
 
@@ -189,13 +189,9 @@ enum RequiredProperty: String, CaseIterable {
 
 /// `pintle audit POLICY|HOST...`
 struct AuditCommand {
-    private let invocation: Invocation
+    let invocation: Invocation
 
     private var arguments: ParsedArguments { invocation.arguments }
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
 
     func run() throws(ToolError) -> ExitCode { try AuditRun(invocation, try request()).run() }
 

@@ -35,7 +35,7 @@ struct AuditRecordWriter {
                 json.member("nearestMiss", findings.decision.mismatch?.nearestMiss)
             }
             json.member("backup", findings.backupState?.rawValue)
-            json.member("pinsEnd", findings.host?.expiry.date.map(RFC3339.string))
+            json.member("pinsEnd", findings.host?.expiry.date)
             if let end = findings.firstEnd {
                 json.member("certificateEnds", end.date)
                 json.member("certificateEndsAt", end.position)
@@ -114,8 +114,8 @@ struct AuditRecordWriter {
             json.member("issuer", (place.certificate?.issuer.description).map(shortened))
             json.member("spkiPin", place.certificate?.publicKeyPin.description)
             json.member("certificateSHA256", fingerprint.description)
-            json.member("notBefore", place.certificate.map { RFC3339.string(from: $0.validity.notBefore) })
-            json.member("notAfter", place.certificate.map { RFC3339.string(from: $0.validity.notAfter) })
+            json.member("notBefore", place.certificate?.validity.notBefore)
+            json.member("notAfter", place.certificate?.validity.notAfter)
             json.member("sent", place.isSent)
             json.member("onPath", place.isOnPath)
         }

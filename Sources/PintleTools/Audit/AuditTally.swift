@@ -103,7 +103,7 @@ struct AuditTally {
         if let firstEnd {
             json.object("firstEnd") { json in
                 json.member("server", firstEnd.server.description)
-                json.member("certificateEnds", RFC3339.string(from: firstEnd.date))
+                json.member("certificateEnds", firstEnd.date)
             }
         }
     }

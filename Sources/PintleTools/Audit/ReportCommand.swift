@@ -52,7 +52,7 @@ extension Command {
             ]),
         ],
         articles: [.continuousIntegration],
-        run: { invocation throws(ToolError) in try ReportCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try ReportCommand(invocation: invocation).run() }
     )
 }
 
@@ -62,11 +62,7 @@ extension OptionSpecification {
 
 /// `pintle report RESULTS...`
 struct ReportCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let (arguments, console) = (invocation.arguments, invocation.console)

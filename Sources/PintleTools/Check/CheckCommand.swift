@@ -49,7 +49,7 @@ extension Command {
         ],
         sections: [.asking, .checkJSON],
         articles: [.decisions, .userDecisions],
-        run: { invocation throws(ToolError) in try CheckCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try CheckCommand(invocation: invocation).run() }
     )
 }
 
@@ -119,14 +119,10 @@ extension OptionSpecification {
 
 /// `pintle check URL --policy P`
 struct CheckCommand {
-    private let invocation: Invocation
+    let invocation: Invocation
 
     private var arguments: ParsedArguments { invocation.arguments }
     private var console: Console { invocation.console }
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
 
     func run() throws(ToolError) -> ExitCode {
         let endpoint = try HostArgument.endpoint(arguments.positionals[0])

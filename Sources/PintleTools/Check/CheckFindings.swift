@@ -35,11 +35,15 @@ extension CheckFindings {
                 json.member("nearestMiss", decision.mismatch?.nearestMiss)
             }
             json.member("configuredPins", ((host?.pins ?? []) + (host?.backupPins ?? [])).map(\.description))
-            json.array("presentedCertificates", positions.sent) { json, place in place.write(to: &json) }
-            json.array("validatedPath", positions.onPath) { json, place in place.write(to: &json) }
+            json.objects("presentedCertificates", positions.sent) { json, place in place.write(to: &json) }
+            json.objects("validatedPath", positions.onPath) { json, place in place.write(to: &json) }
             writeApprovals(to: &json)
             if !backupsInUse.isEmpty {
-                json.array("backupsInUse", backupsInUse) { json, use in use.write(to: &json) }
+                json.objects("backupsInUse", backupsInUse) { json, use in
+                    json.member("pin", use.pin.description)
+                    json.member("position", use.position)
+                    json.member("depth", use.depth)
+                }
             }
             writeHandshake(to: &json)
         }
@@ -55,8 +59,7 @@ extension CheckFindings {
     /// Writes the approvals of this server: the one that decided, or the one that has ended.
     private func writeApprovals(to json: inout JSONWriter) {
         func write(_ key: String, _ approval: TrustApproval) {
-            json.key(key)
-            ApprovalText.write(approval, at: instant, to: &json)
+            json.object(key) { ApprovalText.write(approval, at: instant, to: &$0) }
         }
         switch decision {
         case .trusted(.userApproved(let approval)): write("approval", approval)
@@ -95,14 +98,12 @@ extension PathPositions.Place {
     /// Writes `{position, subject, issuer, certificateSHA256, spkiPin, notAfter}`; only the hash for a certificate that
     /// cannot be read.
     func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.member("position", position)
-            json.member("subject", certificate?.subject.description)
-            json.member("issuer", certificate?.issuer.description)
-            json.member("certificateSHA256", CertificatePin(certificate: der).description)
-            json.member("spkiPin", certificate?.publicKeyPin.description)
-            json.member("notAfter", certificate.map { RFC3339.string(from: $0.validity.notAfter) })
-        }
+        json.member("position", position)
+        json.member("subject", certificate?.subject.description)
+        json.member("issuer", certificate?.issuer.description)
+        json.member("certificateSHA256", CertificatePin(certificate: der).description)
+        json.member("spkiPin", certificate?.publicKeyPin.description)
+        json.member("notAfter", certificate?.validity.notAfter)
     }
 }
 
@@ -118,14 +119,6 @@ struct BackupInUse {
         depth.map { "in the live chain at depth \($0): no backup" }
             ?? "sent by the server, not on the path: no backup"
     }
-
-    func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.member("pin", pin.description)
-            json.member("position", position)
-            json.member("depth", depth)
-        }
-    }
 }
 
 extension CheckFindings {
@@ -139,13 +132,4 @@ extension CheckFindings {
     }
 
     var backupsInUse: [BackupInUse] { host?.backupPins.compactMap(use) ?? [] }
-}
-
-extension PathPositions.Place {
-    fileprivate func shows(_ subject: Pin.Subject) -> Bool {
-        switch subject {
-        case .publicKey(let pin): certificate?.publicKeyPin == pin
-        case .certificate(let pin): CertificatePin(certificate: der) == pin
-        }
-    }
 }

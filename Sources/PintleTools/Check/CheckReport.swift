@@ -124,7 +124,7 @@ struct CheckReport {
     private func name(of match: PinMatch) -> String {
         let list = match.isBackup ? findings.host?.backupPins : findings.host?.pins
         let number = (list?.firstIndex(of: match.pin)).map { " \($0 + 1)" } ?? ""
-        let kind = if case .certificate = match.pin.subject { "certificate " } else { "" }
+        let kind = match.pin.key == nil ? "certificate " : ""
         let note = notes?[match.pin].map { " (\($0))" } ?? ""
         return kind + (match.isBackup ? "backup pin" : "pin") + number + note
     }
@@ -180,9 +180,7 @@ struct CheckReport {
     }
 
     private func pinsCertificates(_ mismatch: PinMismatch) -> Bool {
-        (mismatch.pins + mismatch.backupPins).contains { pin in
-            if case .certificate = pin.subject { true } else { false }
-        }
+        (mismatch.pins + mismatch.backupPins).contains { $0.fingerprint != nil }
     }
 
     private func add(_ mismatch: PinMismatch, to report: inout Report) {
@@ -288,7 +286,6 @@ struct CheckReport {
     }
 
     private func addNames(of certificate: Certificate, to report: inout Report) {
-        let names = (certificate.subjectAlternativeNames ?? []).map(\.description)
-        report.fact("names", .names(names.isEmpty ? ["(none)"] : names))
+        report.fact("names", .names(certificate.names.isEmpty ? ["(none)"] : certificate.names))
     }
 }

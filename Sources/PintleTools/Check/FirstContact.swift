@@ -70,9 +70,7 @@ struct FirstContact {
         guard let line = try? reader.next() else { return nil }
         switch line {
         case .tooLong: return "?"
-        case .text(let bytes):
-            let text = String(decoding: bytes, as: UTF8.self)
-            return String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        case .text(let bytes): return String(decoding: bytes, as: UTF8.self).trimmed
         }
     }
 }

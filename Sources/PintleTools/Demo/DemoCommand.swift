@@ -24,22 +24,18 @@ extension Command {
             (.unusable, "the servers could not be started"),
         ],
         articles: [.decisions],
-        run: { invocation throws(ToolError) in try DemoCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try DemoCommand(invocation: invocation).run() }
     )
 }
 
 extension OptionSpecification {
     fileprivate static let keep = OptionSpecification(
-        name: "keep", help: "Leave the certificates and policies in a new folder, and print its name")
+        "keep", help: "Leave the certificates and policies in a new folder, and print its name")
 }
 
 /// `pintle demo`
 struct DemoCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let interrupts = Interrupts()
@@ -98,14 +94,13 @@ struct DemoCommand {
 
     private func close(after duration: Duration, folder: DemoFolder?) {
         let console = invocation.console
-        let tenths = Int((duration / .milliseconds(100)).rounded())
         console.print()
         if let folder {
             console.print("kept: \(folder.path)")
             for line in folder.suggestions { console.print("  " + line) }
         }
         console.print(
-            "done in \(tenths / 10).\(tenths % 10) s. Try your own: pintle pin HOST, then pintle rehearse -- YOUR CLIENT"
+            "done in \(ValidityText.seconds(duration)). Try your own: pintle pin HOST, then pintle rehearse -- YOUR CLIENT"
         )
     }
 

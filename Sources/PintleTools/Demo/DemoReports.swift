@@ -9,32 +9,23 @@ final class DemoReports {
     /// The address in the app's policy.
     static let address = "https://reports.test/pins"
 
-    private let folder: String
+    private let folder: TemporaryDirectory
     private let collector: Identity
     private let anchors: [Certificate]
     private let reporter: PinReporter
 
     init(collector: Identity, anchors: [Certificate], under parent: String) throws(ToolError) {
-        var template = Array("\(parent)/pintle-demo-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else {
-            throw .unusable("unwritable-file", String(cString: strerror(errno)), file: parent)
-        }
-        folder = String(cString: made)
+        folder = try DemoFolder.temporary(under: parent)
         self.collector = collector
         self.anchors = anchors
         var options = ReportOptions()
         options.longestDelay = 0
         do {
             reporter = PinReporter(
-                spool: try ReportSpool(folder: folder), options: options, transport: NoTransport())
+                spool: try ReportSpool(folder: folder.path), options: options, transport: NoTransport())
         } catch {
             throw .unusable("unusable-store", "\(error)")
         }
-    }
-
-    deinit {
-        for name in ["state.json", "state.json.lock", "delivery.lock"] { unlink("\(folder)/\(name)") }
-        rmdir(folder)
     }
 
     /// Plays the story: the app is refused and reports it while the collector is down. An hour later the collector is up,
@@ -43,23 +34,13 @@ final class DemoReports {
     /// - Returns: the reports that were kept and delivered, and whether the result is right.
     func report(_ failure: TrustFailure, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {
         reporter.record(failure)
-        let server: LoopbackTLSServer
-        do {
-            server = try LoopbackTLSServer(collector, handler: { _ in HTTPResponse(status: 204) })
-        } catch {
-            throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
-        }
+        let server = try DemoScene.server(collector) { _ in HTTPResponse(status: 204) }
         let port = server.port
         // The port is free again, so connections to it are refused.
         server.close()
         try deliver(to: port, at: now)
         let (kept, early) = (reporter.waiting, reporter.counts.delivered)
-        let again: LoopbackTLSServer
-        do {
-            again = try LoopbackTLSServer(collector, handler: { _ in HTTPResponse(status: 204) })
-        } catch {
-            throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
-        }
+        let again = try DemoScene.server(collector) { _ in HTTPResponse(status: 204) }
         defer { again.close() }
         for hours in 1...2 { try deliver(to: again.port, at: now.addingTimeInterval(Double(hours) * 3_600)) }
         let late = reporter.counts.delivered

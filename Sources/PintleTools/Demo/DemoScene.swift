@@ -31,12 +31,7 @@ struct DemoScene {
 
     /// Starts the server, connects, and sends the request over the connection if there is one.
     func run(at instant: Date) throws(ToolError) -> DemoResult {
-        let server: LoopbackTLSServer
-        do {
-            server = try LoopbackTLSServer(identity)
-        } catch {
-            throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
-        }
+        let server = try Self.server(identity)
         defer { server.close() }
         let validator = PathValidator(system: SystemAnchors(replacedBy: anchors))
         let loopback = try HostArgument.endpoint("127.0.0.1:\(server.port)")
@@ -52,6 +47,17 @@ struct DemoScene {
             result.aftermath = try aftermath(failure)
         }
         return result
+    }
+
+    /// Starts a server on loopback.
+    static func server(
+        _ identity: Identity, handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }
+    ) throws(ToolError) -> LoopbackTLSServer {
+        do {
+            return try LoopbackTLSServer(identity, handler: handler)
+        } catch {
+            throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
+        }
     }
 
     private func exchange(over connection: TLSConnection) throws(ToolError) {

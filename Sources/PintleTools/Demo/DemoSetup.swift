@@ -179,7 +179,7 @@ struct DemoFolder {
     /// Writes certificates (no keys) and policies into a new folder under `parent`.
     static func write(_ setup: DemoSetup, under parent: String, at now: Date) throws(ToolError) -> DemoFolder {
         var template = Array("\(parent)/pintle-demo-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else { throw failure(parent) }
+        guard let made = mkdtemp(&template) else { throw OutputFile.failure(parent) }
         let folder = DemoFolder(path: String(cString: made))
         try folder.write(Array(setup.authority.certificate.pem.utf8), to: "authority.pem")
         try folder.write(Array(setup.interceptor.certificate.pem.utf8), to: "interceptor.pem")
@@ -195,15 +195,15 @@ struct DemoFolder {
     }
 
     private func write(_ bytes: [UInt8], to name: String) throws(ToolError) {
-        let target = "\(path)/\(name)"
-        let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure(target) }
-        defer { PintleSystem.close(descriptor) }
-        guard ByteSink(descriptor: descriptor).write(bytes) else { throw Self.failure(target) }
+        try OutputFile.create("\(path)/\(name)", mode: 0o600, bytes)
     }
 
-    private static func failure(_ path: String) -> ToolError {
-        let reason = String(cString: strerror(errno))
-        return .unusable("unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path)
+    /// Makes a folder that is removed at the end.
+    static func temporary(under parent: String) throws(ToolError) -> TemporaryDirectory {
+        do {
+            return try TemporaryDirectory(under: parent)
+        } catch {
+            throw .unusable("unwritable-file", "\(error)")
+        }
     }
 }

@@ -1,28 +1,20 @@
 internal import Pintle
 internal import PintleSystem
+internal import PintleTestKit
 internal import PintleUpdates
 
 /// The store of updates in the demonstration's app, in a temporary folder of its own.
 final class DemoUpdates {
-    private let folder: String
+    private let folder: TemporaryDirectory
     private let key: SigningKey
     private let bundled: PinningPolicy
     private var vault: UpdateVault
 
     init(_ bundled: PinningPolicy, under parent: String) throws(ToolError) {
-        var template = Array("\(parent)/pintle-demo-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else {
-            throw .unusable("unwritable-file", String(cString: strerror(errno)), file: parent)
-        }
-        folder = String(cString: made)
+        folder = try DemoFolder.temporary(under: parent)
         key = try SigningKey.generate()
         self.bundled = bundled
-        vault = try Self.open(folder, key, bundled)
-    }
-
-    deinit {
-        for name in ["update.json", "floor.json", "update.json.lock"] { unlink("\(folder)/\(name)") }
-        rmdir(folder)
+        vault = try Self.open(folder.path, key, bundled)
     }
 
     /// The policy in force.
@@ -53,7 +45,7 @@ final class DemoUpdates {
 
     /// Ends and starts the app, so that it knows only the state on the disk.
     func restart() throws(ToolError) {
-        vault = try Self.open(folder, key, bundled)
+        vault = try Self.open(folder.path, key, bundled)
     }
 
     private static func open(

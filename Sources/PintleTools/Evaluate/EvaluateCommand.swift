@@ -64,7 +64,7 @@ extension Command {
                 ]),
         ],
         articles: [.decisions, .policyFile],
-        run: { invocation throws(ToolError) in try EvaluateCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try EvaluateCommand(invocation: invocation).run() }
     )
 }
 
@@ -79,11 +79,7 @@ struct EvaluateCommand {
     /// The longest line in bytes: room for the largest chain, anchors, and a policy.
     static let maximumLineLength = 32 << 20
 
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         var reader = LineReader(invocation.input, limit: Self.maximumLineLength)

@@ -26,15 +26,11 @@ extension JSONWriter {
             json.member("depth", failure.primary.depth)
         }
         guard !failure.detail.isEmpty else { return }
-        array("detail") { json in
-            for finding in failure.detail {
-                json.object { json in
-                    json.member("code", finding.code.rawValue)
-                    json.member("depth", finding.depth)
-                    json.member("raw", finding.platformCode)
-                    json.member("text", finding.text)
-                }
-            }
+        objects("detail", failure.detail) { json, finding in
+            json.member("code", finding.code.rawValue)
+            json.member("depth", finding.depth)
+            json.member("raw", finding.platformCode)
+            json.member("text", finding.text)
         }
     }
 }

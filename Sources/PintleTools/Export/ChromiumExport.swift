@@ -12,29 +12,18 @@ enum ChromiumExport {
             order.append(key)
             names[key] = "Key\(order.count)"
         }
-        let groups = rules.grouped
-        var json = JSONWriter(.pretty)
-        json.object { json in
-            json.array("pinsets") { json in
-                for (index, group) in groups.enumerated() {
-                    guard let rule = group.first else { continue }
-                    json.object { json in
-                        json.member("name", "set\(index + 1)")
-                        json.member("static_spki_hashes", rule.keys.compactMap { names[$0] })
-                        json.member("report_uri", rule.reportTo.first)
-                    }
-                }
+        let sets = rules.grouped.enumerated().map { (name: "set\($0.offset + 1)", rules: $0.element) }
+        let json = JSONWriter.document { json in
+            json.objects("pinsets", sets) { json, set in
+                json.member("name", set.name)
+                json.member("static_spki_hashes", set.rules.first?.keys.compactMap { names[$0] })
+                json.member("report_uri", set.rules.first?.reportTo.first)
             }
-            json.array("entries") { json in
-                for (index, group) in groups.enumerated() {
-                    for rule in group {
-                        json.object { json in
-                            json.member("name", rule.host.description)
-                            if rule.includesSubdomains { json.member("include_subdomains", true) }
-                            json.member("pins", "set\(index + 1)")
-                        }
-                    }
-                }
+            let entries = sets.flatMap { set in set.rules.map { (set: set.name, rule: $0) } }
+            json.objects("entries", entries) { json, entry in
+                json.member("name", entry.rule.host.description)
+                if entry.rule.includesSubdomains { json.member("include_subdomains", true) }
+                json.member("pins", entry.set)
             }
         }
         var lines = ["# \(ExportRemark.text)", "", "PinsListTimestamp", "\(writtenAt)"]

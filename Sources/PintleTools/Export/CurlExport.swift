@@ -15,7 +15,7 @@ enum CurlExport {
                 let name = "roots-\(all.description.prefix(16)).pem"
                 words.append("--cacert \(name)")
                 if !bundles.contains(where: { $0.name == name }) {
-                    let pem = rule.anchors.certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
+                    let pem = rule.anchors.certificates.map(\.pem)
                     bundles.append(ExportedFile(name: name, content: pem.joined()))
                 }
             }

@@ -7,41 +7,32 @@ enum EnvoyExport {
     static let systemRoots = "/etc/ssl/certs/ca-certificates.crt"
 
     static func file(_ rules: [ExportRule]) -> ExportedFile {
-        var json = JSONWriter(.pretty)
-        json.object { json in
-            json.object("static_resources") { json in
-                json.array("clusters", rules) { json, rule in cluster(rule, &json) }
-            }
+        let json = JSONWriter.document { json in
+            json.object("static_resources") { $0.objects("clusters", rules, cluster) }
         }
         return ExportedFile(name: "envoy.json", content: json.text + "\n")
     }
 
-    private static func cluster(_ rule: ExportRule, _ json: inout JSONWriter) {
+    private static func cluster(_ json: inout JSONWriter, _ rule: ExportRule) {
         let name = rule.name
-        json.object { json in
-            json.member("name", name)
-            json.member("type", "LOGICAL_DNS")
-            json.member("connect_timeout", "5s")
-            json.object("load_assignment") { json in
-                json.member("cluster_name", name)
-                json.array("endpoints") { json in
-                    json.object { json in
-                        json.array("lb_endpoints") { json in
-                            json.object { json in
-                                json.object("endpoint") { address(rule, &$0) }
-                            }
-                        }
-                    }
+        json.member("name", name)
+        json.member("type", "LOGICAL_DNS")
+        json.member("connect_timeout", "5s")
+        json.object("load_assignment") { json in
+            json.member("cluster_name", name)
+            json.objects("endpoints", [rule]) { json, rule in
+                json.objects("lb_endpoints", [rule]) { json, rule in
+                    json.object("endpoint") { address(rule, &$0) }
                 }
             }
-            json.object("transport_socket") { json in
-                json.member("name", "envoy.transport_sockets.tls")
-                json.object("typed_config") { json in
-                    json.member("@type", contextType)
-                    if rule.host.ipAddress == nil { json.member("sni", rule.host.description) }
-                    json.object("common_tls_context") { json in
-                        json.object("validation_context") { validation(rule, &$0) }
-                    }
+        }
+        json.object("transport_socket") { json in
+            json.member("name", "envoy.transport_sockets.tls")
+            json.object("typed_config") { json in
+                json.member("@type", contextType)
+                if rule.host.ipAddress == nil { json.member("sni", rule.host.description) }
+                json.object("common_tls_context") { json in
+                    json.object("validation_context") { validation(rule, &$0) }
                 }
             }
         }
@@ -51,7 +42,7 @@ enum EnvoyExport {
         json.object("address") { json in
             json.object("socket_address") { json in
                 json.member("address", rule.host.description)
-                json.member("port_value", Int(rule.port ?? 443))
+                json.member("port_value", rule.port ?? 443)
             }
         }
     }
@@ -61,15 +52,13 @@ enum EnvoyExport {
             if rule.anchors.includesSystem {
                 json.member("filename", systemRoots)
             } else {
-                let pem = rule.anchors.certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
+                let pem = rule.anchors.certificates.map(\.pem)
                 json.member("inline_string", pem.joined())
             }
         }
-        json.array("match_typed_subject_alt_names") { json in
-            json.object { json in
-                json.member("san_type", rule.host.ipAddress == nil ? "DNS" : "IP_ADDRESS")
-                json.object("matcher") { $0.member("exact", rule.host.description) }
-            }
+        json.objects("match_typed_subject_alt_names", [rule.host]) { json, host in
+            json.member("san_type", host.ipAddress == nil ? "DNS" : "IP_ADDRESS")
+            json.object("matcher") { $0.member("exact", host.description) }
         }
         if !rule.keys.isEmpty { json.member("verify_certificate_spki", rule.keys.map(\.base64)) }
         if !rule.fingerprints.isEmpty {

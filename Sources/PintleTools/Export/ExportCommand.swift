@@ -26,6 +26,7 @@ extension Command {
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
         ownOptions: [.to, .output, .strict, .language, .pinsAt, .debugRoots],
+        rules: [.only(.debugRoots, for: ForeignFormat.nsc, of: .to)],
         exitCodes: [
             (.fine, "the files were written, also with losses"),
             (.rejected, "with `--strict`: something would be weaker, and nothing was written"),
@@ -55,7 +56,7 @@ extension Command {
             ]),
         ],
         articles: [.exports, .android],
-        run: { invocation throws(ToolError) in try ExportCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try ExportCommand(invocation: invocation).run() }
     )
 }
 
@@ -76,11 +77,7 @@ extension OptionSpecification {
 
 /// `pintle export --to FORMAT POLICY`
 struct ExportCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let format = invocation.arguments[.to]
@@ -114,9 +111,8 @@ struct ExportCommand {
             settings.language = language
         }
         if let path = invocation.arguments[.debugRoots] {
-            guard format == .nsc else { throw .usage("--debug-anchors is for nsc only", of: .export) }
             let certificates = try invocation.certificates(in: path)
-            settings.debugRoots = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
+            settings.debugRoots = certificates.map(\.pem)
         }
         return settings
     }

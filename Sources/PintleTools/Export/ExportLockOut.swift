@@ -59,8 +59,7 @@ struct ExportLockOut {
         }
         let withoutList = names { rule, host in
             guard plan.format.traits.positions == .leafAndCA else { return false }
-            let inUse = Set(
-                host.pins.map { ExportRule.Entry(subject: $0.subject, position: $0.position(stated: stated)) })
+            let inUse = Set(host.pins.map { Pin($0.subject, at: $0.position(stated: stated)) })
             return Set(rule.pins.map(\.position)).count > 1
                 && Set(rule.pins.filter { inUse.contains($0) }.map(\.position)).count < 2
         }

@@ -44,9 +44,7 @@ struct ExportPlan {
         guard format.traits.positions == .leafAndCA else { return false }
         return policy.hosts.contains { host in
             host.enforcement == .enforce
-                && (host.pins + host.backupPins).contains { pin in
-                    if case .publicKey = pin.subject { pin.position == .any } else { false }
-                }
+                && (host.pins + host.backupPins).contains { $0.key != nil && $0.position == .any }
         }
     }
 
@@ -277,7 +275,7 @@ struct ExportPlan {
     /// Removes pins. Servers are refused as long as other pins are left; if none is left, all are accepted.
     private mutating func drop(
         _ kind: PolicyLoss.Kind, _ reason: String, from rule: inout ExportRule,
-        where isDropped: (ExportRule.Entry) -> Bool
+        where isDropped: (Pin) -> Bool
     ) {
         let kept = rule.pins.filter { !isDropped($0) }
         guard kept.count < rule.pins.count else { return }
@@ -301,9 +299,7 @@ struct ExportPlan {
             lose(
                 .position, .stricter, "pins without a position are taken for those of \(positionless.phrase)\(risk)",
                 rule)
-            for index in rule.pins.indices where rule.pins[index].position == .any {
-                rule.pins[index].position = positionless
-            }
+            rule.pins = rule.pins.map { $0.position == .any ? Pin($0.subject, at: positionless) : $0 }
         }
         switch traits.positions {
         case .anywhere: forgetPositions(&rule)
@@ -323,7 +319,7 @@ struct ExportPlan {
         }
         guard rule.pins.contains(where: { $0.position != .any }) else { return }
         lose(.position, .weaker, "a pin matches anywhere on the path, whatever its position", rule)
-        for index in rule.pins.indices { rule.pins[index].position = .any }
+        rule.pins = rule.pins.map { Pin($0.subject) }
     }
 
     private mutating func limitPinsToLeaf(_ rule: inout ExportRule) {
@@ -332,7 +328,7 @@ struct ExportPlan {
         lose(
             .position, .stricter,
             "pins are compared with the leaf only: if they are authorities', every server is refused", rule)
-        for index in rule.pins.indices { rule.pins[index].position = .leaf }
+        rule.pins = rule.pins.map { Pin($0.subject, at: .leaf) }
     }
 
     // MARK: Rules together

@@ -2,21 +2,6 @@ internal import Pintle
 
 /// A rule as far as a foreign format can express it.
 struct ExportRule {
-    struct Entry: Hashable {
-        let subject: Pin.Subject
-        var position: PinPosition
-
-        /// `nil` for a fingerprint.
-        var key: PublicKeyPin? {
-            if case .publicKey(let key) = subject { key } else { nil }
-        }
-
-        /// `nil` for a key.
-        var fingerprint: CertificatePin? {
-            if case .certificate(let pin) = subject { pin } else { nil }
-        }
-    }
-
     /// The index of the rule in the policy.
     let index: Int
     /// The host, with the port if the rule has one.
@@ -25,7 +10,7 @@ struct ExportRule {
     var port: UInt16?
     var includesSubdomains: Bool
     /// The pins in use, then the backups; no subject twice at one position.
-    var pins: [Entry]
+    var pins: [Pin]
     var requires: PinRequirement
     var expiry: PinExpiry
     var enforcement: Enforcement
@@ -38,7 +23,7 @@ struct ExportRule {
         self.host = host.host
         port = host.port
         includesSubdomains = host.includesSubdomains
-        pins = (host.pins + host.backupPins).map { Entry(subject: $0.subject, position: $0.position) }
+        pins = host.pins + host.backupPins
         requires = host.requires
         expiry = host.expiry
         enforcement = host.enforcement
@@ -91,7 +76,7 @@ extension ExportRule {
     }
 
     struct Terms: Hashable {
-        let pins: [Entry]
+        let pins: [Pin]
         let expiry: PinExpiry
         let anchors: TrustAnchors
         let enforcement: Enforcement

@@ -39,8 +39,7 @@ enum NSCExport {
             lines.append("            <certificates src=\"@raw/\(name)\" />")
             let file = "raw/\(name).pem"
             if !certificates.contains(where: { $0.name == file }) {
-                certificates.append(
-                    ExportedFile(name: file, content: PEMBlock.text(label: "CERTIFICATE", bytes: anchor.der)))
+                certificates.append(ExportedFile(name: file, content: anchor.pem))
             }
         }
         lines.append("        </trust-anchors>")

@@ -143,13 +143,12 @@ struct LossReport {
         let count = losses.count(.weaker)
         guard invocation.arguments.has(.strict), count > 0 else { return false }
         if invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            json.object { json in
+            let document = JSONWriter.document { json in
                 json.member("format", format.rawValue)
                 json.member("refused", true)
                 write(to: &json)
             }
-            invocation.console.print(json)
+            invocation.console.print(document)
             return true
         }
         let what = count == 1 ? "one loss weakens" : "\(count) losses weaken"

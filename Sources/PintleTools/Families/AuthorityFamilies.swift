@@ -46,7 +46,7 @@ struct AuthorityFamilies: Sendable {
         edges.filter { edge in edge.families.contains { families[$0].id == family.id } }
     }
 
-    /// An authority or an edge that a user named.
+    /// An authority, or an edge that gets certificates from several.
     struct Selection: Sendable {
         let id: String
         let name: String
@@ -55,6 +55,16 @@ struct AuthorityFamilies: Sendable {
         let sources: [AuthorityFamily.Quotation]
         /// The sentences in which the edge, or the authority, advises against pins.
         let advice: [AuthorityFamily.Quotation]
+
+        fileprivate init(_ edge: IssuingEdge, _ families: [AuthorityFamily]) {
+            (id, name, self.families) = (edge.id, edge.name, families)
+            (sources, advice) = (edge.sources, edge.advice)
+        }
+
+        init(_ family: AuthorityFamily) {
+            (id, name, families) = (family.id, family.name, [family])
+            (sources, advice) = ([], family.advice)
+        }
     }
 
     /// Returns the authority or edge with this id, name or alias; letter case does not matter.
@@ -63,12 +73,11 @@ struct AuthorityFamilies: Sendable {
             ([id, name] + aliases).contains { $0.lowercased() == word.lowercased() }
         }
         if let family = families.first(where: { matches($0.id, $0.name, $0.aliases) }) {
-            return Selection(id: family.id, name: family.name, families: [family], sources: [], advice: family.advice)
+            return Selection(family)
         }
-        guard let edge = edges.first(where: { matches($0.id, $0.name, $0.aliases) }) else { return nil }
-        return Selection(
-            id: edge.id, name: edge.name, families: edge.families.map { families[$0] }, sources: edge.sources,
-            advice: edge.advice)
+        return edges.first { matches($0.id, $0.name, $0.aliases) }.map { edge in
+            Selection(edge, edge.families.map { families[$0] })
+        }
     }
 
     /// The ids of authorities and edges, in the order of the file.
@@ -99,13 +108,13 @@ extension AuthorityFamilies {
 
     /// Returns the name of the root that has the key of a pin; `nil` for pins of a leaf.
     func rootName(of pin: Pin) -> String? {
-        guard pin.position != .leaf, case .publicKey(let key) = pin.subject else { return nil }
+        guard pin.position != .leaf, let key = pin.key else { return nil }
         return family(ofRoot: key)?.roots.first { $0.pin == key }?.name
     }
 
     /// Returns the family that has the key of a pin as a root or intermediate; `nil` for pins of a leaf.
     func family(of pin: Pin) -> AuthorityFamily? {
-        guard pin.position != .leaf, case .publicKey(let key) = pin.subject else { return nil }
+        guard pin.position != .leaf, let key = pin.key else { return nil }
         return family(ofRoot: key) ?? family(ofIntermediate: key)
     }
 }

@@ -65,7 +65,7 @@ struct FamilyFile {
     func selection(named word: String, of command: Command) throws(ToolError) -> AuthorityFamilies.Selection {
         if let selection = families.selection(named: word) { return selection }
         let known = families.ids
-        let nearest = Spelling.nearest(to: word.lowercased(), among: known).map { "; did you mean \($0)?" } ?? ""
+        let nearest = Spelling.suggestion(for: word.lowercased(), among: known)
         throw .usage(
             "\"\(word)\" is not an authority of the families\(nearest) (known: \(known.joined(separator: ", ")))",
             of: command, code: "unknown-authority")

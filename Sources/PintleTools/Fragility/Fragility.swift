@@ -35,7 +35,7 @@ struct Fragility {
     func write(to json: inout JSONWriter) {
         json.object("fragility") { json in
             json.member("id", id.rawValue)
-            json.member("until", until.map(RFC3339.string))
+            json.member("until", until)
             json.member("because", because)
         }
     }

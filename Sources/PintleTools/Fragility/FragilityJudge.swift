@@ -100,7 +100,7 @@ struct FragilityJudge: Sendable {
             return changing(.root, pins, history, ending)
         }
         if depth > 0 { return intermediate(key, path, pins, history, ending) }
-        if case .certificate = pin.subject {
+        if pin.fingerprint != nil {
             return ending(
                 .fragilePin, "a fingerprint ends with its certificate", "pin the key: pintle pin \(path.endpoint)",
                 false)

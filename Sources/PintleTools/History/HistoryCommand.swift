@@ -72,7 +72,7 @@ extension Command {
                 ]),
         ],
         articles: [.continuousIntegration, .publicAuthorities],
-        run: { invocation throws(ToolError) in try HistoryCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try HistoryCommand(invocation: invocation).run() }
     )
 }
 
@@ -84,11 +84,7 @@ extension OptionSpecification {
 
 /// `pintle history RESULTS...`
 struct HistoryCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let (arguments, console) = (invocation.arguments, invocation.console)

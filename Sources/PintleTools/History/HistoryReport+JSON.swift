@@ -10,8 +10,7 @@ extension HistoryReport {
     /// - Parameter output: called with the pieces of the document, one for each server, so that the whole document is never
     ///   in memory.
     func writeDocument(to output: ([UInt8]) -> Void) {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        let head = JSONWriter.document { json in
             json.member("result", died > 0 ? "died" : "ok")
             json.member("servers", entries.count)
             json.member("results", results)
@@ -25,10 +24,10 @@ extension HistoryReport {
             json.member("anchors", anchors)
         }
         // The members of the list go before the end of the object, "\n}".
-        output(Array(json.bytes.dropLast(2)) + Array(",\n  \"hosts\": [".utf8))
+        output(Array(head.bytes.dropLast(2)) + Array(",\n  \"hosts\": [".utf8))
         for (index, entry) in entries.enumerated() {
             var json = JSONWriter(.compact)
-            Self.write(entry, to: &json)
+            json.object { Self.write(entry, to: &$0) }
             output(Array((index > 0 ? ",\n    " : "\n    ").utf8) + json.bytes)
         }
         output(Array("\n  ]\n}\n".utf8))
@@ -36,31 +35,29 @@ extension HistoryReport {
 
     private static func write(_ entry: HistoryEntry, to json: inout JSONWriter) {
         let history = entry.history
-        json.object { json in
-            json.member("host", entry.server.endpoint.host.description)
-            json.member("port", entry.server.endpoint.port)
-            json.member("connectTo", entry.server.connectTo?.description)
-            json.member("observations", history.observations.count)
-            json.member("proves", history.isConclusive)
-            json.object("counts") { json in
-                json.member("leafKey", entry.leafKeys)
-                json.member("leafCertificate", entry.leafCertificates)
-                json.member("intermediates", entry.intermediates)
-                json.member("root", entry.roots)
-            }
-            json.member("rule", entry.statuses.rule)
-            json.member("isServed", history.isConclusive ? entry.statuses.isServed : nil)
-            write(entry.statuses.pins, to: &json)
-            json.array("changes", entry.changes.suffix(most)) { json, change in write(change, to: &json) }
-            let more = entry.changes.count - most
-            json.member("moreChanges", more > 0 ? more : nil)
-            json.objects("gaps", history.gaps.suffix(most)) { json, gap in
-                json.member("at", gap.instant)
-                json.member("reason", gap.reason)
-            }
-            json.member("moreGaps", history.gaps.count > most ? history.gaps.count - most : nil)
-            writeRenewals(of: history, to: &json)
+        json.member("host", entry.server.endpoint.host.description)
+        json.member("port", entry.server.endpoint.port)
+        json.member("connectTo", entry.server.connectTo?.description)
+        json.member("observations", history.observations.count)
+        json.member("proves", history.isConclusive)
+        json.object("counts") { json in
+            json.member("leafKey", entry.leafKeys)
+            json.member("leafCertificate", entry.leafCertificates)
+            json.member("intermediates", entry.intermediates)
+            json.member("root", entry.roots)
         }
+        json.member("rule", entry.statuses.rule)
+        json.member("isServed", history.isConclusive ? entry.statuses.isServed : nil)
+        write(entry.statuses.pins, to: &json)
+        json.objects("changes", entry.changes.suffix(most), write)
+        let more = entry.changes.count - most
+        json.member("moreChanges", more > 0 ? more : nil)
+        json.objects("gaps", history.gaps.suffix(most)) { json, gap in
+            json.member("at", gap.instant)
+            json.member("reason", gap.reason)
+        }
+        json.member("moreGaps", history.gaps.count > most ? history.gaps.count - most : nil)
+        writeRenewals(of: history, to: &json)
     }
 
     private static func writeRenewals(of history: KeyHistory, to json: inout JSONWriter) {
@@ -89,32 +86,26 @@ extension HistoryReport {
         }
     }
 
-    private static func write(_ change: KeyChange, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("notYet", change.before.instant)
-            json.member("seen", change.after.instant)
-            json.member("leafKey", change.leafKey)
-            json.member("leafCertificate", change.leafCertificate)
-            json.member("intermediates", change.intermediates)
-            json.member("root", change.root)
-            json.member("isReturn", change.isReturn)
-            json.key("before")
-            write(change.before, to: &json)
-            json.key("after")
-            write(change.after, to: &json)
-        }
+    private static func write(_ json: inout JSONWriter, _ change: KeyChange) {
+        json.member("notYet", change.before.instant)
+        json.member("seen", change.after.instant)
+        json.member("leafKey", change.leafKey)
+        json.member("leafCertificate", change.leafCertificate)
+        json.member("intermediates", change.intermediates)
+        json.member("root", change.root)
+        json.member("isReturn", change.isReturn)
+        json.object("before") { write(change.before, to: &$0) }
+        json.object("after") { write(change.after, to: &$0) }
     }
 
     /// `{leafKey, leafCertificate, notBefore, notAfter, issuer, intermediates, root?}`
     private static func write(_ observation: KeyObservation, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("leafKey", observation.leafKey.description)
-            json.member("leafCertificate", observation.leafCertificate.description)
-            json.member("notBefore", observation.notBefore)
-            json.member("notAfter", observation.notAfter)
-            json.member("issuer", observation.issuer)
-            json.member("intermediates", observation.intermediates.map(\.description))
-            json.member("root", observation.root?.description)
-        }
+        json.member("leafKey", observation.leafKey.description)
+        json.member("leafCertificate", observation.leafCertificate.description)
+        json.member("notBefore", observation.notBefore)
+        json.member("notAfter", observation.notAfter)
+        json.member("issuer", observation.issuer)
+        json.member("intermediates", observation.intermediates.map(\.description))
+        json.member("root", observation.root?.description)
     }
 }

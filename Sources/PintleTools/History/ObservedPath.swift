@@ -36,11 +36,7 @@ final class ObservedPath: Sendable {
     /// Returns `true` if a certificate at a place that the pin covers has the pinned key or fingerprint.
     func shows(_ pin: Pin) -> Bool {
         certificates.enumerated().contains { depth, certificate in
-            switch pin.position {
-            case .any: break
-            case .leaf: if depth > 0 { return false }
-            case .ca: if depth == 0 { return false }
-            }
+            guard pin.position.covers(depth: depth) else { return false }
             return switch pin.subject {
             case .publicKey(let key): certificate.key == key
             case .certificate(let fingerprint): certificate.fingerprint == fingerprint

@@ -39,14 +39,12 @@ struct ChromiumImport {
             }
         }
         guard let entries else {
-            throw ForeignError("missing-key", "the list has no entries", at: root.foreignPlace)
+            throw ForeignError("missing-key", "the list has no entries", at: root.place)
         }
-        var places: [Int: ForeignPlace] = [:]
         let elements = Array(try entries.elements("entries"))
         // All places are found in one pass, because each search by itself would read the file from its beginning.
-        for (index, place) in root.places(of: elements).enumerated() { places[index] = place }
-        for (index, entry) in elements.enumerated() {
-            try reader.read(entry, at: places[index] ?? entry.foreignPlace)
+        for (entry, place) in zip(elements, JSONDocument.places(of: elements.map(\.offset), in: root)) {
+            try reader.read(entry, at: place)
         }
         reader.loseUnpinned()
         if keys.hasTimestamp {
@@ -69,10 +67,10 @@ struct ChromiumImport {
                 switch key {
                 case "name": name = try value.text(key)
                 case "static_spki_hashes":
-                    for (text, place) in try value.texts(key) { set.keys.append(try pin(text, at: place)) }
+                    for (text, element) in try value.texts(key) { set.keys.append(try pin(text, at: element)) }
                 case "bad_static_spki_hashes":
-                    for (text, place) in try value.texts(key) {
-                        _ = try pin(text, at: place)
+                    for (text, element) in try value.texts(key) {
+                        _ = try pin(text, at: element)
                         set.forbidsKeys = true
                     }
                 default:
@@ -81,22 +79,22 @@ struct ChromiumImport {
                 }
             }
             guard let name else {
-                throw ForeignError("missing-key", "a pin set without a name", at: element.foreignPlace)
+                throw ForeignError("missing-key", "a pin set without a name", at: element.place)
             }
             guard !set.keys.isEmpty else {
-                throw ForeignError("nothing-pinned", "\(name) has no static_spki_hashes", at: element.foreignPlace)
+                throw ForeignError("nothing-pinned", "\(name) has no static_spki_hashes", at: element.place)
             }
             guard sets.updateValue(set, forKey: name) == nil else {
-                throw ForeignError("duplicate-key", "a second pin set called \(name)", at: element.foreignPlace)
+                throw ForeignError("duplicate-key", "a second pin set called \(name)", at: element.place)
             }
         }
     }
 
-    private func pin(_ name: String, at place: JSONValue) throws(ForeignError) -> PublicKeyPin {
+    private func pin(_ name: String, at value: JSONValue) throws(ForeignError) -> PublicKeyPin {
         guard let pin = keys[name] else {
-            let nearest = Spelling.nearest(to: name, among: Array(keys.keys)).map { "; did you mean \($0)?" } ?? ""
+            let nearest = Spelling.suggestion(for: name, among: Array(keys.keys))
             throw ForeignError(
-                "unknown-pin", "the file of keys has no \(name)\(nearest)", at: place.foreignPlace,
+                "unknown-pin", "the file of keys has no \(name)\(nearest)", at: value.place,
                 hint: "the two files belong together: --keys FILE")
         }
         return pin
@@ -121,7 +119,7 @@ struct ChromiumImport {
             case "pins":
                 let name = try value.text(key)
                 guard let known = sets[name] else {
-                    throw ForeignError("unknown-value", "there is no pin set \(name)", at: value.foreignPlace)
+                    throw ForeignError("unknown-value", "there is no pin set \(name)", at: value.place)
                 }
                 set = known
             case "expect_ct", "expect_staple", "include_subdomains_for_expect_staple":

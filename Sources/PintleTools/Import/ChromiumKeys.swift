@@ -11,9 +11,6 @@ struct ChromiumKeys {
     private init() {}
 
     init(_ bytes: [UInt8]) throws(ForeignError) {
-        guard bytes.count <= ForeignLimits.fileSize else {
-            throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
-        }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var number = 0
         var name: String?

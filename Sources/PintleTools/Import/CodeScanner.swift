@@ -30,19 +30,13 @@ struct CodeToken: Sendable {
 /// A scanner that splits source code into words, without comments. It reads the syntax that the three languages have in
 /// common, and throws if they would read the same characters differently.
 struct CodeScanner {
-    private let scalars: [Unicode.Scalar]
-    private var index = 0
-    private var line = 1
-    private var column = 1
+    private var text: PlacedText
 
     static func tokens(of bytes: [UInt8]) throws(ForeignError) -> [CodeToken] {
-        guard bytes.count <= ForeignLimits.fileSize else {
-            throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
-        }
         guard let text = String(validatingUTF8: bytes) else {
             throw ForeignError("invalid-utf8", "the file is not UTF-8", at: nil)
         }
-        var scanner = CodeScanner(scalars: Array(text.unicodeScalars))
+        var scanner = CodeScanner(text: PlacedText(text))
         var tokens: [CodeToken] = []
         while let token = try scanner.next() {
             tokens.append(token)
@@ -53,36 +47,14 @@ struct CodeScanner {
         return tokens
     }
 
-    private init(scalars: [Unicode.Scalar]) {
-        self.scalars = scalars
-    }
-
-    private var place: ForeignPlace { ForeignPlace(line: line, column: column) }
-
-    private func peek(_ distance: Int = 0) -> Unicode.Scalar? {
-        let position = index + distance
-        return position < scalars.count ? scalars[position] : nil
-    }
-
-    private mutating func advance() {
-        guard index < scalars.count else { return }
-        if scalars[index] == "\n" {
-            line += 1
-            column = 1
-        } else {
-            column += 1
-        }
-        index += 1
-    }
-
     private mutating func next() throws(ForeignError) -> CodeToken? {
-        while let scalar = peek() {
-            let start = place
+        while let scalar = text.peek() {
+            let start = text.place
             if scalar.properties.isWhitespace || scalar == "\u{FEFF}" {
-                advance()
-            } else if scalar == "/", peek(1) == "/" {
-                while let rest = peek(), rest != "\n" { advance() }
-            } else if scalar == "/", peek(1) == "*" {
+                text.pop()
+            } else if scalar == "/", text.peek(1) == "/" {
+                while let rest = text.peek(), rest != "\n" { text.pop() }
+            } else if scalar == "/", text.peek(1) == "*" {
                 try skipComment()
             } else if scalar == "\"" {
                 return CodeToken(kind: try string(), place: start)
@@ -93,7 +65,7 @@ struct CodeScanner {
             } else if (0x30...0x39).contains(scalar.value) {
                 return CodeToken(kind: .number(word()), place: start)
             } else {
-                advance()
+                text.pop()
                 return CodeToken(kind: .punctuation(Character(scalar)), place: start)
             }
         }
@@ -102,78 +74,78 @@ struct CodeScanner {
 
     private mutating func word() -> String {
         var word = String.UnicodeScalarView()
-        while let scalar = peek(), scalar.properties.isXIDContinue {
+        while let scalar = text.peek(), scalar.properties.isXIDContinue {
             word.append(scalar)
-            advance()
+            text.pop()
         }
         return String(word)
     }
 
     private mutating func skipComment() throws(ForeignError) {
-        let start = place
-        advance()
-        advance()
-        while let scalar = peek() {
-            if scalar == "*", peek(1) == "/" {
-                advance()
-                advance()
+        let start = text.place
+        text.pop()
+        text.pop()
+        while let scalar = text.peek() {
+            if scalar == "*", text.peek(1) == "/" {
+                text.pop()
+                text.pop()
                 return
             }
             // Java ends such a comment earlier than Kotlin and Swift.
-            if scalar == "/", peek(1) == "*" {
-                throw ForeignError("nested-comment", "a comment in a comment", at: place, hint: "take it out")
+            if scalar == "/", text.peek(1) == "*" {
+                throw ForeignError("nested-comment", "a comment in a comment", at: text.place, hint: "take it out")
             }
-            advance()
+            text.pop()
         }
         throw ForeignError("unexpected-end", "the comment does not end", at: start)
     }
 
     /// Skips a character in single quotes, because it may be a double quote.
     private mutating func skipCharacter() throws(ForeignError) {
-        let start = place
-        advance()
-        while let scalar = peek(), scalar != "\n" {
-            if scalar == "\\" { advance() }
-            advance()
+        let start = text.place
+        text.pop()
+        while let scalar = text.peek(), scalar != "\n" {
+            if scalar == "\\" { text.pop() }
+            text.pop()
             if scalar == "'" { return }
         }
         throw ForeignError("unexpected-end", "the character literal does not end", at: start)
     }
 
     private mutating func string() throws(ForeignError) -> CodeToken.Kind {
-        let start = place
-        if peek(1) == "\"", peek(2) == "\"" { return try multiLineString() }
-        advance()
-        var text = String.UnicodeScalarView()
+        let start = text.place
+        if text.peek(1) == "\"", text.peek(2) == "\"" { return try multiLineString() }
+        text.pop()
+        var value = String.UnicodeScalarView()
         var isPlain = true
-        while let scalar = peek(), scalar != "\n" {
-            advance()
+        while let scalar = text.peek(), scalar != "\n" {
+            text.pop()
             switch scalar {
-            case "\"": return isPlain ? .string(String(text)) : .otherString
+            case "\"": return isPlain ? .string(String(value)) : .otherString
             case "$": isPlain = false
             case "\\":
-                guard let escaped = peek(), escaped != "\n" else { break }
-                advance()
+                guard let escaped = text.peek(), escaped != "\n" else { break }
+                text.pop()
                 switch escaped {
-                case "\\", "\"", "'": text.append(escaped)
+                case "\\", "\"", "'": value.append(escaped)
                 // No host or hash contains the character.
                 default: isPlain = false
                 }
-            default: text.append(scalar)
+            default: value.append(scalar)
             }
         }
         throw ForeignError("unexpected-end", "the string does not end on its line", at: start)
     }
 
     private mutating func multiLineString() throws(ForeignError) -> CodeToken.Kind {
-        let start = place
-        for _ in 0..<3 { advance() }
-        while let scalar = peek() {
-            if scalar == "\"", peek(1) == "\"", peek(2) == "\"" {
-                for _ in 0..<3 { advance() }
+        let start = text.place
+        for _ in 0..<3 { text.pop() }
+        while let scalar = text.peek() {
+            if scalar == "\"", text.peek(1) == "\"", text.peek(2) == "\"" {
+                for _ in 0..<3 { text.pop() }
                 return .otherString
             }
-            advance()
+            text.pop()
         }
         throw ForeignError("unexpected-end", "the string does not end", at: start)
     }

@@ -17,14 +17,16 @@ struct EnvoyImport {
         let root = try ForeignJSON.document(bytes, allowsComments: false).root
         // Listeners, routes and other members have nothing to do with pins.
         guard let clusters = root["static_resources"]?["clusters"] ?? root["clusters"] else {
-            throw ForeignError("nothing-pinned", "no static_resources with clusters", at: root.foreignPlace)
+            throw ForeignError("nothing-pinned", "no static_resources with clusters", at: root.place)
         }
         var reader = EnvoyImport(files: files)
         for cluster in try clusters.elements("clusters") { try reader.read(cluster) }
         guard !reader.rules.isEmpty else {
-            throw ForeignError("nothing-pinned", "no cluster speaks TLS", at: clusters.foreignPlace)
+            throw ForeignError("nothing-pinned", "no cluster speaks TLS", at: clusters.place)
         }
-        for (entry, place) in zip(reader.rules, root.places(of: reader.rules.map(\.name))) {
+        // All places are found in one pass, because each search by itself would read the file from its beginning.
+        let places = JSONDocument.places(of: reader.rules.map(\.name.offset), in: root)
+        for (entry, place) in zip(reader.rules, places) {
             reader.draft.add(entry.rule, at: place)
         }
         return reader.draft
@@ -36,22 +38,22 @@ struct EnvoyImport {
 
     private mutating func read(_ cluster: JSONValue) throws(ForeignError) {
         guard cluster.kind == .object else {
-            throw ForeignError("wrong-type", "a cluster is not an object", at: cluster.foreignPlace)
+            throw ForeignError("wrong-type", "a cluster is not an object", at: cluster.place)
         }
         try Self.refuseCamelCase(cluster, "a cluster")
         if let matches = cluster["transport_socket_matches"] {
             throw ForeignError(
-                "not-expressible", "the TLS context depends on the endpoint", at: matches.foreignPlace)
+                "not-expressible", "the TLS context depends on the endpoint", at: matches.place)
         }
         guard let socket = cluster["transport_socket"] else { return }
         guard let config = socket["typed_config"], let type = config["@type"]?.string else {
-            throw ForeignError("missing-key", "a transport_socket without typed_config", at: socket.foreignPlace)
+            throw ForeignError("missing-key", "a transport_socket without typed_config", at: socket.place)
         }
         // Clusters without TLS have nothing to pin.
         if type.hasSuffix(".RawBuffer") { return }
         guard type == EnvoyExport.contextType else {
             throw ForeignError(
-                "unknown-value", "the transport socket \(type.prefix(120)) is not known", at: config.foreignPlace)
+                "unknown-value", "the transport socket \(type.prefix(120)) is not known", at: config.place)
         }
         try readContext(config, cluster)
     }
@@ -63,7 +65,7 @@ struct EnvoyImport {
             let key = member.key.string ?? ""
             guard key.utf8.contains(where: { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }) else { continue }
             throw ForeignError(
-                "unknown-key", "\(name) has the key \(key.prefix(120)) in camel case", at: member.key.foreignPlace,
+                "unknown-key", "\(name) has the key \(key.prefix(120)) in camel case", at: member.key.place,
                 hint: "write names as Envoy's documentation does: transport_socket")
         }
     }
@@ -93,7 +95,7 @@ struct EnvoyImport {
         }
         guard let validation else {
             throw ForeignError(
-                "not-expressible", "nothing is validated, which no policy says", at: config.foreignPlace,
+                "not-expressible", "nothing is validated, which no policy says", at: config.place,
                 hint: "add a validation_context with trusted_ca")
         }
         var names: [(String, JSONValue)] = []
@@ -108,28 +110,28 @@ struct EnvoyImport {
             case "match_typed_subject_alt_names":
                 for element in try value.elements(key) { names.append(try readName(element)) }
             case "verify_certificate_spki":
-                for (text, place) in try value.texts(key) {
-                    pins.append(Pin(.publicKey(try ForeignValues.key(text, at: place.foreignPlace)), at: .leaf))
+                for (text, element) in try value.texts(key) {
+                    pins.append(Pin(.publicKey(try ForeignValues.key(text, at: element.place)), at: .leaf))
                 }
             default:
-                for (text, place) in try value.texts(key) {
+                for (text, element) in try value.texts(key) {
                     do {
                         pins.append(try .certificate(text, at: .leaf))
                     } catch {
-                        throw ForeignError(error.code, error.description, at: place.foreignPlace, hint: error.hint)
+                        throw ForeignError(error.code, error.description, at: element.place, hint: error.hint)
                     }
                 }
             }
         }
         guard names.count <= 1 else {
             throw ForeignError(
-                "not-expressible", "one of several names is enough, which no policy says", at: names[1].1.foreignPlace)
+                "not-expressible", "one of several names is enough, which no policy says", at: names[1].1.place)
         }
-        guard let (name, place) = names.first ?? sni else {
+        guard let (name, value) = names.first ?? sni else {
             throw ForeignError(
-                "missing-key", "neither sni nor match_typed_subject_alt_names names the host", at: config.foreignPlace)
+                "missing-key", "neither sni nor match_typed_subject_alt_names names the host", at: config.place)
         }
-        var rule = PinnedHost(unchecked: try ForeignValues.host(name, at: place.foreignPlace))
+        var rule = PinnedHost(unchecked: try ForeignValues.host(name, at: value.place))
         rule.port = try port(of: cluster)
         rule.pins = pins
         rule.anchors = anchors ?? .system
@@ -142,7 +144,7 @@ struct EnvoyImport {
             let effect: PolicyLoss.Effect = key == "tls_params" ? .weaker : .other
             draft.lose(.tlsSettings, effect, "\(key): a policy has no settings of TLS", rule.description)
         }
-        rules.append((rule, place))
+        rules.append((rule, value))
     }
 
     /// Returns the host or address that an alternative name must equal.
@@ -151,7 +153,7 @@ struct EnvoyImport {
             let matcher = element["matcher"], let exact = matcher["exact"], let text = exact.string, matcher.count == 1
         else {
             throw ForeignError(
-                "not-expressible", "a name is compared in another way than with one host", at: element.foreignPlace,
+                "not-expressible", "a name is compared in another way than with one host", at: element.place,
                 hint: "write {\"san_type\": \"DNS\", \"matcher\": {\"exact\": \"HOST\"}}")
         }
         return (text, exact)
@@ -168,17 +170,17 @@ struct EnvoyImport {
             let text = try setting.text(key)
             if key == "inline_string" {
                 return .only(
-                    try ForeignValues.certificates(Array(text.utf8), name: "trusted_ca", at: value.foreignPlace))
+                    try ForeignValues.certificates(Array(text.utf8), name: "trusted_ca", at: value.place))
             }
             if Self.systemFiles.contains(text) { return .system }
             guard let bytes = files.read(text) else {
                 throw ForeignError(
-                    "unreadable-file", "\(text) is not there", at: value.foreignPlace,
+                    "unreadable-file", "\(text) is not there", at: value.place,
                     hint: "name the folder it is relative to: --files FOLDER")
             }
-            return .only(try ForeignValues.certificates(bytes, name: text, at: value.foreignPlace))
+            return .only(try ForeignValues.certificates(bytes, name: text, at: value.place))
         }
-        throw ForeignError("no-anchors", "trusted_ca is empty", at: value.foreignPlace)
+        throw ForeignError("no-anchors", "trusted_ca is empty", at: value.place)
     }
 
     private func port(of cluster: JSONValue) throws(ForeignError) -> UInt16 {
@@ -190,7 +192,7 @@ struct EnvoyImport {
                 let address = endpoint["endpoint"]?["address"]?["socket_address"]
                 guard let port = address?["port_value"]?.integer else {
                     throw ForeignError(
-                        "not-expressible", "an endpoint without a port_value", at: endpoint.foreignPlace,
+                        "not-expressible", "an endpoint without a port_value", at: endpoint.place,
                         hint: "give each endpoint a socket_address with the same port_value")
                 }
                 ports.insert(port)
@@ -198,7 +200,7 @@ struct EnvoyImport {
         }
         guard let first = ports.first, ports.count == 1, let port = UInt16(exactly: first), port > 0 else {
             throw ForeignError(
-                "not-expressible", "the endpoints have no port in common", at: cluster.foreignPlace,
+                "not-expressible", "the endpoints have no port in common", at: cluster.place,
                 hint: "give the cluster a load_assignment whose endpoints have one port_value")
         }
         return port

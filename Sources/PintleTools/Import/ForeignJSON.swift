@@ -10,9 +10,7 @@ enum ForeignJSON {
         do {
             return try JSONDocument(allowsComments ? withoutComments(bytes) : bytes, limits: limits)
         } catch {
-            throw ForeignError(
-                error.code.rawValue, error.message, at: ForeignPlace(line: error.line, column: error.column),
-                hint: error.hint)
+            throw ForeignError(error.code.rawValue, error.message, at: error.place, hint: error.hint)
         }
     }
 
@@ -40,17 +38,6 @@ enum ForeignJSON {
 }
 
 extension JSONValue {
-    var foreignPlace: ForeignPlace {
-        let place = place
-        return ForeignPlace(line: place.line, column: place.column)
-    }
-
-    /// Returns the places of many values in one pass, because each search by itself would read the document from its
-    /// beginning.
-    func places(of values: [JSONValue]) -> [ForeignPlace] {
-        JSONDocument.places(of: values.map(\.offset), in: self).map { ForeignPlace(line: $0.line, column: $0.column) }
-    }
-
     /// Returns the members of an object, whose keys must all be known.
     func members(_ name: String, known: [String]) throws(ForeignError) -> [(key: String, value: JSONValue)] {
         guard let members else { throw wrongType(name, "an object") }
@@ -58,7 +45,7 @@ extension JSONValue {
         for member in members {
             let key = member.key.string ?? ""
             guard known.contains(key) else {
-                throw .unknownKey(key, in: name, at: member.key.foreignPlace, known: known)
+                throw .unknownKey(key, in: name, at: member.key.place, known: known)
             }
             found.append((key, member.value))
         }
@@ -87,6 +74,6 @@ extension JSONValue {
     }
 
     private func wrongType(_ name: String, _ wanted: String) -> ForeignError {
-        ForeignError("wrong-type", "\(name) is not \(wanted)", at: foreignPlace)
+        ForeignError("wrong-type", "\(name) is not \(wanted)", at: place)
     }
 }

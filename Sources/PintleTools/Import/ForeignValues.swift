@@ -66,10 +66,7 @@ enum ForeignValues {
 }
 
 /// A place in a foreign file, counted as editors do, from 1.
-struct ForeignPlace: Sendable, Hashable {
-    let line: Int
-    let column: Int
-}
+typealias ForeignPlace = JSONPlace
 
 /// The reason why a foreign file cannot be read as a policy. Most readers stop at the first reason, because they could only
 /// guess the rest.

@@ -30,6 +30,7 @@ extension Command {
         ],
         arguments: [Argument(name: "FILE", help: "The file to read, or `-` for standard input")],
         ownOptions: [.from, .output, .strict, .keys, .files],
+        rules: [.only(.keys, for: ForeignFormat.chromium, of: .from)],
         exitCodes: [
             (.fine, "the policy was written, also with losses"),
             (.rejected, "with `--strict`: something would be weaker"),
@@ -42,39 +43,29 @@ extension Command {
             ])
         ],
         articles: [.exports],
-        run: { invocation throws(ToolError) in try ImportCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try ImportCommand(invocation: invocation).run() }
     )
 }
 
 extension OptionSpecification {
-    fileprivate static let from = OptionSpecification(
-        name: "from", value: .choice("FORMAT", ForeignFormat.allCases.map(\.rawValue)),
-        help: "The format of FILE (required)")
-    fileprivate static let keys = OptionSpecification(
-        name: "keys", value: .file("FILE"), help: "For chromium: the file of keys",
-        defaultText: "the .pins file beside the list")
-    fileprivate static let files = OptionSpecification(
-        name: "files", value: .file("FOLDER"),
-        help: "The folder of certificates that FILE names: for nsc the folder res",
-        defaultText: "FILE's own folder; for nsc the one around xml")
+    fileprivate static let from = Option(
+        "from", .choice("FORMAT", ForeignFormat.allCases), help: "The format of FILE (required)")
+    fileprivate static let keys = Option(
+        "keys", .file("FILE"), defaultText: "the .pins file beside the list", help: "For chromium: the file of keys")
+    fileprivate static let files = Option(
+        "files", .file("FOLDER"), defaultText: "FILE's own folder; for nsc the one around xml",
+        help: "The folder of certificates that FILE names: for nsc the folder res")
 }
 
 /// `pintle import --from FORMAT FILE`
 struct ImportCommand {
-    private let invocation: Invocation
-    private let path: String
+    let invocation: Invocation
 
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-        path = invocation.arguments.positionals.first ?? "-"
-    }
+    private var path: String { invocation.arguments.positionals.first ?? "-" }
 
     func run() throws(ToolError) -> ExitCode {
-        guard let format = invocation.arguments.value(of: .from).flatMap(ForeignFormat.init) else {
+        guard let format = invocation.arguments[.from] else {
             throw .usage("--from FORMAT is missing", of: .import, code: "missing-option")
-        }
-        if format != .chromium, invocation.arguments.has(.keys) {
-            throw .usage("--keys is for chromium only", of: .import)
         }
         let file = try InputFile(path, limit: ForeignLimits.fileSize, standardInput: invocation.input)
         let keys = format == .chromium ? try chromiumKeys() : nil
@@ -118,7 +109,7 @@ struct ImportCommand {
 
     private func folder(for format: ForeignFormat) -> ForeignFolder {
         let folder: PolicyFolder
-        if let path = invocation.arguments.value(of: .files) {
+        if let path = invocation.arguments[.files] {
             folder = PolicyFolder(ofFile: path.hasSuffix("/") ? path : path + "/")
         } else {
             folder = PolicyFolder(ofFile: format == .nsc ? Self.parent(of: path) : path)
@@ -135,7 +126,7 @@ struct ImportCommand {
     }
 
     private func chromiumKeys() throws(ToolError) -> ChromiumKeys {
-        let candidates = invocation.arguments.value(of: .keys).map { [$0] } ?? keyFiles
+        let candidates = invocation.arguments[.keys].map { [$0] } ?? keyFiles
         guard let path = candidates.first(where: { candidates.count == 1 || InputFile.exists($0) }) else {
             throw .unusable(
                 "missing-option", "the keys that the list names are in a file of their own",
@@ -160,23 +151,21 @@ struct ImportCommand {
 
     private func deliver(_ policy: PinningPolicy, _ report: LossReport) throws(ToolError) {
         let bytes = policy.json()
-        let target = invocation.arguments.value(of: .output)
+        let target = invocation.arguments[.output]
         if let target {
-            var guarded = GuardedFiles([path] + invocation.arguments.values(of: .keys), of: .import)
-            try guarded.reserve(target, for: .output)
-            try OutputFile.replace(target, bytes)
-            invocation.console.printMessage("wrote \(SafeText.escape(target))")
+            try GuardedFiles.check(
+                .output, of: invocation.arguments, reading: [path] + invocation.arguments.files(of: .keys))
+            try invocation.write(bytes, to: target)
         }
         if invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            json.object { json in
+            let document = JSONWriter.document { json in
                 json.member("format", report.format.rawValue)
                 json.member("path", target)
                 json.key("policy")
                 policy.write(to: &json)
                 report.write(to: &json)
             }
-            invocation.console.print(json)
+            invocation.console.print(document)
         } else if target == nil {
             invocation.console.write(bytes)
         }

@@ -100,7 +100,7 @@ struct NSCImport {
     }
 
     private func hostName(of domain: XMLElement) throws(ForeignError) -> ServerName {
-        try ForeignValues.host(domain.trimmed, at: domain.place)
+        try ForeignValues.host(domain.text.trimmed, at: domain.place)
     }
 
     /// Reads a value as aapt2 does, which compiles an app's resources.
@@ -185,7 +185,7 @@ struct NSCImport {
                     "unsupported-hash", "the digest is \(pin.attribute("digest") ?? "missing"), not SHA-256",
                     at: pin.place)
             }
-            texts.append((pin.trimmed, pin.place))
+            texts.append((pin.text.trimmed, pin.place))
         }
         terms.pins = try ForeignValues.keys(texts)
         guard !terms.pins.isEmpty else {

@@ -69,7 +69,7 @@ struct Setting: Sendable {
 
 extension ForeignError {
     static func unknownKey(_ key: String, in name: String, at place: ForeignPlace, known: [String]) -> ForeignError {
-        let nearest = Spelling.nearest(to: key, among: known).map { "; did you mean \($0)?" } ?? ""
+        let nearest = Spelling.suggestion(for: key, among: known)
         return ForeignError(
             "unknown-key", "\(name) has the unknown key \(key)\(nearest)", at: place,
             hint: "an unknown setting may restrict the pins: take it out, or write the policy by hand")

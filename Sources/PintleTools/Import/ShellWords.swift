@@ -9,35 +9,11 @@ struct ShellWords {
 
     /// Returns the commands, one a line; a line that ends in a backslash goes on in the next.
     static func lines(_ bytes: [UInt8]) throws(ForeignError) -> [[Word]] {
-        guard bytes.count <= ForeignLimits.fileSize else {
-            throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
-        }
-        var words = ShellWords(Array(String(decoding: bytes, as: UTF8.self).unicodeScalars))
+        var words = ShellWords(input: PlacedText(String(decoding: bytes, as: UTF8.self)))
         return try words.read()
     }
 
-    private let scalars: [Unicode.Scalar]
-    private var index = 0
-    private var line = 1
-    private var column = 1
-
-    private init(_ scalars: [Unicode.Scalar]) {
-        self.scalars = scalars
-    }
-
-    private var place: ForeignPlace { ForeignPlace(line: line, column: column) }
-
-    private mutating func pop() -> Unicode.Scalar? {
-        guard index < scalars.count else { return nil }
-        defer { index += 1 }
-        if scalars[index] == "\n" {
-            line += 1
-            column = 1
-        } else {
-            column += 1
-        }
-        return scalars[index]
-    }
+    private var input: PlacedText
 
     private mutating func read() throws(ForeignError) -> [[Word]] {
         var lines: [[Word]] = []
@@ -47,9 +23,9 @@ struct ShellWords {
             if let finished = word { line.append(finished) }
             word = nil
         }
-        var before = place
-        while let scalar = pop() {
-            defer { before = place }
+        var before = input.place
+        while let scalar = input.pop() {
+            defer { before = input.place }
             switch scalar {
             case " ", "\t", "\r": end(&line, &word)
             case "\n", ";":
@@ -57,9 +33,9 @@ struct ShellWords {
                 if !line.isEmpty { lines.append(line) }
                 line = []
             case "#" where word == nil:
-                while let rest = peek, rest != "\n" { _ = pop() }
+                while let rest = input.peek(), rest != "\n" { input.pop() }
             case "\\":
-                guard let escaped = pop() else { break }
+                guard let escaped = input.pop() else { break }
                 if escaped == "\n" {
                     end(&line, &word)
                 } else {
@@ -83,18 +59,16 @@ struct ShellWords {
         return lines
     }
 
-    private var peek: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
-
     private mutating func quoted(_ quote: Unicode.Scalar, from start: ForeignPlace) throws(ForeignError) -> String {
         var text = String.UnicodeScalarView()
-        while let scalar = pop() {
+        while let scalar = input.pop() {
             if scalar == quote { return String(text) }
             if quote == "\"" {
                 if scalar == "$" || scalar == "`" {
                     throw ForeignError("not-a-literal", "the shell expands \(scalar)", at: start)
                 }
-                if scalar == "\\", let next = peek, next == "\"" || next == "\\" {
-                    _ = pop()
+                if scalar == "\\", let next = input.peek(), next == "\"" || next == "\\" {
+                    input.pop()
                     text.append(next)
                     continue
                 }

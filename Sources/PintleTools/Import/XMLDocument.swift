@@ -1,4 +1,5 @@
 internal import CExpat
+internal import Pintle
 
 /// An element of an XML document, as far as configuration files need it.
 struct XMLElement: Sendable {
@@ -10,9 +11,6 @@ struct XMLElement: Sendable {
     fileprivate(set) var text = ""
 
     func attribute(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
-
-    /// The text without the white space around it.
-    var trimmed: String { String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
 }
 
 /// A reader of XML with expat, which does not fetch external entities. Entities that the document defines are refused: no

@@ -66,7 +66,7 @@ struct CertificateInspection {
             json.member("source", source)
             json.member("kind", Self.kind(of: entries))
             json.member("verified", false)
-            json.array("certificates", entries) { json, entry in Self.write(entry, to: &json) }
+            json.objects("certificates", entries, Self.write)
         }
     }
 
@@ -79,19 +79,17 @@ struct CertificateInspection {
         }
     }
 
-    private static func write(_ entry: PinEntry, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("position", entry.position)
-            switch entry.item {
-            case .certificate(let certificate): CertificateFacts(certificate).write(to: &json)
-            case .request(let request):
-                json.member("subject", request.subject.description)
-                PinReport.write(request.publicKey, request.publicKeyPin, to: &json)
-            case .key(let key, let isPrivate):
-                json.member("isPrivate", isPrivate)
-                PinReport.write(key.description, key.pin, to: &json)
-                json.member("updateKeyID", key.updateKeyID)
-            }
+    private static func write(_ json: inout JSONWriter, _ entry: PinEntry) {
+        json.member("position", entry.position)
+        switch entry.item {
+        case .certificate(let certificate): CertificateFacts(certificate).write(to: &json)
+        case .request(let request):
+            json.member("subject", request.subject.description)
+            PinReport.write(request.publicKey, request.publicKeyPin, to: &json)
+        case .key(let key, let isPrivate):
+            json.member("isPrivate", isPrivate)
+            PinReport.write(key.description, key.pin, to: &json)
+            json.member("updateKeyID", key.updateKeyID)
         }
     }
 }

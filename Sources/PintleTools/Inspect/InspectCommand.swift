@@ -34,17 +34,13 @@ extension Command {
                 ])
         ],
         articles: [.policyFile, .signedUpdates, .reports],
-        run: { invocation throws(ToolError) in try InspectCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try InspectCommand(invocation: invocation).run() }
     )
 }
 
 /// `pintle inspect FILE`
 struct InspectCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let path = invocation.arguments.positionals[0]
@@ -55,11 +51,7 @@ struct InspectCommand {
             let items = try SourceReader.items(in: &input.file)
             let inspection = CertificateInspection(
                 source: path, entries: PinEntry.list(items), now: invocation.now, isVerbose: invocation.isVerbose)
-            if invocation.writesJSON {
-                invocation.console.print(inspection.document)
-            } else {
-                invocation.print(inspection.report)
-            }
+            invocation.print(inspection.report, orJSON: inspection.document)
         }
         return .fine
     }

@@ -9,12 +9,9 @@ struct PolicyInspection {
 
     /// - Throws: the problem that keeps a file from being read as a policy, if it is not one at all.
     func show() throws(ToolError) {
-        var lint = PolicyLint(at: invocation.now)
-        lint.families = try FamilyFile.builtIn().families
-        lint.resolvingFile = { path in try input.anchorFile(path) }
-        lint.isPublicSuffix = PublicSuffixList.contains
-        let authorities = PublicAuthorities(environment: invocation.environment)
-        lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
+        let lint = input.lint(
+            try FamilyFile.builtIn().families, PublicAuthorities(environment: invocation.environment),
+            at: invocation.now)
         let report = lint.report(on: input.file.bytes)
         guard let policy = report.policy else { throw ToolError(errors(in: report), file: input.file.name) }
         if invocation.writesJSON {

@@ -46,7 +46,7 @@ struct UpdateInspection {
     }
 
     func show() {
-        if invocation.writesJSON { invocation.console.print(document) } else { invocation.print(report) }
+        invocation.print(report, orJSON: document)
     }
 
     private var version: String {
@@ -82,9 +82,7 @@ struct UpdateInspection {
             json.member("kind", "update")
             json.member("verified", false)
             json.member("payloadType", envelope.payloadType)
-            json.array("signatures", envelope.signatures) { json, signature in
-                json.object { $0.member("keyid", signature.keyID ?? "") }
-            }
+            json.objects("signatures", envelope.signatures) { $0.member("keyid", $1.keyID ?? "") }
             if let payload {
                 if case .number(let number) = payload.version { json.member("version", number) }
                 json.member("issuedAt", payload.issuedAt)
@@ -92,10 +90,9 @@ struct UpdateInspection {
                 if !payload.ignoredMembers.isEmpty { json.member("ignoredMembers", payload.ignoredMembers) }
             }
             if let problem {
-                json.key("problem")
-                json.object {
-                    $0.member("code", problem.code)
-                    $0.member("message", "\(problem)")
+                json.object("problem") { json in
+                    json.member("code", problem.code)
+                    json.member("message", "\(problem)")
                 }
             }
             if let policy {

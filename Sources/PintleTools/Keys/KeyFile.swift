@@ -12,17 +12,23 @@ enum KeyFile {
     /// Returns the SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1
     /// (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
     static func publicHalf(of privateKey: [UInt8]) throws(Failure) -> [UInt8] {
-        let key = privateKey.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var cursor = buffer.baseAddress
-            return d2i_AutoPrivateKey(nil, &cursor, buffer.count)
-        }
-        guard let key else {
-            ERR_clear_error()
+        guard let key = parsed(privateKey) else {
             throw Failure(
                 message: "the private key cannot be read",
                 hint: "give its public half: openssl pkey -in KEY -pubout | pintle pin -")
         }
         return try subjectPublicKeyInfo(of: key)
+    }
+
+    /// Returns a private key as libcrypto's `EVP_PKEY`, which the caller frees; `nil` if it cannot be read.
+    static func parsed(_ privateKey: [UInt8]) -> OpaquePointer? {
+        let key = privateKey.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+            var cursor = buffer.baseAddress
+            return d2i_AutoPrivateKey(nil, &cursor, buffer.count)
+        }
+        // Formats that were tried before the right one leave errors too.
+        ERR_clear_error()
+        return key
     }
 
     /// Returns the SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER, which files with "RSA

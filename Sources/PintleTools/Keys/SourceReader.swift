@@ -105,12 +105,15 @@ struct SourceReader {
 
     private static func item(_ block: PEMBlock) throws(Problem) -> SourceItem {
         switch block.label {
-        case _ where block.isCertificate: return .certificate(try certificate(block.bytes))
-        case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": return .request(try request(block.bytes))
+        case _ where block.isCertificate:
+            return .certificate(try parsing("certificate") { () throws(DERError) in try Certificate(der: block.bytes) })
+        case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
+            return .request(try parsing("request") { () throws(DERError) in try CertificateRequest(der: block.bytes) })
         case "PUBLIC KEY": return .key(try publicKey(block.bytes), isPrivate: false)
-        case "RSA PUBLIC KEY": return .key(try rsaPublicKey(block.bytes), isPrivate: false)
+        case "RSA PUBLIC KEY":
+            return .key(try key(block.bytes, KeyFile.subjectPublicKeyInfo(ofRSAPublicKey:)), isPrivate: false)
         case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY":
-            return .key(try privateKey(block.bytes), isPrivate: true)
+            return .key(try key(block.bytes, KeyFile.publicHalf), isPrivate: true)
         case "ENCRYPTED PRIVATE KEY":
             throw Problem(
                 code: "encrypted-key", message: "the private key is encrypted",
@@ -136,55 +139,36 @@ struct SourceReader {
 
     // MARK: Structures
 
-    private static func certificate(_ der: [UInt8]) throws(Problem) -> Certificate {
+    private static func parsing<Value>(
+        _ what: String, _ parse: () throws(DERError) -> Value
+    ) throws(Problem) -> Value {
         do {
-            return try Certificate(der: der)
+            return try parse()
         } catch {
-            throw malformed("certificate", error)
-        }
-    }
-
-    private static func request(_ der: [UInt8]) throws(Problem) -> CertificateRequest {
-        do {
-            return try CertificateRequest(der: der)
-        } catch {
-            throw malformed("request", error)
+            throw Problem(
+                code: "malformed-\(what.split(separator: " ").last ?? "")",
+                message: "the \(what) cannot be read: \(error)",
+                hint: isComplete(error) ? completeHint : "it was damaged or cut off; export it again")
         }
     }
 
     private static func publicKey(_ der: [UInt8]) throws(Problem) -> SourceItem.PublicKey {
-        do {
-            return try SourceItem.PublicKey(subjectPublicKeyInfo: der)
-        } catch {
-            throw malformed("public key", error)
-        }
+        try parsing("public key") { () throws(DERError) in try SourceItem.PublicKey(subjectPublicKeyInfo: der) }
     }
 
-    private static func rsaPublicKey(_ der: [UInt8]) throws(Problem) -> SourceItem.PublicKey {
+    /// Reads a key of another structure.
+    ///
+    /// - Parameter subjectPublicKeyInfo: returns the DER of the public key.
+    private static func key(
+        _ der: [UInt8], _ subjectPublicKeyInfo: ([UInt8]) throws(KeyFile.Failure) -> [UInt8]
+    ) throws(Problem) -> SourceItem.PublicKey {
         let info: [UInt8]
         do {
-            info = try KeyFile.subjectPublicKeyInfo(ofRSAPublicKey: der)
+            info = try subjectPublicKeyInfo(der)
         } catch {
             throw Problem(code: "malformed-key", message: error.message, hint: error.hint)
         }
         return try publicKey(info)
-    }
-
-    private static func privateKey(_ der: [UInt8]) throws(Problem) -> SourceItem.PublicKey {
-        let info: [UInt8]
-        do {
-            info = try KeyFile.publicHalf(of: der)
-        } catch {
-            throw Problem(code: "malformed-key", message: error.message, hint: error.hint)
-        }
-        return try publicKey(info)
-    }
-
-    private static func malformed(_ what: String, _ error: DERError) -> Problem {
-        Problem(
-            code: "malformed-\(what.split(separator: " ").last ?? "")",
-            message: "the \(what) cannot be read: \(error)",
-            hint: isComplete(error) ? completeHint : "it was damaged or cut off; export it again")
     }
 
     /// Returns whether only the content of a field is wrong, so that exporting the file again would not help.
@@ -215,10 +199,12 @@ struct SourceReader {
             throw .unusable(foreign.code, foreign.message, file: name, hint: foreign.hint)
         }
         if bytes.count <= 64 * 1024 {
-            if KeyFile.isRSAPublicKey(bytes), let key = try? Self.rsaPublicKey(bytes) {
+            if KeyFile.isRSAPublicKey(bytes),
+                let key = try? Self.key(bytes, KeyFile.subjectPublicKeyInfo(ofRSAPublicKey:))
+            {
                 return .key(key, isPrivate: false)
             }
-            if let key = try? Self.privateKey(bytes) { return .key(key, isPrivate: true) }
+            if let key = try? Self.key(bytes, KeyFile.publicHalf) { return .key(key, isPrivate: true) }
         }
         guard !Certificate.isFirstOfSeveral(in: bytes) else {
             throw .unusable(

@@ -78,7 +78,7 @@ extension Command {
             ]),
         ],
         articles: [.policyProblems, .policyFile, .publicAuthorities, .continuousIntegration],
-        run: { invocation throws(ToolError) in try LintCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try LintCommand(invocation: invocation).run() }
     )
 }
 
@@ -106,23 +106,15 @@ extension OptionSpecification {
 
 /// `pintle lint POLICY`
 struct LintCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
-        var lint = PolicyLint(at: invocation.now)
-        if let seconds = invocation.arguments[.expiresWithin] { lint.expiresWithin = seconds }
         let allowances = LintAllowances(names: invocation.arguments[.allow])
         let input = try PolicyInput(invocation.arguments.positionals[0], invocation)
-        lint.resolvingFile = { path in try input.anchorFile(path) }
-        lint.isPublicSuffix = PublicSuffixList.contains
         let authorities = PublicAuthorities(environment: invocation.environment)
-        lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
         let families = try FamilyFile.read(invocation)
-        lint.families = families.families
+        var lint = input.lint(families.families, authorities, at: invocation.now)
+        if let seconds = invocation.arguments[.expiresWithin] { lint.expiresWithin = seconds }
         let report = lint.report(on: input.file.bytes)
         var entries = report.findings.map { LintEntry($0) }
         let servers = try look(report.policy, input.file, authorities, families.families, &entries)

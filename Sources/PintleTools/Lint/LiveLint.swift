@@ -117,7 +117,7 @@ struct LiveLint {
         let leaf = findings.positions.onPath.first
         var pinned: Set<String> = []
         for pin in (findings.host?.pins ?? []) + (findings.host?.backupPins ?? []) {
-            if case .certificate = pin.subject { pinned.insert("certificates") } else { pinned.insert("keys") }
+            pinned.insert(pin.key == nil ? "certificates" : "keys")
         }
         // A fingerprint does not identify the key: a renewal with the same key changes it too.
         let hasFingerprints = pinned.contains("certificates")
@@ -158,20 +158,18 @@ struct LiveLint {
         guard let host = findings.host, let rule = findings.rule?.index else { return [] }
         let path = findings.positions.onPath
         var entries: [LintEntry] = []
-        let inUse = host.pins.filter { pin in path.indices.contains { path[$0].isMatched(by: pin, depth: $0) } }
+        let inUse = host.pins.filter(path.isMatched)
         let families = Set(
             path.compactMap { $0.certificate.flatMap { judge.families.family(ofRoot: $0.publicKeyPin)?.id } })
         // A rule with a family: the authority has several roots, and a path has one of them.
         let durable = families.intersection(
             host.pins.compactMap { pin in pin.position == .leaf ? nil : judge.families.family(of: pin)?.id })
         func isRootOfFamily(_ pin: Pin) -> Bool {
-            guard pin.position != .leaf, case .publicKey(let key) = pin.subject else { return false }
+            guard pin.position != .leaf, let key = pin.key else { return false }
             return judge.families.family(ofRoot: key).map { durable.contains($0.id) } ?? false
         }
         if inUse.isEmpty {
-            let matched = host.backupPins.filter { pin in
-                path.indices.contains { path[$0].isMatched(by: pin, depth: $0) }
-            }
+            let matched = host.backupPins.filter(path.isMatched)
             if matched.allSatisfy(isRootOfFamily) { return sharedAuthorityEntries(findings, host, path, rule) }
             entries.append(
                 entry(
@@ -219,7 +217,7 @@ struct LiveLint {
         else { return nil }
         // The lint of the file judges pins of public roots. Audits would repeat that of every server, for ever.
         let isUnknown = pins.contains { pin in
-            path.indices.contains { path[$0].isMatched(by: pin, depth: $0) }
+            path.isMatched(by: pin)
                 && judge.families.family(of: pin) == nil && authorities.name(pinnedBy: pin) == nil
         }
         guard isUnknown else { return nil }
@@ -271,20 +269,6 @@ struct LiveLint {
         let problem = PolicyProblem(
             id: kind.rawValue, at: path, line: place?.line, column: place?.column, message: message, help: help)
         return LintEntry(severity, problem, server: endpoint.description)
-    }
-}
-
-extension PathPositions.Place {
-    /// Returns whether the pin is of this certificate or its key, and may match here.
-    func isMatched(by pin: Pin, depth: Int) -> Bool {
-        switch (pin.position, depth) {
-        case (.leaf, 1...), (.ca, 0): return false
-        default: break
-        }
-        return switch pin.subject {
-        case .publicKey(let key): certificate?.publicKeyPin == key
-        case .certificate(let fingerprint): CertificatePin(certificate: der) == fingerprint
-        }
     }
 }
 

@@ -3,12 +3,8 @@ internal import PintleOpenSSL
 
 /// `pintle pin HOST --durable` and `pintle pin --authority NAME`
 struct DurableCommand {
-    private let invocation: Invocation
+    let invocation: Invocation
     private var arguments: ParsedArguments { invocation.arguments }
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
 
     func run() throws(ToolError) -> ExitCode {
         let file = try FamilyFile.read(invocation)
@@ -36,12 +32,8 @@ struct DurableCommand {
             guard servers.isEmpty else {
                 throw .usage("--authority asks no server: leave the servers out; --host names one", of: .pin)
             }
-            let selection = try file.selection(named: word, of: .pin)
-            rules.append(
-                DurableRule(
-                    endpoint: arguments[.host], id: selection.id, name: selection.name, families: selection.families,
-                    sources: selection.sources, advice: selection.advice, seen: [],
-                    isNamed: true))
+            let authority = try file.selection(named: word, of: .pin)
+            rules.append(DurableRule(endpoint: arguments[.host], authority: authority, seen: [], isNamed: true))
         } else {
             guard !servers.isEmpty else {
                 throw .usage("--durable asks the servers themselves: name them", of: .pin, code: "missing-argument")
@@ -79,11 +71,7 @@ struct DurableCommand {
                 let keys = path.map(\.publicKeyPin)
                 if let family = file.families.family(ofPath: keys) {
                     let seen = keys.dropFirst().filter { file.families.family(ofRoot: $0)?.id == family.id }
-                    rules.append(
-                        DurableRule(
-                            endpoint: endpoint, id: family.id, name: family.name, families: [family], sources: [],
-                            advice: family.advice,
-                            seen: seen))
+                    rules.append(DurableRule(endpoint: endpoint, authority: .init(family), seen: seen))
                 } else if let root = path.last {
                     unknown.append(UnknownAuthority(endpoint: endpoint, root: root))
                 }

@@ -10,7 +10,7 @@ struct DurableReport {
 
     func report(on rule: DurableRule) -> Report {
         var report = Report(
-            "\(rule.endpoint.map { "\($0)   " } ?? "")\(rule.name, .strong)   families: \(file.name)")
+            "\(rule.endpoint.map { "\($0)   " } ?? "")\(rule.authority.name, .strong)   families: \(file.name)")
         for family in rule.families {
             report.gap()
             if rule.families.count > 1 { report.line("\(family.name)") }
@@ -34,8 +34,8 @@ struct DurableReport {
         report.gap()
         report.layout = Self.adviceLayout
         report.fact("accepts:", .wrapped("\(Self.meaning(of: rule))"))
-        for quotation in rule.advice { report.fact("advice:", Self.quote(quotation)) }
-        for quotation in rule.sources { report.fact("source:", Self.quote(quotation)) }
+        for quotation in rule.authority.advice { report.fact("advice:", Self.quote(quotation)) }
+        for quotation in rule.authority.sources { report.fact("source:", Self.quote(quotation)) }
         return report
     }
 
@@ -81,7 +81,7 @@ struct DurableReport {
         if let endpoint = rule.endpoint, !rule.isNamed {
             source = "\(endpoint.port == 443 ? endpoint.host.description : endpoint.description) --durable"
         } else {
-            source = "--authority \(rule.id) --host \(rule.endpoint.map { "\($0)" } ?? "HOST")"
+            source = "--authority \(rule.authority.id) --host \(rule.endpoint.map { "\($0)" } ?? "HOST")"
         }
         report.fact("a policy:", "pintle pin \(source)\(option) --as policy -o policy.json")
         return report
@@ -108,7 +108,7 @@ struct DurableReport {
             for missing in rule.families.flatMap(\.missing) {
                 console.warn("\(missing.name) is not in the rule: \(missing.origin)")
             }
-            for quotation in rule.advice {
+            for quotation in rule.authority.advice {
                 console.hint("\"\(quotation.sentence)\" (\(quotation.url))")
             }
             for family in rule.families {
@@ -147,7 +147,7 @@ struct DurableReport {
                 json.member("file", file.path)
                 json.member("isOld", file.families.isOld(at: now))
             }
-            json.array("rules", rules) { json, rule in write(rule, to: &json) }
+            json.objects("rules", rules, write)
             guard !unknown.isEmpty else { return }
             json.objects("unknown", unknown) { json, server in
                 json.member("source", "\(server.endpoint)")
@@ -158,32 +158,28 @@ struct DurableReport {
         }
     }
 
-    private func write(_ rule: DurableRule, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("source", rule.endpoint.map { "\($0)" })
-            json.member("name", rule.name)
-            json.objects("families", rule.families) { json, family in
-                json.member("id", family.id)
-                json.member("name", family.name)
-                json.array("roots", family.roots) { json, root in write(root, seen: rule.seen, to: &json) }
-                write(family.sources, as: "sources", to: &json)
-            }
-            write(rule.sources, as: "sources", to: &json)
-            write(rule.advice, as: "advice", to: &json)
+    private func write(_ json: inout JSONWriter, _ rule: DurableRule) {
+        json.member("source", rule.endpoint.map { "\($0)" })
+        json.member("name", rule.authority.name)
+        json.objects("families", rule.families) { json, family in
+            json.member("id", family.id)
+            json.member("name", family.name)
+            json.objects("roots", family.roots) { json, root in write(root, seen: rule.seen, to: &json) }
+            write(family.sources, as: "sources", to: &json)
         }
+        write(rule.authority.sources, as: "sources", to: &json)
+        write(rule.authority.advice, as: "advice", to: &json)
     }
 
     private func write(_ root: AuthorityFamily.Member, seen: [PublicKeyPin], to json: inout JSONWriter) {
-        json.object { json in
-            json.member("name", root.name)
-            json.member("spkiPin", root.pin?.description)
-            json.member("notAfter", root.notAfter.map { ValidityText.day($0) })
-            json.member(root.pin == nil ? "missing" : "from", root.origin)
-            json.member("note", root.note)
-            guard let pin = root.pin else { return }
-            if seen.contains(pin) { json.member("onPath", true) }
-            if file.additions.contains(pin) { json.member("isNew", true) }
-        }
+        json.member("name", root.name)
+        json.member("spkiPin", root.pin?.description)
+        json.member("notAfter", root.notAfter.map { ValidityText.day($0) })
+        json.member(root.pin == nil ? "missing" : "from", root.origin)
+        json.member("note", root.note)
+        guard let pin = root.pin else { return }
+        if seen.contains(pin) { json.member("onPath", true) }
+        if file.additions.contains(pin) { json.member("isNew", true) }
     }
 
     private func write(_ quotations: [AuthorityFamily.Quotation], as key: String, to json: inout JSONWriter) {

@@ -4,18 +4,13 @@ internal import Pintle
 struct DurableRule {
     /// The server; `nil` if only an authority was named.
     let endpoint: ServerEndpoint?
-    /// The id of the authority, or of the edge that gets certificates from several.
-    let id: String
-    let name: String
-    let families: [AuthorityFamily]
-    /// The sentences that connect an edge with its families.
-    let sources: [AuthorityFamily.Quotation]
-    /// The sentences in which the authority or the edge advises against pins.
-    let advice: [AuthorityFamily.Quotation]
+    let authority: AuthorityFamilies.Selection
     /// The roots of the families on the server's validated path; empty if no server was asked.
     let seen: [PublicKeyPin]
     /// A Boolean value that indicates whether the user named the authority. Otherwise the server showed it.
     var isNamed = false
+
+    var families: [AuthorityFamily] { authority.families }
 
     /// Returns the pins of all roots, those that were seen first.
     var pins: [PublicKeyPin] {

@@ -18,6 +18,17 @@ struct PathPositions {
             self.isSent = isSent
             self.isOnPath = isOnPath
         }
+
+        /// Returns whether this is the pinned certificate, or has the pinned key.
+        func shows(_ subject: Pin.Subject) -> Bool {
+            switch subject {
+            case .publicKey(let key): certificate?.publicKeyPin == key
+            case .certificate(let fingerprint): CertificatePin(certificate: der) == fingerprint
+            }
+        }
+
+        /// Returns whether the pin is of this certificate or its key, and may match at this depth.
+        func isMatched(by pin: Pin, depth: Int) -> Bool { pin.position.covers(depth: depth) && shows(pin.subject) }
     }
 
     /// The path from leaf to anchor, or without a path the chain that was sent. Certificates beside the path come last.
@@ -63,4 +74,9 @@ struct PathPositions {
         guard let certificate = try? Certificate(der: der) else { return false }
         return certificate.isCA && certificate.isSelfIssued
     }
+}
+
+extension [PathPositions.Place] {
+    /// Returns whether the pin matches a certificate of the path, which begins with the leaf.
+    func isMatched(by pin: Pin) -> Bool { indices.contains { self[$0].isMatched(by: pin, depth: $0) } }
 }

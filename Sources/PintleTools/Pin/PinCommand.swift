@@ -99,7 +99,7 @@ extension Command {
                     ])),
         ],
         articles: [.choosingPins, .publicAuthorities, .exports],
-        run: { invocation throws(ToolError) in try PinCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try PinCommand(invocation: invocation).run() }
     )
 }
 
@@ -118,15 +118,11 @@ extension OptionSpecification {
 
 /// `pintle pin SOURCE...`
 struct PinCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         if invocation.arguments.has(.durable) || invocation.arguments.has(.authority) {
-            return try DurableCommand(invocation).run()
+            return try DurableCommand(invocation: invocation).run()
         }
         guard !invocation.arguments.positionals.isEmpty else {
             throw .usage("SOURCE is missing", of: .pin, code: "missing-argument")
@@ -198,7 +194,7 @@ struct PinCommand {
             let certificates = listings.flatMap(\.entries).filter { $0.position != "extra" }.compactMap(
                 \.item.certificate)
             guard !certificates.isEmpty else { throw .usage("--as pem needs a server or a certificate", of: .pin) }
-            let text = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }.joined()
+            let text = certificates.map(\.pem).joined()
             try invocation.deliver(snippet: String(text.dropLast()))
             return .fine
         }
@@ -222,7 +218,6 @@ extension Invocation {
         guard let path = arguments[.snippetFile] else { return console.print(text) }
         let inputs = arguments.positionals + arguments.files(of: .families, .anchors)
         try GuardedFiles.check(.snippetFile, of: arguments, reading: inputs)
-        try OutputFile.replace(path, Array((text + "\n").utf8))
-        console.printMessage("wrote \(SafeText.escape(path))")
+        try write((text + "\n").utf8, to: path)
     }
 }

@@ -63,8 +63,7 @@ struct PinReport {
         if let certificate = entry.item.certificate {
             report.fact("cert", "\(certificate.fingerprint)")
             report.fact("valid", ValidityText.period(certificate.validity, now: now))
-            let names = (certificate.subjectAlternativeNames ?? []).map(\.description)
-            if !names.isEmpty { report.fact("names", .names(names)) }
+            if !certificate.names.isEmpty { report.fact("names", .names(certificate.names)) }
         }
         if let remark = entry.remark { report.fact("note", "\(remark)") }
     }
@@ -115,45 +114,35 @@ struct PinReport {
 
 extension PinReport {
     static func document(_ listings: [PinListing]) -> JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.array { json in
-            for listing in listings { write(listing, to: &json) }
-        }
-        return json
-    }
-
-    private static func write(_ listing: PinListing, to json: inout JSONWriter) {
-        json.object { json in
+        .document(listing: listings) { json, listing in
             json.member("source", listing.source)
             if let server = listing.server {
                 json.member("systemVerdict", server.failure == nil ? "trusted" : "rejected")
                 json.member("pathFailure", server.failure?.code.rawValue)
             }
-            json.array("certificates", listing.entries) { json, entry in write(entry, to: &json) }
+            json.objects("certificates", listing.entries, write)
         }
     }
 
-    private static func write(_ entry: PinEntry, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("position", entry.position)
-            switch entry.item {
-            case .certificate(let certificate):
-                json.member("subject", certificate.subject.description)
-                json.member("issuer", certificate.issuer.description)
-                write(certificate.publicKey, certificate.publicKeyPin, to: &json)
-                json.member("certificateSHA256", certificate.fingerprint.description)
-                json.member("notBefore", certificate.validity.notBefore)
-                json.member("notAfter", certificate.validity.notAfter)
-                json.member("isCA", certificate.isCA)
-            case .request(let request):
-                json.member("subject", request.subject.description)
-                write(request.publicKey, request.publicKeyPin, to: &json)
-            case .key(let key, _):
-                write(key.description, key.pin, to: &json)
-            }
-            json.member("sent", entry.isSent)
-            json.member("onPath", entry.isOnPath)
+    private static func write(_ json: inout JSONWriter, _ entry: PinEntry) {
+        json.member("position", entry.position)
+        switch entry.item {
+        case .certificate(let certificate):
+            json.member("subject", certificate.subject.description)
+            json.member("issuer", certificate.issuer.description)
+            write(certificate.publicKey, certificate.publicKeyPin, to: &json)
+            json.member("certificateSHA256", certificate.fingerprint.description)
+            json.member("notBefore", certificate.validity.notBefore)
+            json.member("notAfter", certificate.validity.notAfter)
+            json.member("isCA", certificate.isCA)
+        case .request(let request):
+            json.member("subject", request.subject.description)
+            write(request.publicKey, request.publicKeyPin, to: &json)
+        case .key(let key, _):
+            write(key.description, key.pin, to: &json)
         }
+        json.member("sent", entry.isSent)
+        json.member("onPath", entry.isOnPath)
     }
 
     static func write(_ key: PublicKeyDescription, _ pin: PublicKeyPin, to json: inout JSONWriter) {

@@ -63,8 +63,7 @@ enum Snippet: String, CaseIterable {
     }
 
     private static func policy(_ rules: [SnippetRule]) -> String {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        let document = JSONWriter.document { json in
             json.member("version", 1)
             json.objects("hosts", rules) { json, rule in
                 json.member("host", rule.endpoint.host.description)
@@ -74,7 +73,7 @@ enum Snippet: String, CaseIterable {
                 }
             }
         }
-        return json.text
+        return document.text
     }
 
     private static func swift(_ rules: [SnippetRule]) -> String {
@@ -148,9 +147,7 @@ struct SnippetRule {
         return rules
     }
 
-    func note(of pin: Pin) -> String? {
-        if case .publicKey(let key) = pin.subject { notes[key] } else { nil }
-    }
+    func note(of pin: Pin) -> String? { pin.key.flatMap { notes[$0] } }
 
     /// Adds the keys and requests of files as backup pins.
     mutating func addBackups(of files: [PinListing]) {

@@ -73,7 +73,7 @@ extension Command {
                     """)),
         ],
         articles: [.planningRotations],
-        run: { invocation throws(ToolError) in try PlanCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try PlanCommand(invocation: invocation).run() }
     )
 }
 
@@ -81,32 +81,26 @@ extension OptionSpecification {
     fileprivate static let planInstant = Option(
         "at", .instant("TIME", orDay: true), defaultText: "now",
         help: "Decide as if it were this time, such as 2027-11-20T00:00:00Z")
-    fileprivate static let page = OptionSpecification(
-        name: "html", value: .output("FILE"), help: "Also write a page with a timeline to this file")
+    fileprivate static let page = Option(
+        "html", .output("FILE"), help: "Also write a page with a timeline to this file")
 }
 
 /// `pintle plan PLAN`
 struct PlanCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
-        let now = invocation.arguments[.planInstant] ?? invocation.now
-        var guarded = GuardedFiles(invocation.arguments.positionals, of: .plan)
-        if let path = invocation.arguments.value(of: .page) { try guarded.reserve(path, for: .page) }
-        let file = try invocation.file(
-            invocation.arguments.positionals[0], limit: PlanLimits.fileSize + 1)
+        let arguments = invocation.arguments
+        let now = arguments[.planInstant] ?? invocation.now
+        try GuardedFiles.check(.page, of: arguments, reading: arguments.positionals)
+        let file = try invocation.file(arguments.positionals[0], limit: PlanLimits.fileSize + 1)
         let plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in
             try Self.policy(path, besides: file.path)
         }
         try Self.check(plan, from: now, file: file.name)
         let report = PlanReport(try PlanSimulation(plan, now: now))
-        if let path = invocation.arguments.value(of: .page) {
-            try OutputFile.replace(path, Array(PlanPage(report, file: file.name, writtenAt: invocation.now).html.utf8))
-            invocation.console.printMessage("wrote \(SafeText.escape(path))")
+        if let path = arguments[.page] {
+            try invocation.write(PlanPage(report, file: file.name, writtenAt: invocation.now).html.utf8, to: path)
         }
         if invocation.writesJSON {
             invocation.console.print(report.document)
@@ -134,8 +128,7 @@ struct PlanCommand {
     /// Reads a policy file that the plan names. Its path is relative to the plan's folder; the paths of its anchors are
     /// relative to the policy's folder.
     private static func policy(_ name: String, besides plan: String) throws(ToolError) -> PinningPolicy {
-        let folder = plan.lastIndex(of: "/").map { String(plan[...$0]) } ?? ""
-        let path = name.hasPrefix("/") ? name : folder + name
+        let path = PolicyFolder(ofFile: plan).path(of: name)
         let bytes: [UInt8]
         do {
             bytes = try RegularFile.content(path, limit: PlanLimits.policyFileSize)
@@ -143,10 +136,7 @@ struct PlanCommand {
             throw .unusable(error.id, "the policy \(error)", hint: error.help)
         }
         do {
-            return try PinningPolicy(
-                json: bytes,
-                resolvingFile: { anchor throws(FileError) in try PolicyFolder(ofFile: path).content(of: anchor) },
-                isPublicSuffix: PublicSuffixList.contains)
+            return try PinningPolicy(bytes, ofFile: path)
         } catch {
             throw ToolError(error, file: path)
         }

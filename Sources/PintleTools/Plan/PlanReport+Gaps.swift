@@ -78,7 +78,7 @@ extension PlanReport {
                 let end = certificate.notAfter
                 guard end == end.startOfDay, after.from >= end, after.from <= end.addingDays(1), end >= simulation.now
                 else { return nil }
-                let day = PlanTime.day(end)
+                let day = ValidityText.day(end)
                 return
                     "\"\(certificate.name)\" ends with the first second of \(day), and \(server.name) switches from it on "
                     + "\(PlanTime.text(after.from)): if that day is its last good one, write \"\(day)T23:59:59Z\""

@@ -90,7 +90,7 @@ extension PlanReport {
                 guard let rule = policy.rule(for: server.endpoint) else { return false }
                 let host = policy.hosts[rule.index]
                 return (host.pins + host.backupPins).contains { pin in
-                    guard case .certificate(let pin) = pin.subject else { return false }
+                    guard let pin = pin.fingerprint else { return false }
                     return !known.contains(pin)
                 }
             }

@@ -36,7 +36,7 @@ struct PlanReport {
     // MARK: Sentences
 
     /// `2026-11-20 to 2027-12-01`
-    var span: String { "\(PlanTime.day(simulation.now)) to \(PlanTime.text(plan.until))" }
+    var span: String { "\(ValidityText.day(simulation.now)) to \(PlanTime.text(plan.until))" }
 
     /// `from 2027-03-01, 12.4 % of users (versions 2.1, 2.2) cannot connect to api.example.com`
     func sentence(_ lockOut: LockOut) -> String {
@@ -93,7 +93,7 @@ struct PlanReport {
     }
 
     private func span(from start: Date, until end: Date?) -> String {
-        let from = start == simulation.now ? "already on \(PlanTime.day(start))" : "from \(PlanTime.text(start))"
+        let from = start == simulation.now ? "already on \(ValidityText.day(start))" : "from \(PlanTime.text(start))"
         return end.map { "\(from) until \(PlanTime.text($0))" } ?? from
     }
 }

@@ -113,8 +113,6 @@ extension Date {
 
 /// Formats the instants of a plan for people.
 enum PlanTime {
-    static func day(_ date: Date) -> String { String(RFC3339.string(from: date).prefix(10)) }
-
     /// Returns `2027-03-01`, with the time unless it is midnight: `2027-03-01 06:00 UTC`
     static func text(_ date: Date) -> String {
         let text = RFC3339.string(from: date)

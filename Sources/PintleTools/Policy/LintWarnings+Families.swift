@@ -9,7 +9,7 @@ extension LintWarnings {
         var found: [(id: String, list: String, position: Int)] = []
         for (list, pins) in [("pins", host.pins), ("backupPins", host.backupPins)] {
             for (position, pin) in pins.enumerated() where pin.position != .leaf {
-                guard case .publicKey(let key) = pin.subject else { continue }
+                guard let key = pin.key else { continue }
                 pinned.insert(key)
                 if let family = families.family(ofRoot: key), !found.contains(where: { $0.id == family.id }) {
                     found.append((family.id, list, position))
@@ -40,7 +40,7 @@ extension LintWarnings {
     ) {
         for (list, pins) in [("pins", host.pins), ("backupPins", host.backupPins)] {
             for (position, pin) in pins.enumerated() where pin.position != .leaf {
-                guard case .publicKey(let key) = pin.subject, let family = families.family(ofIntermediate: key),
+                guard let key = pin.key, let family = families.family(ofIntermediate: key),
                     !family.rotation.isEmpty, !complete.contains(family.id)
                 else { continue }
                 warn(

@@ -85,7 +85,7 @@ struct LintWarnings {
     /// Warns of a fingerprint without a position if it is not known to be an authority's.
     private mutating func lookForLeafCertificates(in host: PinnedHost, _ index: Int) {
         guard host.enforcement == .enforce, !host.pins.isEmpty,
-            host.pins.allSatisfy({ $0.isFingerprint && $0.position != .ca })
+            host.pins.allSatisfy({ $0.fingerprint != nil && $0.position != .ca })
         else { return }
         let isKnown = host.pins.contains { pin in
             guard pin.position == .any else { return false }
@@ -137,7 +137,7 @@ struct LintWarnings {
             }
             return
         }
-        let day = Self.day(date)
+        let day = ValidityText.day(date)
         let seconds = date.timeIntervalSince(lint.now)
         let path = PolicyPath.rule(index)["expiry"]["after"]
         if seconds <= 0 {
@@ -151,10 +151,6 @@ struct LintWarnings {
                 "expires-soon", path, "pins of \(host) end \(day), in \(Self.days(seconds))",
                 help: "apps released today outlive them; set a date after your slowest user updates")
         }
-    }
-
-    private static func day(_ date: Date) -> Substring {
-        RFC3339.string(from: date).prefix(10)
     }
 
     private static func days(_ seconds: Double) -> String {
@@ -179,17 +175,13 @@ struct LintWarnings {
         for anchor in host.anchors.certificates where anchor.validity.notAfter < lint.now {
             warn(
                 "anchor-expired", .rule(index)["anchors"],
-                "an anchor of \(host) ended \(Self.day(anchor.validity.notAfter)): \(anchor.subject)",
+                "an anchor of \(host) ended \(ValidityText.day(anchor.validity.notAfter)): \(anchor.subject)",
                 help: "export the renewed root")
         }
     }
 }
 
 extension Pin {
-    fileprivate var isFingerprint: Bool {
-        if case .certificate = subject { true } else { false }
-    }
-
     fileprivate var isPlaceholder: Bool {
         switch subject {
         case .publicKey(let pin): pin.isPlaceholder

@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleStorage
+internal import PintleSystem
 
 /// A policy file and the files that it names.
 struct PolicyInput {
@@ -60,16 +61,21 @@ struct PolicyInput {
     /// - Throws: every problem, each with its place.
     func policy() throws(ToolError) -> PinningPolicy {
         do {
-            return try PinningPolicy(
-                json: file.bytes, resolvingFile: anchorFile, isPublicSuffix: PublicSuffixList.contains)
+            return try PinningPolicy(file.bytes, ofFile: file.path)
         } catch {
             throw ToolError(error, file: file.name)
         }
     }
 
-    /// Returns the content of a file that `anchors.include` names, relative to the policy's folder.
-    func anchorFile(_ path: String) throws(FileError) -> [UInt8] {
-        try PolicyFolder(ofFile: file.path).content(of: path)
+    /// Returns a lint that knows the files beside the policy, the public suffixes and the public authorities.
+    func lint(_ families: AuthorityFamilies, _ authorities: PublicAuthorities, at now: Date) -> PolicyLint {
+        var lint = PolicyLint(at: now)
+        lint.families = families
+        let folder = PolicyFolder(ofFile: file.path)
+        lint.resolvingFile = { path in try folder.content(of: path) }
+        lint.isPublicSuffix = PublicSuffixList.contains
+        lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
+        return lint
     }
 }
 
@@ -96,6 +102,16 @@ extension ToolError {
 }
 
 extension PinningPolicy {
+    /// Reads a policy with the anchors that it names.
+    ///
+    /// - Parameter path: the policy's file; the paths of its anchors are relative to its folder.
+    init(_ bytes: [UInt8], ofFile path: String) throws(PolicyError) {
+        let folder = PolicyFolder(ofFile: path)
+        try self.init(
+            json: bytes, resolvingFile: { name throws(FileError) in try folder.content(of: name) },
+            isPublicSuffix: PublicSuffixList.contains)
+    }
+
     /// Returns a policy without rules: only the path decides.
     static func withoutRules() throws(ToolError) -> PinningPolicy {
         do {

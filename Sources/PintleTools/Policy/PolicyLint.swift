@@ -80,11 +80,4 @@ struct LintReport: Sendable {
     let hosts: [PinnedHost]
     /// The policy, unless there are errors.
     let policy: PinningPolicy?
-
-    var errorCount: Int { count(of: .error) }
-    var warningCount: Int { count(of: .warning) }
-
-    private func count(of severity: LintFinding.Severity) -> Int {
-        findings.lazy.filter { $0.severity == severity }.count
-    }
 }

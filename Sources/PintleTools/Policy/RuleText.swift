@@ -55,7 +55,7 @@ enum RuleText {
 
     /// Returns the pin with its position and with what ``RuleNotes`` says of it.
     static func pin(_ pin: Pin, note: String? = nil) -> String {
-        let kind = if case .certificate = pin.subject { "certificate " } else { "" }
+        let kind = pin.key == nil ? "certificate " : ""
         let position = pin.position == .any ? "" : "  at \(pin.position.rawValue)"
         return kind + pin.description + position + (note.map { "  (\($0))" } ?? "")
     }

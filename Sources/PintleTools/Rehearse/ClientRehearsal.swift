@@ -5,34 +5,22 @@ internal import PintleTestKit
 
 /// A rehearsal with a command, which the tool runs again for each attack.
 final class ClientRehearsal {
-    /// The settings of a rehearsal.
-    struct Settings {
-        /// The limit of `--timeout` in seconds; `nil` to derive it from the time that the client takes at the right server.
-        var timeout: Double?
-        /// The number of attacks that run at the same time.
-        var parallel = RehearsalRequest.standardParallel
-        /// The address of the proxy; `nil` for a client that connects to the servers.
-        var proxied: Proxy.Address?
-        /// A Boolean value that indicates whether results name their host.
-        var namesHosts = false
-        /// The common names of the roots that a device may have been made to trust.
-        var roots: [String] = []
-        /// `nil` without `--evidence`.
-        var evidence: RehearsalRequest.Evidence?
-    }
-
     private let invocation: Invocation
     private let hosts: [AttackedHost]
     private let client: Client
-    private let settings: Settings
+    private let request: RehearsalRequest
+    /// The common names of the roots that a device may have been made to trust.
+    private let roots: [String]
     private let start = ContinuousClock.now
 
     private var console: Console { invocation.console }
-    private var isProxied: Bool { settings.proxied != nil }
+    private var isProxied: Bool { request.proxied != nil }
 
-    init(_ invocation: Invocation, hosts: [AttackedHost], client: Client, settings: Settings) {
+    init(
+        _ invocation: Invocation, hosts: [AttackedHost], client: Client, request: RehearsalRequest, roots: [String]
+    ) {
         (self.invocation, self.hosts) = (invocation, hosts)
-        (self.client, self.settings) = (client, settings)
+        (self.client, self.request, self.roots) = (client, request, roots)
     }
 
     func run() throws(ToolError) -> ExitCode {
@@ -49,12 +37,12 @@ final class ClientRehearsal {
                 .setValues(of: &hosts[number], folder: folder, number: number)
         }
         let runner = ClientRunner(
-            client, hosts: hosts, proxied: settings.proxied, keepsTranscripts: settings.evidence != nil)
+            client, hosts: hosts, proxied: request.proxied, keepsTranscripts: request.evidence != nil)
         let text = RehearsalText(console: console, showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
 
         let runs: [ClientRun]
         do throws(ClientRunner.Failure) {
-            runs = try runner.runControl(timeout: settings.timeout, isCancelled: { Interrupts.areAsking })
+            runs = try runner.runControl(timeout: request.timeout, isCancelled: { Interrupts.areAsking })
         } catch {
             throw toolError(error)
         }
@@ -69,19 +57,19 @@ final class ClientRehearsal {
 
         let jobs = Jobs(hosts, controls, client)
         let limit = ClientTimeLimit(
-            fixed: settings.timeout, afterStart: runs[0].startSeconds, parallel: settings.parallel)
+            fixed: request.timeout, afterStart: runs[0].startSeconds, parallel: request.parallel)
         let attacked = try attack(jobs, runner, controls, limit, text)
         let timing = RehearsalTiming(
-            parallel: min(settings.parallel, jobs.beginning.count), limit: limit,
+            parallel: min(request.parallel, jobs.beginning.count), limit: limit,
             withoutHold: jobs.all.contains { $0.scenario.group == .hold } ? start.duration(to: attacked.lastEnd) : nil)
         let report = RehearsalReport(
             client: client.line, controls: outcomes, outcomes: attacked.outcomes, now: invocation.now,
             duration: start.duration(to: .now), advice: RehearsalAdvice(attacked.outcomes, client: client).lines,
             timing: timing,
             proxy: isProxied
-                ? RehearsalReport.ProxyFacts(refusals: runs[0].refusals + attacked.refusals, roots: settings.roots)
+                ? RehearsalReport.ProxyFacts(refusals: runs[0].refusals + attacked.refusals, roots: roots)
                 : nil,
-            evidence: settings.evidence, anchorsPEM: first.catalogue.certificates.anchorsPEM)
+            evidence: request.evidence, anchorsPEM: first.catalogue.certificates.anchorsPEM)
         return try report.conclude(text, invocation)
     }
 
@@ -125,7 +113,7 @@ final class ClientRehearsal {
     private func attack(
         _ jobs: Jobs, _ runner: ClientRunner, _ controls: [Control?], _ limit: ClientTimeLimit, _ text: RehearsalText
     ) throws(ToolError) -> Attacked {
-        let running = OrderedJobs(jobs.beginning, atOnce: settings.parallel) {
+        let running = OrderedJobs(jobs.beginning, atOnce: request.parallel) {
             [all = jobs.all] number, isCancelled -> Result<Timed<ClientRun>, ClientRunner.Failure> in
             let (index, scenario) = all[number]
             guard let control = controls[index] else { return .failure(.cancelled) }
@@ -162,7 +150,7 @@ final class ClientRehearsal {
     }
 
     /// Returns the host as results name it.
-    private func place(_ index: Int) -> String? { settings.namesHosts ? hosts[index].authority : nil }
+    private func place(_ index: Int) -> String? { request.namesHosts ? hosts[index].authority : nil }
 
     /// Returns the outcome of the right server for one host. Throws if the client refuses it, because the rehearsal then proves
     /// nothing.
@@ -170,7 +158,7 @@ final class ClientRehearsal {
         let scenario = hosts[index].catalogue.control
         if control != nil { return run.outcome(of: scenario, beside: nil, host: place(index)) }
         guard isProxied, run.observation.connectionCount == 0 else {
-            throw refusedControl(run, resolvedHost: settings.namesHosts && !isProxied ? hosts[index].name : nil)
+            throw refusedControl(run, resolvedHost: request.namesHosts && !isProxied ? hosts[index].name : nil)
         }
         var outcome = Outcome(scenario, .notRun, remark: Outcome.notAsked)
         outcome.host = hosts[index].authority
@@ -184,7 +172,7 @@ final class ClientRehearsal {
         case .noServer(let error):
             .unusable(
                 "no-server", "a server cannot be started on loopback: \(error)",
-                hint: settings.proxied?.literal == nil
+                hint: request.proxied?.literal == nil
                     ? nil : "--listen takes a free port at an address of this machine")
         case .noClient(let error):
             .unusable(
@@ -275,13 +263,8 @@ struct RehearsalTiming {
             "time-out \(Outcome.seconds(limit.first))" + (isMeasured ? ", for a client that starts slowly" : "")
                 + (limit.seconds > limit.first
                     ? ", later \(Outcome.seconds(limit.seconds)) for a client that became slower" : ""))
-        if let withoutHold { parts.append("\(Self.seconds(withoutHold)) without the group hold") }
+        if let withoutHold { parts.append("\(ValidityText.seconds(withoutHold)) without the group hold") }
         return parts.joined(separator: "; ")
     }
 
-    /// Returns seconds with one decimal.
-    static func seconds(_ duration: Duration) -> String {
-        let tenths = Int((duration / .milliseconds(100)).rounded())
-        return "\(tenths / 10).\(tenths % 10) s"
-    }
 }

@@ -62,7 +62,7 @@ struct RehearsalReport {
 
     /// `31 attacks in 14.2 s: 28 as they must be, 2 LET THROUGH, 1 inconclusive`
     var sentence: String {
-        "\(ValidityText.counted(tally.run, "attack")) in \(RehearsalTiming.seconds(duration)): \(tally.sentence)"
+        "\(ValidityText.counted(tally.run, "attack")) in \(ValidityText.seconds(duration)): \(tally.sentence)"
     }
 
     /// Prints the end of the text, or the JSON document, before it writes the requested files. So a file that cannot be
@@ -138,15 +138,15 @@ struct RehearsalReport {
                 .write(to: EvidenceFolder(evidence.path))
             files.append("evidence: \(evidence.path)")
         }
-        if let path = arguments.value(of: .rehearsalPage) {
+        if let path = arguments[.rehearsalPage] {
             try OutputFile.replace(path, Array(RehearsalPage(self).html.utf8))
             files.append("report: \(path)")
         }
-        if let path = arguments.value(of: .rehearsalJUnit) {
+        if let path = arguments[.rehearsalJUnit] {
             try OutputFile.replace(path, Array(RehearsalJUnit(self).xml.utf8))
             files.append("junit: \(path)")
         }
-        if let path = arguments.value(of: .rehearsalSARIF) {
+        if let path = arguments[.rehearsalSARIF] {
             let sarif = RehearsalSARIF(self, client: ClientPlace(arguments.positionals))
             try OutputFile.replace(path, sarif.document.bytes + [UInt8(ascii: "\n")])
             files.append("sarif: \(path)")

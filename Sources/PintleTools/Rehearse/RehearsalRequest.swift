@@ -3,22 +3,23 @@ internal import PintleAttacks
 
 /// The options of a rehearsal, checked against each other.
 struct RehearsalRequest {
-    /// The limit of `--timeout` in seconds.
-    private(set) var timeout: Double?
-    private(set) var parallel = RehearsalRequest.standardParallel
+    /// The limit of `--timeout` in seconds; `nil` to derive it from the time that the client takes at the right server.
+    let timeout: Double?
+    /// The number of attacks that run at the same time.
+    private(set) var parallel: Int
     /// The hosts of `--host`.
     private(set) var hosts: [ServerEndpoint] = []
-    /// `nil` without `--proxy`.
+    /// The address of the proxy; `nil` for a client that connects to the servers.
     private(set) var proxied: Proxy.Address?
     /// The address of `--listen`, an IPv4 or IPv6 literal.
     private(set) var address: String?
     /// A Boolean value that indicates whether the client runs with its own /etc/hosts.
-    private(set) var resolvesByHosts = false
+    let resolvesByHosts: Bool
     /// `nil` without `--evidence`.
-    private(set) var evidence: Evidence?
+    let evidence: Evidence?
 
-    /// The default of `--parallel`.
-    static let standardParallel = 4
+    /// A Boolean value that indicates whether results name their host.
+    var namesHosts: Bool { !hosts.isEmpty }
 
     /// The folder of the evidence.
     struct Evidence {
@@ -28,20 +29,19 @@ struct RehearsalRequest {
     }
 
     init(_ arguments: ParsedArguments) throws(ToolError) {
-        try readNumbers(arguments)
+        timeout = arguments[.timeout].map { $0 / .seconds(1) }
+        parallel = arguments[.parallelAttacks]
+        resolvesByHosts = arguments[.resolveBy] == .hosts
+        evidence = arguments[.evidence].map { .init(path: $0, showsContent: arguments.has(.evidenceContent)) }
         let (isProxied, serves) = (arguments.has(.proxy), arguments.has(.serve))
-        try readHosts(arguments, isProxied: isProxied, serves: serves)
-        if let text = arguments.value(of: .listen) {
-            guard isProxied || serves else { throw .usage("--listen goes with --serve or --proxy", of: .rehearse) }
-            try readAddress(text, isProxied: isProxied)
-        } else if isProxied {
-            proxied = Proxy.Address()
+        hosts = try isProxied ? Self.proxiedHosts(arguments) : Self.host(arguments)
+        if arguments.has(.resolveBy) {
+            guard !isProxied, !serves, hosts.first.map({ $0.host.ipAddress == nil }) == true else {
+                throw .usage("--resolve-by goes with --host and a name, and without --proxy and --serve", of: .rehearse)
+            }
         }
-        if let path = arguments.value(of: .evidence) {
-            evidence = .init(path: path, showsContent: arguments.has(.evidenceContent))
-        } else if arguments.has(.evidenceContent) {
-            throw .usage("--evidence-content goes with --evidence", of: .rehearse)
-        }
+        if isProxied { proxied = Proxy.Address() }
+        if let text = arguments[.listen] { try readAddress(text, isProxied: isProxied) }
         // Two proxies cannot listen at one port.
         guard proxied.map({ $0.port != 0 }) == true, !serves else { return }
         guard !arguments.has(.parallelAttacks) || parallel == 1 else {
@@ -50,32 +50,22 @@ struct RehearsalRequest {
         parallel = 1
     }
 
-    private mutating func readNumbers(_ arguments: ParsedArguments) throws(ToolError) {
-        if let text = arguments.value(of: .timeout) {
-            guard let seconds = Double(text), seconds > 0, seconds <= 3_600 else {
-                throw .usage("--timeout takes seconds, more than 0 and at most 3600", of: .rehearse)
+    /// Returns the host in the client's URLs; empty without `--host`.
+    private static func host(_ arguments: ParsedArguments) throws(ToolError) -> [ServerEndpoint] {
+        var hosts: [ServerEndpoint] = []
+        for text in arguments[.rehearsedHost] {
+            guard let name = try? ServerName(text) else {
+                throw .usage("--host takes a name or an address alone, such as app.example.com", of: .rehearse)
             }
-            timeout = seconds
+            hosts.append(ServerEndpoint(host: name))
         }
-        if let text = arguments.value(of: .parallelAttacks) {
-            guard let number = Int(text), (1...64).contains(number) else {
-                throw .usage("--parallel takes a number from 1 to 64", of: .rehearse)
-            }
-            parallel = number
-        }
+        guard hosts.count <= 1 else { throw .usage("several --host go with --proxy", of: .rehearse) }
+        return hosts
     }
 
-    private mutating func readHosts(
-        _ arguments: ParsedArguments, isProxied: Bool, serves: Bool
-    ) throws(ToolError) {
-        for text in arguments.values(of: .rehearsedHost) {
-            guard isProxied else {
-                guard let name = try? ServerName(text) else {
-                    throw .usage("--host takes a name or an address alone, such as app.example.com", of: .rehearse)
-                }
-                hosts.append(ServerEndpoint(host: name))
-                continue
-            }
+    private static func proxiedHosts(_ arguments: ParsedArguments) throws(ToolError) -> [ServerEndpoint] {
+        var hosts: [ServerEndpoint] = []
+        for text in arguments[.rehearsedHost] {
             let endpoint = try HostArgument.endpoint(text)
             guard endpoint.host.ipAddress?.isIPv6 != true else {
                 throw .usage("--proxy answers for names and IPv4 addresses, and --host has \(endpoint)", of: .rehearse)
@@ -86,23 +76,12 @@ struct RehearsalRequest {
             }
             hosts.append(endpoint)
         }
-        if isProxied {
-            guard !hosts.isEmpty else {
-                throw .usage(
-                    "--proxy answers for named hosts only: add --host NAME, such as api.example.com", of: .rehearse,
-                    code: "missing-argument")
-            }
-        } else if hosts.count > 1 {
-            throw .usage("several --host go with --proxy", of: .rehearse)
+        guard !hosts.isEmpty else {
+            throw .usage(
+                "--proxy answers for named hosts only: add --host NAME, such as api.example.com", of: .rehearse,
+                code: "missing-argument")
         }
-        guard let means = arguments.value(of: .resolveBy) else { return }
-        guard means == "client" || means == "hosts" else {
-            throw .usage("--resolve-by takes client or hosts", of: .rehearse)
-        }
-        guard !isProxied, !serves, hosts.first.map({ $0.host.ipAddress == nil }) == true else {
-            throw .usage("--resolve-by goes with --host and a name, and without --proxy and --serve", of: .rehearse)
-        }
-        resolvesByHosts = means == "hosts"
+        return hosts
     }
 
     private mutating func readAddress(_ text: String, isProxied: Bool) throws(ToolError) {

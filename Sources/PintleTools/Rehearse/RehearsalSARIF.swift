@@ -33,45 +33,33 @@ struct RehearsalSARIF {
     }
 
     var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.object { json in
+        .document { json in
             json.member(
                 "$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json")
             json.member("version", "2.1.0")
-            json.array("runs") { json in json.object(writeRun) }
+            json.objects("runs", [report], writeRun)
         }
-        return json
     }
 
-    private func writeRun(_ json: inout JSONWriter) {
+    private func writeRun(_ json: inout JSONWriter, _ report: RehearsalReport) {
         json.object("tool") { json in
             json.object("driver") { json in
                 json.member("name", "pintle rehearse")
                 json.member("semanticVersion", CommandLineTool.version)
-                json.array("rules") { json in
-                    for rule in rules { json.object { writeRule(rule, &$0) } }
-                }
-                json.array("supportedTaxonomies") { json in
-                    for index in taxonomies.indices { json.object { writeReference(to: index, &$0) } }
-                }
+                json.objects("rules", rules, writeRule)
+                json.objects("supportedTaxonomies", taxonomies.indices, writeReference)
             }
         }
-        json.array("invocations") { json in
-            json.object { json in
-                json.member("commandLine", client.line)
-                json.member("executionSuccessful", true)
-                json.member("exitCode", Int(report.exitCode.rawValue))
-            }
+        json.objects("invocations", [report]) { json, report in
+            json.member("commandLine", client.line)
+            json.member("executionSuccessful", true)
+            json.member("exitCode", Int(report.exitCode.rawValue))
         }
-        json.array("taxonomies") { json in
-            for taxonomy in taxonomies { json.object { write(taxonomy, &$0) } }
-        }
-        json.array("results") { json in
-            for outcome in report.outcomes where !outcome.isAsItMustBe { json.object { write(outcome, &$0) } }
-        }
+        json.objects("taxonomies", taxonomies, write)
+        json.objects("results", report.outcomes.filter { !$0.isAsItMustBe }, write)
     }
 
-    private func writeRule(_ scenario: Scenario, _ json: inout JSONWriter) {
+    private func writeRule(_ json: inout JSONWriter, _ scenario: Scenario) {
         let standards = scenario.standards
         json.member("id", scenario.id)
         json.message("shortDescription", Self.sentence(scenario.summary))
@@ -81,11 +69,7 @@ struct RehearsalSARIF {
         let entries = standards.entries.map { "\($0.id), \($0.title)" }
         json.message("help", (["Reference: " + scenario.reference] + entries).joined(separator: "\n"))
         json.object("defaultConfiguration") { $0.member("level", "error") }
-        if !standards.entries.isEmpty {
-            json.array("relationships") { json in
-                for entry in standards.entries { json.object { writeRelationship(to: entry, &$0) } }
-            }
-        }
+        if !standards.entries.isEmpty { json.objects("relationships", standards.entries, writeRelationship) }
         json.object("properties") { json in
             json.member("tags", ["security"] + standards.cwe.map { "external/cwe/" + $0.id.lowercased() })
             json.member("precision", "very-high")
@@ -93,39 +77,35 @@ struct RehearsalSARIF {
         }
     }
 
-    private func writeRelationship(to entry: Standards.Entry, _ json: inout JSONWriter) {
+    private func writeRelationship(_ json: inout JSONWriter, to entry: Standards.Entry) {
         guard let index = taxonomies.firstIndex(where: { $0.list == entry.list }) else { return }
         json.object("target") { json in
             json.member("id", entry.id)
             json.member("index", taxonomies[index].entries.firstIndex(of: entry))
-            json.object("toolComponent") { writeReference(to: index, &$0) }
+            json.object("toolComponent") { writeReference(&$0, to: index) }
         }
         // Weaknesses contain the fault. Controls and tests are about it.
         let isWeakness = entry.list == .cwe || entry.list == .maswe
         json.member("kinds", [isWeakness ? "superset" : "relevant"])
     }
 
-    private func writeReference(to index: Int, _ json: inout JSONWriter) {
+    private func writeReference(_ json: inout JSONWriter, to index: Int) {
         json.member("name", taxonomies[index].list.rawValue)
         json.member("index", index)
     }
 
-    private func write(_ taxonomy: Taxonomy, _ json: inout JSONWriter) {
+    private func write(_ json: inout JSONWriter, _ taxonomy: Taxonomy) {
         json.member("name", taxonomy.list.rawValue)
         json.member("version", taxonomy.list.version)
         json.member("organization", taxonomy.list.organization)
         json.message("shortDescription", taxonomy.list.title)
-        json.array("taxa") { json in
-            for entry in taxonomy.entries {
-                json.object { json in
-                    json.member("id", entry.id)
-                    json.message("shortDescription", entry.title)
-                }
-            }
+        json.objects("taxa", taxonomy.entries) { json, entry in
+            json.member("id", entry.id)
+            json.message("shortDescription", entry.title)
         }
     }
 
-    private func write(_ outcome: Outcome, _ json: inout JSONWriter) {
+    private func write(_ json: inout JSONWriter, _ outcome: Outcome) {
         let scenario = outcome.scenario
         json.member("ruleId", scenario.id)
         json.member("ruleIndex", rules.firstIndex { $0.id == scenario.id })
@@ -134,19 +114,15 @@ struct RehearsalSARIF {
         let why = [verdict, outcome.why].compactMap(\.self).joined(separator: "; ")
         let place = outcome.host.map { " at \($0)" } ?? ""
         json.message("message", Self.sentence("\(scenario.summary)\(place): \(why)"))
-        json.array("locations") { json in
-            json.object { json in
-                json.object("physicalLocation") { json in
-                    json.object("artifactLocation") { $0.member("uri", client.uri) }
-                    json.object("region") { $0.member("startLine", 1) }
-                }
-                json.array("logicalLocations") { json in
-                    json.object { json in
-                        json.member("name", client.path)
-                        json.member("fullyQualifiedName", client.line)
-                        json.member("kind", "module")
-                    }
-                }
+        json.objects("locations", [client]) { json, client in
+            json.object("physicalLocation") { json in
+                json.object("artifactLocation") { $0.member("uri", client.uri) }
+                json.object("region") { $0.member("startLine", 1) }
+            }
+            json.objects("logicalLocations", [client]) { json, client in
+                json.member("name", client.path)
+                json.member("fullyQualifiedName", client.line)
+                json.member("kind", "module")
             }
         }
         json.object("partialFingerprints") { $0.member("primaryLocationLineHash", fingerprint(outcome)) }

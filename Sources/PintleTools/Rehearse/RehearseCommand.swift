@@ -68,6 +68,7 @@ extension Command {
             .rehearsalJUnit,
             .rehearsalPage, .rehearsalSARIF, .evidence, .evidenceContent, .serve, .listen,
         ],
+        rules: [.belongs(.listen, to: .serve, .proxy), .belongs(.evidenceContent, to: .evidence)],
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
         exitCodes: [
             (.fine, "everything ended as it must"),
@@ -110,71 +111,71 @@ extension Command {
                 ])
         ],
         articles: [.rehearsing, .testingOnADevice],
-        run: { invocation throws(ToolError) in try RehearseCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try RehearseCommand(invocation: invocation).run() }
     )
 }
 
 extension OptionSpecification {
-    static let only = OptionSpecification(
-        name: "only", value: .text("ID,..."), mayRepeat: true, help: "Only these attacks; may be repeated")
-    static let group = OptionSpecification(
-        name: "group", value: .text("NAME,..."), mayRepeat: true, suggestions: Scenario.Group.allCases.map(\.rawValue),
+    static let only = Option(repeated: "only", .text("ID,..."), help: "Only these attacks; may be repeated")
+    static let group = Option(
+        repeated: "group", .text("NAME,...", suggestions: Scenario.Group.allCases.map(\.rawValue)),
         help: "Only these groups, and the attacks of `--only`: path, pins, names, transport, redirect, hold")
-    fileprivate static let list = OptionSpecification(name: "list", help: "List the attacks, and run nothing")
-    static let timeout = OptionSpecification(
-        name: "timeout", value: .text("SECONDS"),
-        help: "Kill the client and the processes of its group after this time, at each server",
-        defaultText: "5, or more for a slow client")
-    static let parallelAttacks = OptionSpecification(
-        name: "parallel", value: .text("NUMBER"), help: "Run this many attacks at a time, at most 64", defaultText: "4")
+    fileprivate static let list = OptionSpecification("list", help: "List the attacks, and run nothing")
+    static let timeout = Option(
+        "timeout", .seconds("SECONDS", atMost: 3_600).taking("seconds, more than 0 and at most 3600"),
+        defaultText: "5, or more for a slow client",
+        help: "Kill the client and the processes of its group after this time, at each server")
+    static let parallelAttacks = Option(
+        "parallel", .number("NUMBER", in: 1...64).taking("a number from 1 to 64"), default: 4,
+        help: "Run this many attacks at a time, at most 64")
     static let proxy = OptionSpecification(
-        name: "proxy", help: "Answer for each `--host` as a proxy, so that the client keeps its own URLs")
-    static let rehearsedHost = OptionSpecification(
-        name: "host", value: .text("NAME[:PORT]"), mayRepeat: true,
-        help: "The host in the client's URLs; with `--proxy` several, on port 443 by default",
-        defaultText: "localhost, or the address of `--listen`")
-    static let resolveBy = OptionSpecification(
-        name: "resolve-by", value: .text("MEANS"), suggestions: ["client", "hosts"],
+        "proxy", help: "Answer for each `--host` as a proxy, so that the client keeps its own URLs")
+    static let rehearsedHost = Option(
+        repeated: "host", .text("NAME[:PORT]"), defaultText: "localhost, or the address of `--listen`",
+        help: "The host in the client's URLs; with `--proxy` several, on port 443 by default")
+    static let resolveBy = Option(
+        "resolve-by", .choice("MEANS", ResolveMeans.allCases).taking("client or hosts"), default: .client,
         help: "With `--host`: `client` if the client finds 127.0.0.1 by its own means, `hosts` to run it with its own "
-            + "/etc/hosts, which needs root or user namespaces",
-        defaultText: "client")
-    static let httpVersions = OptionSpecification(
-        name: "http", value: .choice("VERSION", OfferedProtocols.allCases.map(\.rawValue)),
-        help: "The versions of HTTP that the servers offer", defaultText: "both")
-    static let rehearsalJUnit = OptionSpecification(
-        name: "junit", value: .output("FILE"), help: "Write the results as JUnit XML, for continuous integration")
-    static let rehearsalPage = OptionSpecification(
-        name: "html", value: .output("FILE"), help: "Write a page about the results")
-    static let rehearsalSARIF = OptionSpecification(
-        name: "sarif", value: .output("FILE"), help: "Write the findings as SARIF 2.1.0, for code scanning")
-    static let evidence = OptionSpecification(
-        name: "evidence", value: .output("DIR"),
+            + "/etc/hosts, which needs root or user namespaces")
+    static let httpVersions = Option(
+        "http", .choice("VERSION", OfferedProtocols.allCases), default: .both,
+        help: "The versions of HTTP that the servers offer")
+    static let rehearsalJUnit = Option(
+        "junit", .output("FILE"), help: "Write the results as JUnit XML, for continuous integration")
+    static let rehearsalPage = Option("html", .output("FILE"), help: "Write a page about the results")
+    static let rehearsalSARIF = Option(
+        "sarif", .output("FILE"), help: "Write the findings as SARIF 2.1.0, for code scanning")
+    static let evidence = Option(
+        "evidence", .output("DIR"),
         help:
             "Write the certificates, alerts and requests of each attack into a new folder, mode 0700; the requests' content, queries "
             + "and most header values are replaced by length and SHA-256")
     static let evidenceContent = OptionSpecification(
-        name: "evidence-content",
+        "evidence-content",
         help: "With `--evidence`: write requests with their content as they came, with passwords and cookies")
     static let serve = OptionSpecification(
-        name: "serve", help: "Keep all servers up for clients elsewhere, such as a phone, until Ctrl-C")
-    static let listen = OptionSpecification(
-        name: "listen", value: .text("ADDRESS[:PORT]"),
+        "serve", help: "Keep all servers up for clients elsewhere, such as a phone, until Ctrl-C")
+    static let listen = Option(
+        "listen", .text("ADDRESS[:PORT]"), defaultText: "127.0.0.1",
         help:
             "With `--serve` or `--proxy`: the address of this machine to listen at, which other machines may reach; only a "
-            + "proxy has a port",
-        defaultText: "127.0.0.1")
+            + "proxy has a port")
+}
+
+/// The means by which a client finds the servers of a named host.
+enum ResolveMeans: String, CaseIterable {
+    /// Its own.
+    case client
+    /// An /etc/hosts that only the client sees.
+    case hosts
 }
 
 /// `pintle rehearse -- CLIENT...`
 struct RehearseCommand {
-    private let invocation: Invocation
+    let invocation: Invocation
 
     private var arguments: ParsedArguments { invocation.arguments }
     private var console: Console { invocation.console }
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
 
     func run() throws(ToolError) -> ExitCode {
         if arguments.has(.list) {
@@ -203,10 +204,7 @@ struct RehearseCommand {
         let (hosts, authorities) = try self.hosts(request)
         warnOfAddress(request.proxied)
         return try ClientRehearsal(
-            invocation, hosts: hosts, client: client,
-            settings: .init(
-                timeout: request.timeout, parallel: request.parallel, proxied: request.proxied,
-                namesHosts: !request.hosts.isEmpty, roots: authorities.names, evidence: request.evidence)
+            invocation, hosts: hosts, client: client, request: request, roots: authorities.names
         ).run()
     }
 
@@ -257,11 +255,10 @@ struct RehearseCommand {
     private func host(
         _ name: String, otherHost: String?, _ authorities: Authorities? = nil, clientPort: UInt16? = nil
     ) throws(ToolError) -> AttackedHost {
-        let protocols = arguments.value(of: .httpVersions).flatMap(OfferedProtocols.init(rawValue:)) ?? .both
         let catalogue: Catalogue
         do {
             catalogue = try Catalogue(
-                host: name, otherHost: otherHost, authorities: authorities, offering: protocols)
+                host: name, otherHost: otherHost, authorities: authorities, offering: arguments[.httpVersions])
         } catch {
             throw unminted(error)
         }
@@ -281,21 +278,13 @@ struct RehearseCommand {
     }
 
     private func guardFiles() throws(ToolError) {
-        let options = [OptionSpecification.rehearsalJUnit, .rehearsalPage, .rehearsalSARIF]
-        if let path = arguments.value(of: .evidence) { try EvidenceFolder.check(path) }
-        var earlier: [(option: String, path: String)] = []
-        for option in options {
-            guard let path = arguments.value(of: option) else { continue }
+        if let path = arguments[.evidence] { try EvidenceFolder.check(path) }
+        var guarded = GuardedFiles([], of: .rehearse)
+        for option: Option<String?> in [.rehearsalJUnit, .rehearsalPage, .rehearsalSARIF] {
+            guard let path = arguments[option] else { continue }
             // Check this before the run, which can take minutes.
             try OutputFile.checkFolder(of: path)
-            if let other = earlier.first(where: { Self.isSameFile($0.path, path) }) {
-                throw .usage("--\(option.name) \(path) would replace the file of --\(other.option)", of: .rehearse)
-            }
-            earlier.append((option.name, path))
+            try guarded.reserve(path, for: option, calling: "the file of --\(option.name)")
         }
-    }
-
-    private static func isSameFile(_ path: String, _ other: String) -> Bool {
-        path == other || FileIdentity(path).map { $0 == FileIdentity(other) } ?? false
     }
 }

@@ -39,21 +39,15 @@ struct ScenarioList {
 
     /// An array of `{id, expected, reference, summary, why, group, cwe, owasp}`.
     private var document: JSONWriter {
-        var json = JSONWriter(.pretty)
-        json.array { json in
-            for scenario in scenarios {
-                json.object { json in
-                    json.member("id", scenario.id)
-                    json.member("expected", scenario.expectation.rawValue)
-                    json.member("reference", scenario.reference)
-                    json.member("summary", scenario.summary)
-                    json.member("why", scenario.impact)
-                    json.member("group", scenario.group?.rawValue)
-                    scenario.standards.write(to: &json)
-                }
-            }
+        .document(listing: scenarios) { json, scenario in
+            json.member("id", scenario.id)
+            json.member("expected", scenario.expectation.rawValue)
+            json.member("reference", scenario.reference)
+            json.member("summary", scenario.summary)
+            json.member("why", scenario.impact)
+            json.member("group", scenario.group?.rawValue)
+            scenario.standards.write(to: &json)
         }
-        return json
     }
 }
 
@@ -72,8 +66,8 @@ struct ScenarioChoice {
     private let isMade: Bool
 
     init(_ arguments: ParsedArguments) {
-        func words(_ option: OptionSpecification) -> [String] {
-            arguments.values(of: option).flatMap { $0.split(separator: ",") }.map { $0.filter { $0 != " " } }
+        func words(_ option: Option<[String]>) -> [String] {
+            arguments[option].flatMap { $0.split(separator: ",") }.map { $0.filter { $0 != " " } }
         }
         (only, groups) = (words(.only), words(.group))
         isMade = arguments.has(.only) || arguments.has(.group)
@@ -98,7 +92,7 @@ struct ScenarioChoice {
     }
 
     private static func unknown(_ kind: String, _ name: String, among names: [String]) -> ToolError {
-        let meant = Spelling.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+        let meant = Spelling.suggestion(for: name, among: names)
         return .unusable(
             "unknown-\(kind)", "no \(kind) is called \"\(name)\"\(meant)", hint: "see 'pintle rehearse --list'")
     }

@@ -24,9 +24,7 @@ struct MatchedServer {
     }
 
     /// Returns `true` if the pin matches a certificate of the path.
-    func isMatched(by pin: Pin) -> Bool {
-        path.indices.contains { path[$0].isMatched(by: pin, depth: $0) }
-    }
+    func isMatched(by pin: Pin) -> Bool { path.isMatched(by: pin) }
 
     /// Returns `true` if the pin matches a certificate between leaf and anchor.
     func isIntermediateMatched(by pin: Pin) -> Bool {

@@ -21,10 +21,7 @@ struct RenewAuthorities {
         case .leaf: return false
         case .any: break
         }
-        if case .publicKey(let key) = pin.subject, host.anchors.certificates.contains(where: { $0.publicKeyPin == key })
-        {
-            return true
-        }
+        if let key = pin.key, host.anchors.certificates.contains(where: { $0.publicKeyPin == key }) { return true }
         if families.family(of: pin) != nil { return true }
         return stores.contains { $0.name(pinnedBy: pin) != nil }
     }

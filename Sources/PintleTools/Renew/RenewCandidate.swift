@@ -62,10 +62,7 @@ struct RenewCandidate {
         var candidates: [RenewCandidate] = []
         for (rule, host) in policy.hosts.enumerated() where host.anchors.includesSystem {
             let pins = host.pins + host.backupPins
-            let known = Set(
-                pins.compactMap { pin in
-                    if pin.position != .leaf, case .publicKey(let key) = pin.subject { key } else { nil }
-                })
+            let known = Set(pins.filter { $0.position != .leaf }.compactMap(\.key))
             for family in families.families where family.pins.contains(where: known.contains) {
                 for root in family.roots {
                     guard let pin = root.pin, !known.contains(pin) else { continue }

@@ -76,7 +76,7 @@ extension Command {
                     ])),
         ],
         articles: [.signedUpdates, .planningRotations],
-        run: { invocation throws(ToolError) in try RenewCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try RenewCommand(invocation: invocation).run() }
     )
 }
 
@@ -93,11 +93,7 @@ extension OptionSpecification {
 
 /// `pintle renew POLICY -o NEXT`
 struct RenewCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let arguments = invocation.arguments
@@ -134,10 +130,7 @@ struct RenewCommand {
             let bytes = try proposal.file(from: input.file.bytes, survey.servers, invocation.validator()) {
                 bytes throws(ToolError) in try Self.read(bytes, besides: place)
             }
-            if let output {
-                try OutputFile.replace(output, bytes)
-                invocation.console.printMessage("wrote \(SafeText.escape(output))")
-            }
+            if let output { try invocation.write(bytes, to: output) }
         }
         if families.families.isOld(at: invocation.now), policy.hosts.contains(where: families.families.isUsed) {
             invocation.console.warn(families.age)
@@ -148,11 +141,7 @@ struct RenewCommand {
         let report = RenewReport(
             proposal: proposal, findings: findings, servers: survey.servers.count + survey.findings.count,
             file: input.file.name, written: isWritten ? output : nil, now: invocation.now)
-        if invocation.writesJSON {
-            invocation.console.print(report.document)
-        } else {
-            invocation.print(report.report)
-        }
+        invocation.print(report.report, orJSON: report.document)
         if findings.isEmpty { return .fine }
         return findings.allSatisfy(\.isUnreachable) ? .unreachable : .rejected
     }
@@ -171,20 +160,17 @@ struct RenewCommand {
         guard let root = try? JSONDocument.policy(policy.bytes).root, let rules = root["hosts"]?.elements else {
             return []
         }
-        let folder = policy.path.lastIndex(of: "/").map { String(policy.path[...$0]) } ?? ""
+        let folder = PolicyFolder(ofFile: policy.path)
         return rules.flatMap { rule in
             let names = rule["anchors"]?["include"]?.elements?.compactMap(\.string) ?? []
-            return names.filter { !$0.hasPrefix("-----BEGIN") }.map { $0.hasPrefix("/") ? $0 : folder + $0 }
+            return names.filter { !$0.hasPrefix("-----BEGIN") }.map(folder.path)
         }
     }
 
     /// Reads the proposal as its users will: the paths of its anchors are relative to its own folder.
     private static func read(_ bytes: [UInt8], besides path: String) throws(ToolError) -> PinningPolicy {
         do {
-            return try PinningPolicy(
-                json: bytes,
-                resolvingFile: { anchor throws(FileError) in try PolicyFolder(ofFile: path).content(of: anchor) },
-                isPublicSuffix: PublicSuffixList.contains)
+            return try PinningPolicy(bytes, ofFile: path)
         } catch {
             var error = ToolError(error, file: path)
             error.hint = "write the proposal into the folder of the policy, where its anchors are"

@@ -46,7 +46,7 @@ struct RenewDates {
         let end = Date(wholeSeconds: validity.notBefore.wholeSeconds + max(0, life) / 3)
         let previous = RotationPlan.Certificate(
             name: "previous", keys: [], notBefore: validity.notBefore.addingDays(-Self.days), notAfter: end)
-        guard case .publicKey(let key) = pin.subject else { return PlanAdviser.withdrawalDay(after: end) }
+        guard let key = pin.key else { return PlanAdviser.withdrawalDay(after: end) }
         let simulation = try simulation(
             of: next, keys: [key], other: previous,
             switches: [(previous.notBefore, true), (end, false)], from: validity.notBefore,

@@ -73,7 +73,7 @@ struct RenewProposal {
                 if server.isMatched(by: pin) {
                     ("\(server.endpoint) still matches it", "let the server use another pinned key first")
                 } else if let day = planned?.from {
-                    ("its day is \(PlanTime.day(day))", "give --remove again from that day on")
+                    ("its day is \(ValidityText.day(day))", "give --remove again from that day on")
                 } else {
                     ("a server may still need it", "the notes say why; remove it by hand if you know better")
                 }
@@ -91,7 +91,7 @@ struct RenewProposal {
         var backups = host.backupPins.indices.map { PolicyEdit.Element.kept(.backupPins, $0) }
         let before = [pins, backups]
         if let server = servers.first, let end = host.expiry.date, end < server.leaf.validity.notAfter {
-            notes.append("\(host): its pins expire on \(PlanTime.day(end)), before the server's certificate ends")
+            notes.append("\(host): its pins expire on \(ValidityText.day(end)), before the server's certificate ends")
         }
         try addCandidates(candidates, host, servers.first, rule, to: &backups)
         if let server = servers.first {
@@ -177,7 +177,7 @@ struct RenewProposal {
             return exchangeAuthorities(server, host, rule, &pins, &backups)
         }
         let pin = Pin(key, at: host.requires == .leafAndCA ? .leaf : .any)
-        pins.append(.added(pin, note: origin?.note ?? "served by \(server.endpoint) on \(PlanTime.day(now))"))
+        pins.append(.added(pin, note: origin?.note ?? "served by \(server.endpoint) on \(ValidityText.day(now))"))
         changes.append(
             RenewChange(
                 action: .add, rule: rule, pin: pin, list: .pins,
@@ -247,7 +247,7 @@ struct RenewProposal {
                     action: isDue ? .remove : .removeLater, rule: rule, pin: pin, list: .pins,
                     because:
                         "it matches nothing at \(server.endpoint)\(host.port == nil ? ", port \(server.endpoint.port)" : ""). "
-                        + "Certificates from before \(PlanTime.day(server.leaf.validity.notBefore)) have usually ended by "
+                        + "Certificates from before \(ValidityText.day(server.leaf.validity.notBefore)) have usually ended by "
                         + "then"
                         + (isDue ? "" : "; if no other machine or port of that name has the key: --remove \(pin)"),
                     from: day))

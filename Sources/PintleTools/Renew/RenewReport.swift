@@ -80,7 +80,7 @@ struct RenewReport {
         case .add:
             let by =
                 change.by.map { by in
-                    let day = by <= now ? "at once" : "by \(PlanTime.day(by))"
+                    let day = by <= now ? "at once" : "by \(ValidityText.day(by))"
                     return "; publish it \(day), so that apps have it when the server's certificate ends"
                 } ?? ""
             return "add to \(change.list.rawValue): \(change.because)\(by)"
@@ -89,7 +89,7 @@ struct RenewReport {
             return "move from \(old.rawValue) to \(new.rawValue): \(change.because)"
         case .remove: return "remove from \(change.list.rawValue): \(change.because)"
         case .removeLater:
-            let day = change.from.map(PlanTime.day) ?? "later"
+            let day = change.from.map(ValidityText.day) ?? "later"
             return "keep in \(change.list.rawValue), and remove from \(day) on: \(change.because)"
         }
     }
@@ -99,7 +99,7 @@ struct RenewReport {
     var document: JSONWriter {
         .document { json in
             json.member("result", proposal.isChanged ? "proposal" : "unchanged")
-            json.array("changes") { json in for change in proposal.changes { write(change, to: &json) } }
+            json.objects("changes", proposal.changes, write)
             json.objects("findings", findings) { json, finding in
                 json.member("id", finding.id)
                 json.member("host", finding.endpoint.host.description)
@@ -115,16 +115,14 @@ struct RenewReport {
         }
     }
 
-    private func write(_ change: RenewChange, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("action", change.action.rawValue)
-            json.member("rule", policy.hosts[change.rule].description)
-            json.member("list", change.list.rawValue)
-            json.member("pin", change.pin.description)
-            if change.pin.position != .any { json.member("at", change.pin.position.rawValue) }
-            json.member("by", change.by)
-            json.member("from", change.from)
-            json.member("message", sentence(change))
-        }
+    private func write(_ json: inout JSONWriter, _ change: RenewChange) {
+        json.member("action", change.action.rawValue)
+        json.member("rule", policy.hosts[change.rule].description)
+        json.member("list", change.list.rawValue)
+        json.member("pin", change.pin.description)
+        if change.pin.position != .any { json.member("at", change.pin.position.rawValue) }
+        json.member("by", change.by)
+        json.member("from", change.from)
+        json.member("message", sentence(change))
     }
 }

@@ -145,11 +145,9 @@ public struct CommandLineTool {
         let isOption = name.hasPrefix("-")
         let known =
             isOption ? ["--help", "--version", "--generate-completion-script"] : Command.all.map(\.name) + ["help"]
-        let nearest = Spelling.nearest(to: name, among: known)
         let kind = isOption ? "option" : "command"
         throw .usage(
-            "unknown \(kind) \(name)" + (nearest.map { "; did you mean \($0)?" } ?? ""), of: nil,
-            code: "unknown-\(kind)")
+            "unknown \(kind) \(name)\(Spelling.suggestion(for: name, among: known))", of: nil, code: "unknown-\(kind)")
     }
 
     private static func processEnvironment() -> [String: String] {

@@ -16,7 +16,7 @@ enum CommandReference {
                 let page = DocCPage(page: page)
                 return (name: page.name + ".md", content: page.text)
             case .man:
-                let page = ManPage(page: page, date: String(RFC3339.string(from: instant).prefix(10)))
+                let page = ManPage(page: page, date: ValidityText.day(instant))
                 return (name: page.name + ".1", content: page.text)
             }
         }

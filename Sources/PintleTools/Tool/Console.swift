@@ -104,22 +104,19 @@ final class Console {
     /// as `errors`.
     private static func document(_ error: ToolError) -> JSONWriter {
         .document { json in
-            json.key("error")
-            write(error, to: &json)
+            json.object("error") { write(&$0, error) }
             guard error.all.count > 1 else { return }
-            json.array("errors", error.all) { json, error in write(error, to: &json) }
+            json.objects("errors", error.all, write)
         }
     }
 
-    private static func write(_ error: ToolError, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("code", error.code)
-            json.member("message", error.message)
-            json.member("file", error.file)
-            json.member("line", error.line)
-            json.member("column", error.column)
-            json.member("hint", error.hint)
-        }
+    private static func write(_ json: inout JSONWriter, _ error: ToolError) {
+        json.member("code", error.code)
+        json.member("message", error.message)
+        json.member("file", error.file)
+        json.member("line", error.line)
+        json.member("column", error.column)
+        json.member("hint", error.hint)
     }
 }
 

@@ -4,7 +4,7 @@ internal import PintleSystem
 /// Files that a command must not overwrite: its inputs, and its other outputs.
 struct GuardedFiles {
     private let command: Command
-    private var reserved: [(path: String, file: FileIdentity?)]
+    private var reserved: [(name: String, file: FileIdentity?)]
 
     /// - Parameter inputs: the paths on the command line; `-` is standard input, which may be a file.
     init(_ inputs: [String], of command: Command) {
@@ -23,13 +23,16 @@ struct GuardedFiles {
     /// - Parameters:
     ///   - path: the file that will be written.
     ///   - option: the option that names it, or its folder.
+    ///   - name: the name of the file in the errors of later files; `nil` for the path.
     /// - Throws: an error if it is one of the other files, also under another name.
-    mutating func reserve(_ path: String, for option: OptionSpecification) throws(ToolError) {
+    mutating func reserve(
+        _ path: String, for option: OptionSpecification, calling name: String? = nil
+    ) throws(ToolError) {
         guard let file = FileIdentity(path) else { return }
         if let other = reserved.first(where: { $0.file == file }) {
-            throw .usage("--\(option.name) \(path) would replace \(other.path)", of: command)
+            throw .usage("--\(option.name) \(path) would replace \(other.name)", of: command)
         }
-        reserved.append((path, file))
+        reserved.append((name ?? path, file))
     }
 }
 

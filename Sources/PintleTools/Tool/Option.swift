@@ -64,10 +64,12 @@ final class Option<Value: Sendable>: OptionSpecification, @unchecked Sendable {
 
     /// An option that may be repeated.
     convenience init<Element>(
-        repeated name: String, short: Character? = nil, _ format: ValueFormat<Element>, required reason: String? = nil,
-        help: String
+        repeated name: String, short: Character? = nil, _ format: ValueFormat<Element>, defaultText: String? = nil,
+        required reason: String? = nil, help: String
     ) where Value == [Element] {
-        self.init(name, short, format, mayRepeat: true, help, requirement: reason, absent: []) { $0 }
+        self.init(
+            name, short, format, mayRepeat: true, help, defaultText: defaultText, requirement: reason, absent: []
+        ) { $0 }
     }
 
     override func read(_ texts: [String]) throws(OptionError) -> any Sendable { try reader(texts) }
@@ -77,6 +79,8 @@ final class Option<Value: Sendable>: OptionSpecification, @unchecked Sendable {
 enum OptionError: Error {
     /// The help says which values there are.
     case notAValue(String)
+    /// The values in words, which follow the option's name and "takes".
+    case takes(String)
     /// An error with its own code and words, which the parser places at the option.
     case unusable(ToolError)
 }
@@ -88,6 +92,15 @@ struct ValueFormat<Value: Sendable>: Sendable {
     var range: String?
     /// Returns `nil` for a text that is not a value.
     let read: @Sendable (String) throws(OptionError) -> Value?
+
+    /// Returns the format with an error in these words, `--parallel takes a number from 1 to 64`. The help of such an option
+    /// says by itself which values there are.
+    func taking(_ values: String) -> ValueFormat {
+        ValueFormat(shape: shape) { text throws(OptionError) in
+            guard let value = try read(text) else { throw .takes(values) }
+            return value
+        }
+    }
 
     /// - Parameter read: throws an error that says more than the range does.
     static func reading(
@@ -104,7 +117,10 @@ struct ValueFormat<Value: Sendable>: Sendable {
 }
 
 extension ValueFormat<String> {
-    static func text(_ placeholder: String) -> ValueFormat { ValueFormat(shape: .text(placeholder)) { $0 } }
+    /// - Parameter suggestions: the words that completion offers. The text may be any other.
+    static func text(_ placeholder: String, suggestions: [String] = []) -> ValueFormat {
+        ValueFormat(shape: .text(placeholder, suggestions: suggestions)) { $0 }
+    }
 
     /// The path of a file that is read, or changed.
     static func file(_ placeholder: String) -> ValueFormat { ValueFormat(shape: .file(placeholder)) { $0 } }
@@ -118,7 +134,8 @@ extension ValueFormat<String> {
 extension ValueFormat where Value: RawRepresentable, Value.RawValue == String {
     static func choice(_ placeholder: String, _ values: some Sequence<Value>) -> ValueFormat {
         let values = Array(values)
-        return ValueFormat(shape: .choice(placeholder, values.map(\.rawValue))) { text in
+        let words = values.map(\.rawValue)
+        return ValueFormat(shape: .choice(placeholder, words), range: words.joined(separator: ", ")) { text in
             values.first { $0.rawValue == text }
         }
     }

@@ -15,6 +15,15 @@ struct OptionRule: Sendable {
         }
     }
 
+    /// `--listen goes with --serve or --proxy`
+    static func belongs(_ option: OptionSpecification, to others: OptionSpecification...) -> OptionRule {
+        OptionRule { arguments in
+            guard arguments.has(option), !others.contains(where: arguments.has) else { return nil }
+            let names = others.map { "--\($0.name)" }.joined(separator: " or ")
+            return .usage("--\(option.name) goes with \(names)", of: arguments.command)
+        }
+    }
+
     /// `--at does not go with --ask: the question is about now`
     static func excludes(
         _ option: OptionSpecification, _ others: OptionSpecification..., because reason: String
@@ -22,6 +31,20 @@ struct OptionRule: Sendable {
         OptionRule { arguments in
             guard arguments.has(option), let other = others.first(where: arguments.has) else { return nil }
             return .usage("--\(other.name) does not go with --\(option.name): \(reason)", of: arguments.command)
+        }
+    }
+
+    /// `--keys is for chromium only`
+    ///
+    /// - Parameters:
+    ///   - value: the value of the other option with which this one goes.
+    static func only(
+        _ option: OptionSpecification, for value: some RawRepresentable<String>, of other: OptionSpecification
+    ) -> OptionRule {
+        let word = value.rawValue
+        return OptionRule { arguments in
+            guard arguments.has(option), arguments.texts(of: other).contains(where: { $0 != word }) else { return nil }
+            return .usage("--\(option.name) is for \(word) only", of: arguments.command)
         }
     }
 

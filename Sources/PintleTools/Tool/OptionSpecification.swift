@@ -3,19 +3,20 @@ internal import Pintle
 /// An option of a command: the one description that parsing, help, completion and the reference read.
 ///
 /// An option with a value is an ``Option``. The others are switches:
-/// `OptionSpecification("resume", help: "Go on with the file of `-o`")`.
+/// `OptionSpecification("resume", help: "Go on with the file of `-o`")`. The subclass lets a command name both alike:
+/// `.resume` in its list of options, `.policy` there and as `arguments[.policy]`.
 // Safe: every property is a constant of a Sendable type, here and in the only subclass.
 class OptionSpecification: @unchecked Sendable {
     enum Value: Sendable {
         /// A switch.
         case none
         /// Any text; the placeholder stands for it in the help.
-        case text(String)
+        case text(String, suggestions: [String] = [])
         /// The path of a file that is read, or changed.
         case file(String)
         /// The path of a file or folder that is written. `-` means standard output, and never a file of that name.
         case output(String, orStandardOutput: Bool = false)
-        /// One of these words.
+        /// One of these words, which completion offers.
         case choice(String, [String])
     }
 
@@ -24,8 +25,6 @@ class OptionSpecification: @unchecked Sendable {
     let short: Character?
     let value: Value
     let mayRepeat: Bool
-    /// The words that completion offers. Unlike those of a choice, the parser does not check them.
-    let suggestions: [String]
     /// One line, without a full stop; words between backticks are code.
     let help: String
     /// The values in words, such as `1 to 500`; `nil` if the help says which they are.
@@ -35,15 +34,13 @@ class OptionSpecification: @unchecked Sendable {
     let requirement: String?
 
     init(
-        name: String, short: Character? = nil, value: Value = .none, mayRepeat: Bool = false,
-        suggestions: [String] = [], help: String, range: String? = nil, defaultText: String? = nil,
-        requirement: String? = nil
+        name: String, short: Character?, value: Value, mayRepeat: Bool = false, help: String, range: String? = nil,
+        defaultText: String? = nil, requirement: String?
     ) {
         self.name = name
         self.short = short
         self.value = value
         self.mayRepeat = mayRepeat
-        self.suggestions = suggestions
         self.help = help
         self.range = range
         self.defaultText = defaultText
@@ -52,14 +49,11 @@ class OptionSpecification: @unchecked Sendable {
 
     /// A switch.
     convenience init(_ name: String, short: Character? = nil, required reason: String? = nil, help: String) {
-        self.init(name: name, short: short, help: help, requirement: reason)
+        self.init(name: name, short: short, value: .none, help: help, requirement: reason)
     }
 
     /// Reads the texts of the command line, at least one.
-    func read(_ texts: [String]) throws(OptionError) -> any Sendable {
-        if let choices, let text = texts.first(where: { !choices.contains($0) }) { throw .notAValue(text) }
-        return texts
-    }
+    func read(_ texts: [String]) throws(OptionError) -> any Sendable { texts }
 
     var takesValue: Bool {
         if case .none = value { false } else { true }
@@ -76,19 +70,20 @@ class OptionSpecification: @unchecked Sendable {
     var placeholder: String? {
         switch value {
         case .none: nil
-        case .text(let name), .file(let name), .output(let name, _), .choice(let name, _): name
+        case .text(let name, _), .file(let name), .output(let name, _), .choice(let name, _): name
         }
     }
 
-    var choices: [String]? {
-        if case .choice(_, let words) = value { words } else { nil }
+    /// The values that a shell completes; empty if it knows none.
+    var completions: [String] {
+        switch value {
+        case .text(_, let words), .choice(_, let words): words
+        case .none, .file, .output: []
+        }
     }
 
-    /// The values that a shell completes; empty if it knows none.
-    var completions: [String] { choices ?? suggestions }
-
     /// The values in words: `values: leaf, ca`, `values: 1 to 500`.
-    var valueList: String? { (choices?.joined(separator: ", ") ?? range).map { "values: \($0)" } }
+    var valueList: String? { range.map { "values: \($0)" } }
 
     /// The option as it is written: `--store FILE`.
     var usage: String { "--\(name)" + (placeholder.map { " \($0)" } ?? "") }

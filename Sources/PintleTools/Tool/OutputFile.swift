@@ -59,6 +59,14 @@ enum OutputFile {
     }
 }
 
+extension Invocation {
+    /// Replaces or creates a file that the command line names, and says so.
+    func write(_ bytes: some Sequence<UInt8>, to path: String) throws(ToolError) {
+        try OutputFile.replace(path, Array(bytes))
+        console.printMessage("wrote \(SafeText.escape(path))")
+    }
+}
+
 extension ToolError {
     static func keyExists(_ path: String) -> ToolError {
         .unusable(

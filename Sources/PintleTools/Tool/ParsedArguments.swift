@@ -27,9 +27,8 @@ struct ParsedArguments: Sendable {
     /// Returns the paths that the command line names by these options.
     func files(of options: Option<String?>...) -> [String] { options.compactMap { self[$0] } }
 
-    func value(of option: OptionSpecification) -> String? { texts[option.name]?.last }
-
-    func values(of option: OptionSpecification) -> [String] { texts[option.name] ?? [] }
+    /// Returns the values of an option as they were typed.
+    func texts(of option: OptionSpecification) -> [String] { texts[option.name] ?? [] }
 
     /// - Parameter arguments: the words behind the command's name.
     init(_ arguments: some Sequence<String>, for command: Command) throws(ToolError) {
@@ -126,9 +125,10 @@ struct ParsedArguments: Sendable {
         } catch {
             switch error {
             case .notAValue(let text):
-                let nearest = Spelling.nearest(to: text, among: option.choices ?? []).map { "; did you mean \($0)?" }
+                let nearest = Spelling.suggestion(for: text, among: option.completions)
                 let list = option.valueList.map { " (\($0))" } ?? ""
-                throw .usage("\"\(text)\" is not a value of --\(option.name)\(nearest ?? "")\(list)", of: command)
+                throw .usage("\"\(text)\" is not a value of --\(option.name)\(nearest)\(list)", of: command)
+            case .takes(let values): throw .usage("--\(option.name) takes \(values)", of: command)
             case .unusable(var error):
                 error.message = "--\(option.name): \(error.message)"
                 throw error
@@ -142,7 +142,7 @@ struct ParsedArguments: Sendable {
 
     private static func unknown(_ option: String, of command: Command) -> ToolError {
         let known = command.options.map { "--\($0.name)" }
-        let nearest = Spelling.nearest(to: option, among: known).map { "; did you mean \($0)?" } ?? ""
+        let nearest = Spelling.suggestion(for: option, among: known)
         return .usage("unknown option \(option) for '\(command.name)'\(nearest)", of: command, code: "unknown-option")
     }
 
@@ -153,7 +153,7 @@ struct ParsedArguments: Sendable {
         }
         for (argument, word) in zip(command.arguments, positionals) where !argument.words.isEmpty {
             guard !argument.words.contains(word) else { continue }
-            let nearest = Spelling.nearest(to: word, among: argument.words).map { "; did you mean \($0)?" } ?? ""
+            let nearest = Spelling.suggestion(for: word, among: argument.words)
             let list = argument.words.joined(separator: ", ")
             throw .usage("\"\(word)\" is not a value of \(argument.name)\(nearest) (values: \(list))", of: command)
         }
@@ -177,6 +177,11 @@ struct Invocation {
     var isVerbose: Bool { arguments.has(.verbose) }
 
     func print(_ report: Report) { console.print(report, isVerbose: isVerbose) }
+
+    /// Prints a result: the document with `--json`, else the report.
+    func print(_ report: @autoclosure () -> Report, orJSON document: @autoclosure () -> JSONWriter) {
+        if writesJSON { console.print(document()) } else { print(report()) }
+    }
 
     func file(_ path: String, limit: Int = 16 << 20) throws(ToolError) -> InputFile {
         try InputFile(path, limit: limit, standardInput: input)

@@ -59,7 +59,7 @@ extension Invocation {
     func commandLine(without dropped: [OptionSpecification] = [], adding words: [String]) -> String {
         var line = ["pintle", arguments.command.name] + arguments.positionals
         for option in arguments.command.options where !dropped.contains(where: { $0.name == option.name }) {
-            for value in arguments.values(of: option) where option.takesValue { line += ["--\(option.name)", value] }
+            for value in arguments.texts(of: option) where option.takesValue { line += ["--\(option.name)", value] }
         }
         return (line + words).map(ShellWord.quoted).map(SafeText.escape).joined(separator: " ")
     }

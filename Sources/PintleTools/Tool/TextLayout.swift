@@ -91,6 +91,11 @@ enum TextLayout {
     }
 }
 
+extension String {
+    /// The text without the white space around it.
+    var trimmed: String { String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
+}
+
 extension Unicode.Scalar {
     /// The columns that a printable scalar takes on a terminal: two if East Asian Width (UAX #11) is wide or fullwidth.
     /// A block counts as wide if most of its scalars are, so that a line is never longer than measured.

@@ -6,21 +6,18 @@ internal import PintleSystem
 enum ApprovalText {
     /// `{host, port, state, certificate | spki, accepts, approvedAt, expiresAt?, note?, revokedAt?}`
     static func write(_ approval: TrustApproval, at instant: Date, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("host", approval.endpoint.host.description)
-            json.member("port", Int(approval.endpoint.port))
-            json.member("state", state(approval, at: instant))
-            switch approval.subject {
-            case .certificate(let pin): json.member("certificate", pin.description)
-            case .publicKey(let pin): json.member("spki", pin.description)
-            }
-            let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains)
-            json.member("accepts", accepted.map(\.rawValue))
-            json.member("approvedAt", RFC3339.string(from: approval.approvedAt))
-            json.member("expiresAt", approval.expiresAt.map { RFC3339.string(from: $0) })
-            json.member("note", approval.note)
-            json.member("revokedAt", approval.revokedAt.map { RFC3339.string(from: $0) })
+        json.member("host", approval.endpoint.host.description)
+        json.member("port", approval.endpoint.port)
+        json.member("state", state(approval, at: instant))
+        switch approval.subject {
+        case .certificate(let pin): json.member("certificate", pin.description)
+        case .publicKey(let pin): json.member("spki", pin.description)
         }
+        json.member("accepts", accepted(by: approval))
+        json.member("approvedAt", approval.approvedAt)
+        json.member("expiresAt", approval.expiresAt)
+        json.member("note", approval.note)
+        json.member("revokedAt", approval.revokedAt)
     }
 
     /// Returns the server, and its facts below.
@@ -32,7 +29,7 @@ enum ApprovalText {
         case .certificate(let pin): report.fact("cert", "\(pin)")
         case .publicKey(let pin): report.fact("key", "\(pin)")
         }
-        let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
+        let accepted = accepted(by: approval)
         report.fact(
             "accepts", accepted.isEmpty ? "nothing: the system trusted it" : "\(accepted.joined(separator: ", "))")
         report.fact("approved", "\(ValidityText.day(approval.approvedAt))")
@@ -44,6 +41,10 @@ enum ApprovalText {
         if let revoked = approval.revokedAt { report.fact("revoked", "\(ValidityText.day(revoked))") }
         if let note = approval.note { report.fact("note", "\(note)") }
         return report
+    }
+
+    private static func accepted(by approval: TrustApproval) -> [String] {
+        TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
     }
 
     /// `certificate a22a…`, `key sha256/…`

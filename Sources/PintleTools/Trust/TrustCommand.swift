@@ -89,7 +89,7 @@ extension Command {
                 ]),
         ],
         articles: [.userDecisions],
-        run: { invocation throws(ToolError) in try TrustCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try TrustCommand(invocation: invocation).run() }
     )
 }
 
@@ -120,13 +120,9 @@ struct TrustCommand {
         case list, approve, revoke, export
     }
 
-    private let invocation: Invocation
+    let invocation: Invocation
     private var arguments: ParsedArguments { invocation.arguments }
     private var console: Console { invocation.console }
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
 
     func run() throws(ToolError) -> ExitCode {
         let action = Action(rawValue: arguments.positionals[0]) ?? .list
@@ -165,16 +161,15 @@ struct TrustCommand {
                     + "looked into it")
         }
         if invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            json.object { json in
+            let document = JSONWriter.document { json in
                 json.member("store", store.path)
                 json.member("generation", Int(clamping: approvals.revision))
                 json.member("record", approvals.record.rawValue)
-                json.array("approvals", approvals.all) { json, approval in
+                json.objects("approvals", approvals.all) { json, approval in
                     ApprovalText.write(approval, at: invocation.now, to: &json)
                 }
             }
-            return console.print(json)
+            return console.print(document)
         }
         let count = approvals.count == 0 ? "no approvals" : ValidityText.counted(approvals.count, "approval")
         console.print("\(count) in \(SafeText.escape(store.path))")
@@ -187,9 +182,7 @@ struct TrustCommand {
 
     private func printChange(_ verb: String, _ approval: TrustApproval) {
         if invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            ApprovalText.write(approval, at: invocation.now, to: &json)
-            console.print(json)
+            console.print(.document { ApprovalText.write(approval, at: invocation.now, to: &$0) })
         } else {
             console.print(Report("\(verb, .good)   \(approval.endpoint)   \(ApprovalText.subject(approval))"))
         }

@@ -31,7 +31,7 @@ extension Command {
             ])
         ],
         articles: [.signedUpdates],
-        run: { invocation throws(ToolError) in try KeygenCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try KeygenCommand(invocation: invocation).run() }
     )
 }
 
@@ -43,11 +43,7 @@ extension OptionSpecification {
 
 /// `pintle keygen --out FILE`
 struct KeygenCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let path = invocation.arguments[.keyOut]
@@ -61,13 +57,12 @@ struct KeygenCommand {
         let console = invocation.console
         let id = pair.publicKey.id
         if invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            json.object {
-                $0.member("keyid", id)
-                $0.member("privateKey", path)
-                $0.member("publicKey", publicPath)
+            let document = JSONWriter.document { json in
+                json.member("keyid", id)
+                json.member("privateKey", path)
+                json.member("publicKey", publicPath)
             }
-            console.print(json)
+            console.print(document)
         } else {
             console.print(id)
         }

@@ -45,7 +45,7 @@ extension Command {
                 ])
         ],
         articles: [.signedUpdates],
-        run: { invocation throws(ToolError) in try SignCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try SignCommand(invocation: invocation).run() }
     )
 }
 
@@ -69,11 +69,7 @@ extension OptionSpecification {
 
 /// `pintle sign --key K --version N --expires T POLICY -o OUT`
 struct SignCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let arguments = invocation.arguments
@@ -177,16 +173,15 @@ struct SignCommand {
         if let path { try OutputFile.replace(path, bytes) } else { console.write(bytes) }
         let version = if case .number(let number) = payload.version { number } else { 0 }
         if let path, invocation.writesJSON {
-            var json = JSONWriter(.pretty)
-            json.object {
-                $0.member("update", path)
-                $0.member("version", version)
-                $0.member("issuedAt", RFC3339.string(from: payload.issuedAt))
-                $0.member("expiresAt", RFC3339.string(from: payload.expiresAt))
-                $0.member("keyids", signers)
-                $0.member("signatures", envelope.signatures.count)
+            let document = JSONWriter.document { json in
+                json.member("update", path)
+                json.member("version", version)
+                json.member("issuedAt", payload.issuedAt)
+                json.member("expiresAt", payload.expiresAt)
+                json.member("keyids", signers)
+                json.member("signatures", envelope.signatures.count)
             }
-            console.print(json)
+            console.print(document)
         }
         let count = ValidityText.counted(envelope.signatures.count, "signature")
         console.printMessage("version \(version), expires \(ValidityText.day(payload.expiresAt)), \(count)")

@@ -63,25 +63,20 @@ struct SigningKey {
         func unusable(_ message: String, hint: String? = nil) -> ToolError {
             .unusable("unusable-key", message, file: file.name, hint: hint)
         }
-        var block: PEMBlock
+        var blocks: [PEMBlock]
         do {
-            let blocks = try PEMReader.blocks(in: file.bytes)
-            guard let first = blocks.first, blocks.count == 1 else {
-                throw unusable("\(blocks.count) PEM blocks instead of one private key")
-            }
-            block = first
-        } catch let error as PEMError {
-            throw .unusable("malformed-pem", error.message, file: file.name, line: error.line, hint: error.hint)
-        } catch let error as ToolError {
-            throw error
+            blocks = try PEMReader.blocks(in: file.bytes)
         } catch {
-            throw unusable("not readable")
+            throw .unusable("malformed-pem", error.message, file: file.name, line: error.line, hint: error.hint)
         }
+        guard blocks.count == 1 else { throw unusable("\(blocks.count) PEM blocks instead of one private key") }
+        // Removed, so that no other variable shares the bytes that are wiped.
+        var block = blocks.removeFirst()
         defer { KeyFile.wipe(&block.bytes) }
         let key: OpaquePointer
         switch block.label {
         case "PRIVATE KEY":
-            guard let plain = plainKey(block.bytes) else { throw unusable("the private key cannot be read") }
+            guard let plain = KeyFile.parsed(block.bytes) else { throw unusable("the private key cannot be read") }
             key = plain
         case "ENCRYPTED PRIVATE KEY":
             var passphrase = try Passphrase.read(for: file.name, invocation)
@@ -104,15 +99,6 @@ struct SigningKey {
         } catch {
             throw unusable("not an Ed25519 key", hint: "make one: pintle keygen --out update.key")
         }
-    }
-
-    private static func plainKey(_ der: [UInt8]) -> OpaquePointer? {
-        let key = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var cursor = buffer.baseAddress
-            return d2i_AutoPrivateKey(nil, &cursor, buffer.count)
-        }
-        ERR_clear_error()
-        return key
     }
 
     private static func encryptedKey(_ der: [UInt8], _ passphrase: [UInt8]) -> OpaquePointer? {

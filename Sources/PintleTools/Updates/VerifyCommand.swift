@@ -48,7 +48,7 @@ extension Command {
             ])
         ],
         articles: [.signedUpdates],
-        run: { invocation throws(ToolError) in try VerifyCommand(invocation).run() }
+        run: { invocation throws(ToolError) in try VerifyCommand(invocation: invocation).run() }
     )
 }
 
@@ -67,11 +67,7 @@ extension OptionSpecification {
 
 /// `pintle verify --trusted PUB UPDATE`
 struct VerifyCommand {
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-    }
+    let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
         let trust = try trust()
@@ -85,7 +81,7 @@ struct VerifyCommand {
         let report = VerifyReport(
             outcome: try outcome(verifier, minimum, instant), trust: trust, bundled: bundled, instant: instant,
             invocation: invocation)
-        if invocation.writesJSON { invocation.console.print(report.document) } else { invocation.print(report.report) }
+        invocation.print(report.report, orJSON: report.document)
         if bundled == nil {
             invocation.console.warn("scope and floor were not checked: that needs --bundled POLICY")
         }

@@ -7,8 +7,10 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
 
     /// Makes a directory with a unique name.
-    package init() throws(SystemCallError) {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    ///
+    /// - Parameter parent: the folder that stands for `$TMPDIR`.
+    package init(under parent: String? = nil) throws(SystemCallError) {
+        let base = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/pintle-test-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw .last("making a temporary directory under \(base)") }
         path = String(cString: made)

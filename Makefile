@@ -120,7 +120,7 @@ modern: build ## Run tests, demo and rehearse with OpenSSL 3.5 and 3.6 and libcu
 
 engines: build ## Run the SQL of Examples/collector on ClickHouse and PostgreSQL, and check OTLP bodies; skips what cannot be had
 	@Scripts/setup.sh test
-	@Scripts/engines.sh
+	@Scripts/engines.py
 
 rehearse-clients: build ## Attack the clients of Examples/clients that are installed, and write the table of ClientTable.md
 	@Scripts/rehearse_clients.py run

@@ -2,7 +2,7 @@
 """Proves that the code for Apple's systems uses no API newer than the deployment targets, as far as Linux can show it.
 
 The symbol graphs of the standard library and of Foundation have the first iOS version of each declaration. The script looks for
-the newer ones among the symbols of the objects that `make apple-build` has compiled, and of the core's tests if they are built.
+the newer ones among the symbols of the objects that `make apple-build` has compiled, and of the core's tests if `make unit` has.
 First it does the same with a program that uses newer API.
 
 What it cannot see: API of Apple's other frameworks, which compiles only if a stand-in has it, and existential types with

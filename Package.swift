@@ -1,10 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// On Linux the package has a session over libcurl and OpenSSL, and the command-line tool. On Apple's systems it has the session
-// and the trust of the system. With PINTLE_OPENSSL=1 macOS has the tool, with OpenSSL, and no session, because macOS has no
-// libcurl with OpenSSL. Tests/StandIns and Tests/Darwin build on Linux what these two have.
-// Sources test `#if PINTLE_APPLE` and never `canImport`, because the result of `canImport` depends on earlier builds.
+// On Linux the package has a session over libcurl and OpenSSL, and the command-line tool. On Apple's systems it has the
+// session and the trust of the system. With PINTLE_OPENSSL=1 macOS has the tool, with OpenSSL, and no session, because
+// macOS has no libcurl with OpenSSL. Tests/StandIns and Tests/Darwin build on Linux what these two have. Sources test
+// `#if PINTLE_APPLE` and never `canImport`, because the result of `canImport` depends on earlier builds.
 #if os(Linux)
 let hasOpenSSL = true
 let hasSession = true
@@ -20,8 +20,8 @@ let apple: [SwiftSetting] = isApple ? [.define("PINTLE_APPLE")] : []
 /// two modules of Apple's session write the access level of each import that is not public.
 enum Features { case all, publicImports, none }
 
-// Apple requires a privacy manifest in each module that uses certain API; the article on Apple's systems names that API.
-// On Linux it is excluded, because SwiftPM puts a resource into a bundle that must be shipped with the program.
+// Apple requires a privacy manifest in each module that uses certain API; the article on Apple's systems names that
+// API. On Linux it is excluded, because SwiftPM puts a resource into a bundle that must be shipped with the program.
 let privacy = "PrivacyInfo.xcprivacy"
 
 // What all systems have.
@@ -72,8 +72,8 @@ if isLinux {
         module(
             "PintleURLSession", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleStorage", "PintleSystem",
             "PintleUpdates", "COpenSSL", "CCurl", "CZlib", exclude: ["Apple"]),
-        // Each program kills itself halfway: in a change, in an adoption, while it stores or sends reports. Tests check the
-        // files that it leaves.
+        // Each program kills itself halfway: in a change, in an adoption, while it stores or sends reports. Tests check
+        // the files that it leaves.
         program("StorageVictim", on: "Pintle", "PintleStorage", in: "Tests"),
         program("UpdateVictim", on: "Pintle", "PintleStorage", "PintleUpdates", in: "Tests"),
         program("ReportVictim", on: "Pintle", "PintleReports", "PintleStorage", in: "Tests"),

@@ -1,12 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Apple's side of Pintle on Linux: the targets that Pintle's own Package.swift has on Apple's systems, over the modules in the
-// folders beside this file instead of Apple's. `make test-apple` builds it, and runs its tests.
-// SwiftPM takes no source from outside of a package, so Repository is a symbolic link.
+// Apple's side of Pintle on Linux: the targets that Pintle's own Package.swift has on Apple's systems, over the modules
+// in the folders beside this file instead of Apple's. `make test-apple` builds it, and runs its tests. SwiftPM takes no
+// source from outside of a package, so Repository is a symbolic link.
 
-// With these options `import Foundation` brings URLSession, as on Apple's systems. No other import does, so a file that lacks
-// the import does not compile here either.
+// With these options `import Foundation` brings URLSession, as on Apple's systems. No other import does, so a file that
+// lacks the import does not compile here either.
 let overlay = "\(Context.packageDirectory)/Foundation.swiftcrossimport/_Concurrency.swiftoverlay"
 let loading: [SwiftSetting] = [
     .unsafeFlags(
@@ -57,8 +57,8 @@ let apple: [Target] = [
     module(
         "PintleURLSession", on: "Pintle", "PintleApple", "PintleReports", "PintleStorage", "PintleUpdates", "Network",
         "Security", "URLLoading", "WebKit", "os", exclude: ["Linux"], features: .publicImports),
-    // PintleTestKit as on Apple's systems. Another symbolic link leads to its sources, because SwiftPM allows each file in one
-    // target only, and the tests also need the next two targets.
+    // PintleTestKit as on Apple's systems. Another symbolic link leads to its sources, because SwiftPM allows each file
+    // in one target only, and the tests also need the next two targets.
     module(
         "TestKitOnApple", on: "Pintle", "PintleCrypto", "CryptoKit", "Security", "URLLoading", path: "TestKitOnApple",
         exclude: ["Linux"]),

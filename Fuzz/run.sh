@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes the parsers of untrusted bytes under the address sanitizer. Each folder of Sources is one entry.
-# usage: run.sh build             builds every entry
-#        run.sh smoke             every entry, a few seconds, fixed seed
+# usage: run.sh smoke             every entry, a few seconds, fixed seed
 #        run.sh long ENTRY SECS   one entry; keeps new inputs in .build/corpus/ENTRY
 #        run.sh again ENTRY FILE  one input once; prints the stack of a crash
 set -euo pipefail
@@ -12,18 +11,17 @@ mode=${1:-}
 entry=${2:-}
 smoke_seconds=${FUZZ_SMOKE_SECONDS:-2}
 
-if [ "$mode" != smoke ] && [ "$mode" != build ] && [ ! -d "Sources/${entry:-.}/" -o -z "$entry" ]; then
+if [ "$mode" != smoke ] && [ ! -d "Sources/${entry:-.}/" -o -z "$entry" ]; then
     echo "fuzz: error: no entry \"$entry\"; name one: make fuzz TARGET=JSON SECONDS=600" >&2
     echo "fuzz: hint: the entries are $(cd Sources && echo *)" >&2
     exit 2
 fi
 
 # SwiftPM's --sanitize takes one sanitizer, so compiler flags combine libFuzzer's coverage with ASan. A release build
-# is fast and still traps on overflow and bounds. It includes the code of debug builds, because Scripts/asan.sh links
-# these objects with the tests. The last three options are for a shorter build.
-build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing -Xswiftc -DDEBUG
-    -Xswiftc -Osize -Xswiftc -gline-tables-only -Xswiftc -use-ld=lld)
-[ "$mode" = smoke ] || [ "$mode" = build ] || build+=(--product "$entry")
+# is fast and still traps on overflow and bounds. The last three options are for a shorter build.
+build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing -Xswiftc -Osize
+    -Xswiftc -gline-tables-only -Xswiftc -use-ld=lld)
+[ "$mode" = smoke ] || build+=(--product "$entry")
 [ "$mode" = one ] || touch Package.swift # otherwise SwiftPM overlooks files that were added or removed in Pintle
 [ "$mode" = one ] || "${build[@]}"
 

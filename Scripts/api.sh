@@ -1,22 +1,76 @@
 #!/usr/bin/env bash
 # Shows changes of the public API: API/MODULE.txt has one line for each public declaration (path, kind, text), below a line
-# with their numbers. "write" writes the files from the output of Scripts/symbols.sh, and fails if more declarations than
-# before have no doc comment. "check" fails if the files differ. "undocumented" lists declarations without a doc comment.
-# With "apple" the files are in API/Apple. usage: api.sh write|check|undocumented [apple]
+# with their numbers. With "apple" it is about the modules of Apple's systems, and the files are in API/Apple.
+# usage: api.sh symbols [apple]       writes the symbol graph of each library product to .build/symbols/MODULE, or symbols-apple
+#        api.sh write [apple]         writes the files from the graphs; fails if more declarations lack a doc comment than before
+#        api.sh check [apple]         fails if the files differ from the graphs
+#        api.sh undocumented [apple]  lists declarations without a doc comment
 set -euo pipefail
 shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-mode=$1
-suffix=${2:+-apple}
+mode=$1 apple=${2:-}
+graphs=.build/symbols${2:+-apple}
+new=.build/api${2:+-apple}
 api=API${2:+/Apple}
-version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p')
-new=.build/api$suffix
 failed=0
 
+extract() {
+    local build=(swift build ${DEBUG_BUILD_OPTIONS:-}) modules maps target
+    maps=$(printf -- "-Xcc -fmodule-map-file=$PWD/%s " Sources/C*/module.modulemap)
+    local top="PintleURLSession PintleTestKit" # they depend on all others
+    if [ -n "$apple" ]; then
+        top="PintleURLSession TestKitOnApple"
+        build=(swift build --package-path Tests/StandIns --scratch-path .build/apple ${DEBUG_BUILD_OPTIONS:-})
+        modules="Pintle PintleApple PintleReports PintleStorage PintleUpdates PintleURLSession TestKitOnApple"
+    else
+        # Products whose names begin with an underscore are not for users. PintleNIO needs packages that are not fetched here.
+        modules=$(swift package dump-package |
+            jq -r '.products[] | select(.type.library) | .name | select((startswith("_") or . == "PintleNIO") | not)')
+    fi
+    for target in $top; do "${build[@]}" --target "$target" >&2; done
+    target=$(swift -print-target-info | jq -r .target.unversionedTriple)
+    rm -rf "$graphs"
+    # shellcheck disable=SC2016
+    printf '%s\n' $modules | xargs -P 2 -I MODULE sh -c 'mkdir -p "$2/MODULE" && exec swift symbolgraph-extract \
+        -module-name MODULE -minimum-access-level public -emit-extension-block-symbols -target "$1" -I "$3/Modules" \
+        -output-dir "$2/MODULE" $4' sh "$target" "$graphs" "$("${build[@]}" --show-bin-path)" \
+        "$maps"
+}
+
+# From the symbol graphs of a module to its public declarations, each {path, kind, text, isType, isDocumented}. What the compiler
+# derives has no place in a file and is left out; so is an extension, whose members are listed.
+declarations='
+def declared: select(.location != null and .kind.identifier != "swift.extension" and (.identifier.precise | contains("::SYNTHESIZED::") | not));
+def conformances($names): map(select(.kind == "conformsTo"))
+    | map({source, name: (.targetFallback // $names[.target] // .target) | split(".") | last})
+    | map(select(.name | IN("Copyable", "Escapable", "SendableMetatype") | not))
+    | group_by(.source) | map({key: .[0].source, value: (map(.name) | unique | join(", "))}) | from_entries;
+
+(map(.symbols[]) | map({key: .identifier.precise, value: .names.title}) | from_entries) as $names
+| (map(.relationships[]) | conformances($names)) as $conformances
+| [ .[].symbols[] | declared
+    | (.kind.identifier | sub("^swift\\."; "")) as $kind
+    | {
+        path: (.pathComponents | join(".")),
+        kind: $kind,
+        isType: ($kind | IN("actor", "class", "enum", "protocol", "struct", "typealias")),
+        # An override inherits the doc comment of the declaration that it overrides.
+        isDocumented: (.docComment != null or ([.declarationFragments[].spelling] | first == "override")),
+        text: (
+            (if .accessLevel == "open" then "open " else "" end)
+            + ([.declarationFragments[].spelling] | join("") | gsub("\\s+"; " "))
+            + ($conformances[.identifier.precise] as $all
+                | if $all and ($kind | IN("actor", "class", "enum", "protocol", "struct")) then ": " + $all else "" end)),
+      } ]
+| unique_by(.path, .kind, .text)'
+
+[ "$mode" != symbols ] || { extract && exit; }
+
+version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p')
 rm -rf "$new" && mkdir -p "$new" "$api"
-for symbols in .build/symbols"$suffix"/*/; do
+for symbols in "$graphs"/*/; do
     module=$(basename "$symbols")
-    jq -s -f Scripts/api.jq "$symbols"*.symbols.json >"$new/$module.json"
+    jq -s "$declarations" "$symbols"*.symbols.json >"$new/$module.json"
     if [ "$mode" = undocumented ]; then
         jq -r --arg name "$module" '.[] | select(.isDocumented | not) | "\($name): \(.path) | \(.kind) | \(.text)"' "$new/$module.json"
         continue

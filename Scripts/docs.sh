@@ -2,7 +2,7 @@
 # Makes the documentation one site of static files, .build/docs/site, and proves that its links hold. Each catalogue in Sources
 # is converted twice: by itself, then with the others as dependencies, because only then do links into other modules resolve.
 # In the second pass warnings are errors, so a link to a symbol or an article that was renamed fails. Then every link of the
-# site must lead to a file. To look at it: python3 -m http.server -d .build/docs/site 8000
+# site must lead to a file. Uses the symbol graphs of `make api-check`. To look at it: python3 -m http.server -d .build/docs/site 8000
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 swift=$(command -v swift)
@@ -10,10 +10,11 @@ docc=$(dirname "$(readlink -f "$swift")")/docc
 [ -x "$docc" ] || docc=$(dirname "$swift")/docc
 [ -x "$docc" ] || docc=$(command -v docc) || { echo "docs: error: no docc beside $swift" >&2; exit 1; }
 
-Scripts/symbols.sh
-# Of the module that only Apple's systems have. CI has extracted these symbols already; the build for them takes minutes.
-apple=.build/symbols-apple/PintleApple
-if [ ! -d $apple ] || [ -n "$(find Sources/PintleApple -name '*.swift' -newer $apple)" ]; then Scripts/symbols.sh apple; fi
+# Hands each member from an extension to the extended type, which another module has, so that the page of that type shows it.
+extensions='
+(.relationships | map(select(.kind == "extensionTo") | {key: .source, value: .target}) | from_entries) as $types
+| .symbols |= map(select(.kind.identifier != "swift.extension"))
+| .relationships |= map(select(.kind != "extensionTo") | .source = ($types[.source] // .source) | .target = ($types[.target] // .target))'
 
 export docc out=.build/docs
 modules=$(basename -s .docc Sources/*/*.docc)
@@ -24,10 +25,10 @@ for module in $modules; do
     [ -d ".build/symbols/$module" ] || jq --arg name "$module" '.symbols = [] | .relationships = [] | .module.name = $name' \
         .build/symbols/Pintle/Pintle.symbols.json >"$out/symbols/$module/$module.symbols.json"
 done
-for graph in .build/symbols/*/*.json $apple/*.json; do # MODULE.symbols.json or MODULE@EXTENDED.symbols.json
+for graph in .build/symbols/*/*.json .build/symbols-apple/PintleApple/*.json; do # MODULE.symbols.json or MODULE@EXTENDED.symbols.json
     name=$(basename -s .symbols.json "$graph")
     if [ -d "$out/symbols/${name#*@}" ]; then
-        jq -f Scripts/extensions.jq "$graph" >"$out/symbols/${name#*@}/$name.symbols.json"
+        jq "$extensions" "$graph" >"$out/symbols/${name#*@}/$name.symbols.json"
     else
         cp "$graph" "$out/symbols/${name%@*}"
     fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Proves that Pintle works with later libraries than this system's: OpenSSL 3.5 LTS, OpenSSL 3.6 and libcurl 8. Two Python
-# packages carry them; Scripts/modern.txt pins the packages by their SHA-256. For each OpenSSL the script makes a folder
+# packages carry them, pinned by their SHA-256. For each OpenSSL the script makes a folder
 # for LD_LIBRARY_PATH, and runs the tests, the demo and rehearse with it. A test says what the process has loaded.
 # Where the packages cannot be fetched, the script says "skipped", or fails with PINTLE_REQUIRED=1. usage: modern.sh [3.5|3.6]
 set -euo pipefail
@@ -13,9 +13,13 @@ skip() { echo "modern: skipped: $1" && exit ${PINTLE_REQUIRED:+1}; }
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the pinned packages with OpenSSL 3.5 and 3.6 are for Linux on x86_64 only"
 python=$(ls .build/venv/bin/python 2>/dev/null || echo python3)
 rm -rf "$work" && mkdir -p "$work"
+cat >"$work/requirements" <<'END'
+psycopg-binary==3.3.9 --hash=sha256:0953c1b94c73f97efce5b8fb1dad85cf5e4085b94902e439e27e6805ebc8be99
+pycurl==7.49.0 --hash=sha256:6f88539845d3bb2cf2ce0ccbc1bb8b9ed9e401a0d874798aeabc5f16f0f95c4d
+END
 $python -m pip download --quiet --disable-pip-version-check --no-input --retries 2 --timeout 20 --require-hashes --no-deps \
     --only-binary :all: --implementation cp --python-version 3.11 --abi cp311 --platform manylinux_2_28_x86_64 \
-    --platform manylinux2014_x86_64 --dest "$work" -r Scripts/modern.txt 2>"$work/errors" || {
+    --platform manylinux2014_x86_64 --dest "$work" -r "$work/requirements" 2>"$work/errors" || {
     ! grep "DO NOT MATCH THE HASHES" "$work/errors" >&2 || exit 1
     skip "pip cannot fetch psycopg-binary and pycurl ($(tail -n 1 "$work/errors")); they come from the index that pip uses"
 }

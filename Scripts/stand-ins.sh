@@ -15,7 +15,7 @@ plant() { # module, type, the module that brings it
 
 for module in Foundation $(ls Tests/StandIns); do
     case $module in
-        *.*|Darwin*|OldestSystem|TestKitOnApple|URLLoading) continue ;; # not in the place of one of Apple's modules
+        *.*|Repository|TestKitOnApple|URLLoading) continue ;; # not in the place of one of Apple's modules
         # Apple's headers of WebKit include those of Foundation.
         Foundation|WebKit) printf 'import %s\n\nprivate func planted(_ value: URLSession) {}\n' "$module" >"$folder/accepted/$module.swift" ;;
         *) plant "$module" URLSession Foundation ;;
@@ -23,7 +23,7 @@ for module in Foundation $(ls Tests/StandIns); do
     [ "$module" = Security ] || plant "$module" SecTrust Security
 done
 
-compile() { # file...; with the settings that Package.swift gives the targets of Apple's side
+compile() { # file...; with the settings that Tests/StandIns/Package.swift gives the targets of Apple's side
     # shellcheck disable=SC2046
     swiftc -typecheck -wmo -parse-as-library -module-name Planted -I .build/apple/debug/Modules \
         $(printf -- '-Xcc -fmodule-map-file=%s ' Sources/C*/module.modulemap) \

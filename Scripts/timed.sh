@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
-# Makes one target of `make ci` under a heading, and records its duration for the last line of `make ci`. If the step fails, its
-# failures are printed once more at the end, because they may be thousands of lines above.
-# usage: timed.sh NAME TARGET
+# Makes one target under a heading, and records its duration for the last line of `make ci`. If it fails, its failures are printed
+# once more at the end, because they may be thousands of lines above. usage: timed.sh TARGET
 set -euo pipefail
-name=$1
-echo "== $name"
+echo "== $1"
 start=$SECONDS
 mkdir -p .build
-log=.build/ci-$name.log
-if ! make "$2" 2>&1 | tee "$log"; then
-    echo "== failures of $name"
+log=.build/ci-$1.log
+if ! make "$1" 2>&1 | tee "$log"; then
+    echo "== failures of $1"
     grep -aE '^(✘|↳)|error:|ERROR: |FAILED' "$log" | cut -c1-400 | tail -n 40 || true
-    echo "make ci: $name failed; run only this step with: make $2" >&2
+    echo "make: $1 failed; run only this step with: make $1" >&2
     exit 1
 fi
-echo "$name $((SECONDS - start)) s" >>.build/ci-times
+echo "$1 $((SECONDS - start)) s" >>.build/ci-times

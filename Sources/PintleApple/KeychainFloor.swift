@@ -17,8 +17,8 @@ import Security
 /// Deleting the app does not delete the item. So an app that is deleted and installed again still refuses updates that
 /// are older than the last one. If the Keychain loses the item, the file in the folder still has the floor.
 ///
-/// Before the first unlocking the item cannot be read. This throws ``/PintleStorage/StorageError/Code/locked``, and never counts as
-/// "no floor".
+/// Before the first unlocking the item cannot be read. This throws ``/PintleStorage/StorageError/Code/locked``, and
+/// never counts as "no floor".
 ///
 /// Safe to use from any thread. The Keychain is another process, so a call may take some time.
 public struct KeychainFloor: UpdateFloorStorage, Hashable {

@@ -3,8 +3,8 @@ internal import NIOSSL
 internal import Pintle
 
 extension PathFailure {
-    /// Creates the failure of a handshake that BoringSSL ended because of the server's certificates, before it asked for
-    /// a verdict; `nil` for any other error.
+    /// Creates the failure of a handshake that BoringSSL ended because of the server's certificates, before it asked
+    /// for a verdict; `nil` for any other error.
     ///
     /// BoringSSL's reasons are only available as text.
     init?(handshake error: any Error) {

@@ -37,7 +37,8 @@ public import Foundation
 /// The server is the one that you name. Whether the channel connects to that server cannot be checked: pass the host
 /// and port of the URL, also behind a proxy.
 public struct PinnedTLS: Sendable {
-    /// The settings in use. They differ from the given ones as ``init(policy:configuration:threads:timing:)`` describes.
+    /// The settings in use. They differ from the given ones as ``init(policy:configuration:threads:timing:)``
+    /// describes.
     public var configuration: TLSConfiguration { context.configuration }
 
     let context: NIOSSLContext
@@ -55,8 +56,8 @@ public struct PinnedTLS: Sendable {
     /// - `verifySignatureAlgorithms` gets a list without SHA-1.
     /// - A shared key that was set by NIOSSL's deprecated name is removed.
     ///
-    /// Settings that contradict the policy are refused; see ``PinnedTLSError/Setting``. All others are kept. NIOSSL traps
-    /// on cipher suites that it cannot read. Its clients never resume a TLS session.
+    /// Settings that contradict the policy are refused; see ``PinnedTLSError/Setting``. All others are kept. NIOSSL
+    /// traps on cipher suites that it cannot read. Its clients never resume a TLS session.
     ///
     /// - Parameters:
     ///   - policy: the policy, read once for each verdict.
@@ -132,8 +133,8 @@ extension PinnedTLS {
     ///
     /// Such a library keeps its own settings, so set its minimum to TLS 1.2 and leave its verification on: with
     /// `.none`, NIOSSL ignores the callback's refusal. The channel gets neither events nor the reason of a refusal; use
-    /// ``onFailure(_:)``. To follow policy changes, close the connections yourself. If the library lets you add handlers
-    /// to its channels, prefer ``addHandlers(to:for:position:)``.
+    /// ``onFailure(_:)``. To follow policy changes, close the connections yourself. If the library lets you add
+    /// handlers to its channels, prefer ``addHandlers(to:for:position:)``.
     ///
     /// - Parameter server: the server that the caller wants to reach. The callback is for this server only.
     /// - Returns: the callback. It may be called on any thread.

@@ -91,7 +91,8 @@ final class PinnedTLSHandler: ChannelInboundHandler {
         state = .failed
         timer?.cancel()
         context.fireErrorCaught(cause(of: error))
-        // NIOSSL closes the channel after most errors, but not if the server has closed its side of a half-open channel.
+        // NIOSSL closes the channel after most errors, but not if the server has closed its side of a half-open
+        // channel.
         if context.channel.isActive { context.close(promise: nil) }
     }
 

@@ -34,8 +34,8 @@ extension TLSConfiguration {
                 .rsaPkcs1Sha384, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
             ]
         }
-        // `.fullVerification` would compare the certificate with the socket's address if there is no host name. Behind a
-        // proxy that is the proxy's address. The policy has compared names and addresses already.
+        // `.fullVerification` would compare the certificate with the socket's address if there is no host name. Behind
+        // a proxy that is the proxy's address. The policy has compared names and addresses already.
         configuration.certificateVerification = .noHostnameVerification
         // NIOSSL would read the system's roots into each context, and not use them. Without any roots BoringSSL accepts
         // no server by itself, should the callback ever be missing.

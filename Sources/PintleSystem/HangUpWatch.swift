@@ -6,8 +6,8 @@ package struct HangUpWatch: ~Copyable {
     /// - Parameter socket: a connected socket. It stays open for as long as the watch.
     package init(_ socket: CInt) {
         #if canImport(Darwin)
-        // `poll` reports the end only after the bytes before it. A queue has an event for the end, and one for bytes only
-        // when they fill the socket's buffer.
+        // `poll` reports the end only after the bytes before it. A queue has an event for the end, and one for bytes
+        // only when they fill the socket's buffer.
         let queue = kqueue()
         var change = kevent()
         change.ident = UInt(socket)
@@ -23,8 +23,8 @@ package struct HangUpWatch: ~Copyable {
         #endif
     }
 
-    /// A Boolean value that indicates whether the event of ``entry`` means that the peer has gone. On Darwin there is also an
-    /// event when unread bytes fill the buffer.
+    /// A Boolean value that indicates whether the event of ``entry`` means that the peer has gone. On Darwin there is
+    /// also an event when unread bytes fill the buffer.
     package var hasSeenEnd: Bool {
         #if canImport(Darwin)
         var event = kevent()

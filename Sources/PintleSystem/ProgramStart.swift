@@ -3,7 +3,8 @@ package enum ProgramStart {
     /// Starts a program in a process group of its own, without blocked signals and with the default action of SIGPIPE.
     ///
     /// - Parameters:
-    ///   - arguments: the program, looked up in `PATH` unless its name holds a slash, its arguments, and a null pointer.
+    ///   - arguments: the program, looked up in `PATH` unless its name holds a slash, its arguments, and a null
+    ///     pointer.
     ///   - variables: the environment, with a null pointer at its end.
     /// - Returns: the process id, and 0 or the number of the error.
     package static func start(

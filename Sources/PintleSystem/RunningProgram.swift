@@ -50,8 +50,8 @@ package enum RunningProgram {
 
     /// Opens `/dev/null` for each standard stream that the program was started without. Call it before anything else.
     ///
-    /// Otherwise the next file to be opened gets the descriptor of that stream, and output for the stream is written into
-    /// the file. The open mode does not fit the stream, so reading or writing it still fails.
+    /// Otherwise the next file to be opened gets the descriptor of that stream, and output for the stream is written
+    /// into the file. The open mode does not fit the stream, so reading or writing it still fails.
     package static func openMissingStreams() {
         for descriptor in CInt(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
             // The lowest free descriptor, because the ones before it are open.

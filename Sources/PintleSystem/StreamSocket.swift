@@ -1,8 +1,8 @@
 /// The calls for TCP sockets that differ between Linux and Darwin.
 ///
-/// Sockets are closed in programs that this process starts. On Linux ``open(_:isBlocking:)`` and ``pair()`` set this in the call
-/// that makes the socket. ``accept(on:)``, and each call on Darwin, set it afterwards, so a program that is started in between
-/// inherits the socket.
+/// Sockets are closed in programs that this process starts. On Linux ``open(_:isBlocking:)`` and ``pair()`` set this in
+/// the call that makes the socket. ``accept(on:)``, and each call on Darwin, set it afterwards, so a program that is
+/// started in between inherits the socket.
 ///
 /// Pass ``sendFlags`` to `send`. Otherwise a peer that has gone raises SIGPIPE on Linux.
 package enum StreamSocket {

@@ -1,5 +1,5 @@
-// A file that imports this module sees the system's C library and Foundation's basic types, so only this module asks which
-// system it is.
+// A file that imports this module sees the system's C library and Foundation's basic types, so only this module asks
+// which system it is.
 #if canImport(Darwin)
 @_exported public import Darwin
 #else

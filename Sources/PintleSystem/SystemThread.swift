@@ -33,8 +33,8 @@ package struct SystemThread: Hashable, Sendable {
         return SystemThread(id: id)
     }
 
-    /// Runs `body` on a new thread that is never joined, for calls that cannot be interrupted, such as those of the resolver
-    /// and of OpenSSL. The caller can stop waiting; the thread ends when its call returns.
+    /// Runs `body` on a new thread that is never joined, for calls that cannot be interrupted, such as those of the
+    /// resolver and of OpenSSL. The caller can stop waiting; the thread ends when its call returns.
     ///
     /// - Returns: `false` if the system cannot start a thread. Then `body` does not run.
     package static func startDetached(_ body: @escaping @Sendable () -> Void) -> Bool {

@@ -9,12 +9,13 @@ internal import FoundationNetworking
 
 /// The attacks on a session of `URLSession.pinned(to:)`, the same for both adapters.
 ///
-/// With the stand-ins for Apple's modules this target is compiled against the session over Apple's trust evaluation, on Linux
-/// against the one over OpenSSL.
+/// With the stand-ins for Apple's modules this target is compiled against the session over Apple's trust evaluation, on
+/// Linux against the one over OpenSSL.
 public struct AttackDemo: Sendable {
     private let isStored: Bool
 
-    /// - Parameter isStored: `true` attacks a session that is stored as a `URLSession`. On Apple's systems that is another type.
+    /// - Parameter isStored: `true` attacks a session that is stored as a `URLSession`. On Apple's systems that is
+    ///   another type.
     public init(isStored: Bool = false) {
         self.isStored = isStored
     }
@@ -77,7 +78,8 @@ public struct AttackDemo: Sendable {
             name: demo.name, expected: demo.expected, seen: seen, bytes: server.observation().exposedByteCount)
     }
 
-    /// One adapter ends the task with an error, the other with the redirect. So the result depends only on the sent bytes.
+    /// One adapter ends the task with an error, the other with the redirect. So the result depends only on the sent
+    /// bytes.
     private func plainRedirect(_ attacks: DemoAttacks) async throws -> AttackResult {
         let server = try attacks.scenario("redirect-to-http").start()
         let session = makeSession(try attacks.policy())

@@ -8,7 +8,8 @@ struct DemoAttack: Sendable {
     let name: String
     let scenario: Scenario
     let policy: PinningPolicy
-    /// The expected result: `trusted`, or the reason of the refusal, with the path failure if every validator reports the same.
+    /// The expected result: `trusted`, or the reason of the refusal, with the path failure if every validator reports
+    /// the same.
     let expected: String
     /// A Boolean value that indicates whether the expected result contains the path failure.
     let comparesFailure: Bool

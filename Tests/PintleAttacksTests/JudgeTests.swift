@@ -32,7 +32,8 @@ struct JudgeTests {
         return Server.Connection(record: record, role: role)
     }
 
-    /// A connection that the client ended within the handshake by an alert: 42 refuses the certificate, 80 is an internal error.
+    /// A connection that the client ended within the handshake by an alert: 42 refuses the certificate, 80 is an
+    /// internal error.
     private static func refusal(alert code: UInt8 = 42) -> Server.Connection {
         var record = TLSConnectionRecord()
         record.hasBegunHandshake = true

@@ -108,7 +108,8 @@ struct CriticalExtensionTests {
         let information = CertificateExtension([1, 3, 6, 1, 5, 5, 7, 1, 14], critical: true) { der in
             der.sequence { der in der.sequence { $0.oid([1, 3, 6, 1, 5, 5, 7, 21, 1]) } }
         }
-        // OpenSSL finds no issuer for a proxy certificate with alternative names, and otherwise demands other key usages.
+        // OpenSSL finds no issuer for a proxy certificate with alternative names, and otherwise demands other key
+        // usages.
         #expect(try verdict([information]).summary == "invalid-path \(hasNames ? "untrusted-root" : "other")")
         #expect(try verdict([]).summary == (hasNames ? "host-not-pinned" : "invalid-path name-mismatch"))
     }

@@ -96,8 +96,8 @@ extension JSONShape {
         ]), count: 1...1)
 
     /// OTLP 1 in JSON: `ExportLogsServiceRequest` of opentelemetry-proto's logs_service.proto, logs.proto and
-    /// common.proto, by the JSON mapping of protocol buffers with OTLP's exceptions (camel case, enumerations as numbers,
-    /// 64-bit integers as strings).
+    /// common.proto, by the JSON mapping of protocol buffers with OTLP's exceptions (camel case, enumerations as
+    /// numbers, 64-bit integers as strings).
     static let exportLogs: JSONShape = {
         let value = JSONShape.either(
             .object(["stringValue": .anyText]), .object(["intValue": .text { Int64($0) != nil }]))

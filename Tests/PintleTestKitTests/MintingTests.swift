@@ -10,7 +10,8 @@ struct MintingTests {
         ] + KeyType.Curve.allCases.map { .ellipticCurve($0) }
         + [KeyType.mlDSA44, .mlDSA65, .mlDSA87].filter(\.isAvailable)
 
-    /// Runs `openssl verify` on a chain, at the lowest security level: these tests check encodings and signatures, not strength.
+    /// Runs `openssl verify` on a chain, at the lowest security level: these tests check encodings and signatures, not
+    /// strength.
     static func verify(_ identity: Identity, options: [String] = []) throws -> ProcessResult {
         let directory = try TemporaryDirectory()
         let root = try directory.write(PEM.encode(identity.chainWithRoot.last ?? []), to: "root.pem")

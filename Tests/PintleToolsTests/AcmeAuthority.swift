@@ -1,7 +1,7 @@
 import PintleTestKit
 
-/// A test authority that speaks ACME (RFC 8555): Debian's pebble on free loopback ports, asked by Debian's acme-tiny. It
-/// believes that every client controls every name.
+/// A test authority that speaks ACME (RFC 8555): Debian's pebble on free loopback ports, asked by Debian's acme-tiny.
+/// It believes that every client controls every name.
 final class AcmeAuthority {
     /// The certificates of one order, as PEM.
     struct Issued {

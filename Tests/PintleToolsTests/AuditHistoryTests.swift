@@ -13,8 +13,8 @@ struct AuditHistoryTests {
         scene = try HistoryFixture()
     }
 
-    /// Returns the files of three days: `a.test` moves to a new key on the third, `b.test` changes nothing, and `c.test`
-    /// was reached once.
+    /// Returns the files of three days: `a.test` moves to a new key on the third, `b.test` changes nothing, and
+    /// `c.test` was reached once.
     private func days() throws -> [String] {
         let a = [("2026-11-10", "a1"), ("2026-11-11", "a1"), ("2026-11-13", "a2")]
         return try a.enumerated().map { index, one in

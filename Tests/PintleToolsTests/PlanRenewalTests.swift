@@ -158,8 +158,8 @@ struct PlanRenewalTests {
         }
     }
 
-    /// Returns the lock-outs if the renewals under one authority are listed one by one. Neighbours are joined, because each
-    /// certificate has a lock-out of its own.
+    /// Returns the lock-outs if the renewals under one authority are listed one by one. Neighbours are joined, because
+    /// each certificate has a lock-out of its own.
     private func listing(_ scene: Scene, _ authority: String) throws -> [String] {
         let start = try RFC3339.date(from: "2027-01-10T00:00:00Z")
         let days = (0..<11).map { start.addingDays($0 * 30) }

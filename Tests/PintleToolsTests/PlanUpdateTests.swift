@@ -76,7 +76,8 @@ struct PlanUpdateTests {
         let first = scene.updates
         scene.updates = first + ", " + second(published: "2027-01-05")
         #expect(try scene.outcome().lockOuts == [])
-        // Some users have fetched the first update only. The switch to the key that the second lacks locks out the others.
+        // Some users have fetched the first update only. The switch to the key that the second lacks locks out the
+        // others.
         scene.updates = first
         scene.updates += ", " + second(published: "2027-01-05", without: PlanFixture.next)
         #expect(try scene.outcome().lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])

@@ -267,8 +267,8 @@ struct RehearseServeTests {
     func lostReader() throws {
         let directory = try TemporaryDirectory()
         let tool = try #require(SpawnedTool.path)
-        // The reader leaves after the two lines about the right server. The client of the later attack, on an expired certificate,
-        // waits. Then the other one ends, so that the tool prints a line.
+        // The reader leaves after the two lines about the right server. The client of the later attack, on an expired
+        // certificate, waits. Then the other one ends, so that the tool prints a line.
         let file = try directory.write(
             """
             curl -sS --cacert "$2" "$1" 2>"$3/error.$$" && exit

@@ -6,8 +6,8 @@ import Testing
 
 @testable import PintleTools
 
-/// Certificates that a real ACME client renews at two real authorities. Before each renewal Pintle judges how long the pins
-/// of the server will match; after it they match or they do not.
+/// Certificates that a real ACME client renews at two real authorities. Before each renewal Pintle judges how long the
+/// pins of the server will match; after it they match or they do not.
 @Suite(
     "Judgements of pins before renewals by ACME",
     .enabled(if: AcmeAuthority.isInstalled, "skipped: pebble or acme-tiny is missing; make setup installs them"))

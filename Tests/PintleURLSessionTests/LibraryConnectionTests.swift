@@ -222,8 +222,8 @@ extension HostilePeers {
             #expect(server.requests.map(\.method) == ["PUT", "POST"] && server.connectionCount == 1)
         }
 
-        /// The time in milliseconds between a response and the GOAWAY behind it, and the last stream that the server will
-        /// answer.
+        /// The time in milliseconds between a response and the GOAWAY behind it, and the last stream that the server
+        /// will answer.
         static let departures: [(delay: UInt32, last: UInt8)] = [(0, 1), (50, 1), (0, 0), (50, 0), (0, 127), (50, 127)]
 
         @Test(

@@ -139,7 +139,8 @@ extension HostilePeers {
         /// The end of a stream or a connection that has carried a request to the server.
         enum StreamEnd: String, CaseIterable, Sendable, CustomTestStringConvertible {
             case endOfFile, reset, closeNotify, garbage, none
-            /// RST_STREAM with REFUSED_STREAM; GOAWAY; both with the end of the connection; GOAWAY that excludes the request.
+            /// RST_STREAM with REFUSED_STREAM; GOAWAY; both with the end of the connection; GOAWAY that excludes the
+            /// request.
             case refused, goAway, refusedAtEnd, goAwayAtEnd, processed
 
             var testDescription: String { rawValue }
@@ -178,8 +179,8 @@ extension HostilePeers {
                 }
                 return await group.reduce(0, +)
             }
-            // On a busy machine a connection may fail before the client has read why it ends. With libcurl 8.0 to 8.6 the
-            // client cannot tell.
+            // On a busy machine a connection may fail before the client has read why it ends. With libcurl 8.0 to 8.6
+            // the client cannot tell.
             #expect(lost <= (CurlLibrary.repeatsAfterCloseNotify ? 200 : 20))
             let count = try await server.requests(atLeast: 401 - lost).count
             #expect((401 - lost...401).contains(count))

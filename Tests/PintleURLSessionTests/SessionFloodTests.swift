@@ -72,8 +72,8 @@ struct SessionFloodTests {
         // The good response with its handshake is less than 64 KiB.
         #expect(share.bytes <= (share.turns + 2) * perTurn + 64 << 10)
         #expect(share.turns < 20_000)
-        // libcurl reads up to a hundred times in a turn from a connection without TLS. On a busy machine the task's count
-        // is some turns late.
+        // libcurl reads up to a hundred times in a turn from a connection without TLS. On a busy machine the task's
+        // count is some turns late.
         #expect(content <= Int64((share.turns + 8) * 100 * Transfer.clearPieceSize))
         #expect(task.state == .running || mayEndEarly(flood))
 
@@ -83,8 +83,8 @@ struct SessionFloodTests {
         #expect(code == .cancelled || mayEndEarly(flood) && code == .badServerResponse)
     }
 
-    /// Returns whether a connection may end because of the flood: recent versions of nghttp2, which come with libcurl 8,
-    /// limit these frames themselves.
+    /// Returns whether a connection may end because of the flood: recent versions of nghttp2, which come with libcurl
+    /// 8, limit these frames themselves.
     private func mayEndEarly(_ flood: Flood) -> Bool {
         CurlLibrary.version.hasPrefix("8.") && (flood == .priority || flood == .emptyData)
     }

@@ -1,5 +1,5 @@
-/// Something that `PintleSystem` promises for each C library. Linux's tests examine it, and a program with the stand-in for
-/// macOS's C library, for which no tests can be built.
+/// Something that `PintleSystem` promises for each C library. Linux's tests examine it, and a program with the stand-in
+/// for macOS's C library, for which no tests can be built.
 package struct SystemClaim: Sendable, CustomStringConvertible {
     package let description: String
     /// Returns `true` if the claim is true here.

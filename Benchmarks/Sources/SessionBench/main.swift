@@ -1,5 +1,5 @@
-// Sections C and G: HTTPS on loopback. The servers are this program and nginx, on one processor. The clients are separate
-// processes on another processor, so that their time and memory can be measured separately.
+// Sections C and G: HTTPS on loopback. The servers are this program and nginx, on one processor. The clients are
+// separate processes on another processor, so that their time and memory can be measured separately.
 import Foundation
 
 let arguments = CommandLine.arguments

@@ -4,8 +4,8 @@ import FoundationEssentials
 @testable import PintleTools
 
 /// The inputs of `pintle audit`: results and lists of hosts. Whatever a result contains, its row of the page has only
-/// the page's own elements, and so has its lane in a history, whose observations are in order. Every line of a list is a server, which parses to itself when printed, or an error with its
-/// place.
+/// the page's own elements, and so has its lane in a history, whose observations are in order. Every line of a list is
+/// a server, which parses to itself when printed, or an error with its place.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

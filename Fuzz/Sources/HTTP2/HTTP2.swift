@@ -1,9 +1,9 @@
 @testable import PintleTestKit
 
-/// A client's bytes after the preface. The server gives the same answers however the bytes are cut into pieces. Its output
-/// is frames, with GOAWAY exactly at the end of a connection that broke a rule. Requests, held content and the sizes of
-/// fields stay within the limits, and the output within a multiple of the input. A header block that the decoder reads is
-/// read again when the encoder has written it.
+/// A client's bytes after the preface. The server gives the same answers however the bytes are cut into pieces. Its
+/// output is frames, with GOAWAY exactly at the end of a connection that broke a rule. Requests, held content and the
+/// sizes of fields stay within the limits, and the output within a multiple of the input. A header block that the
+/// decoder reads is read again when the encoder has written it.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

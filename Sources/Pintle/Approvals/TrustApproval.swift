@@ -192,7 +192,8 @@ extension TrustApprovalError: CustomStringConvertible {
         case .unacceptable(let failure):
             "the server cannot be approved: \(failure.code.rawValue): \(failure.primary.text)"
                 + (failure.code == .nameMismatch || failure.code == .expired
-                    ? "; if exceptionsOfCertificate is not empty, show the user each of them and pass it as alsoAccepting"
+                    ? "; if exceptionsOfCertificate is not empty, show the user each of them and pass it as "
+                        + "alsoAccepting"
                     : "")
         case .approvedOtherwise(let approval):
             "another \(approval.subject.kind) is approved for \(approval.endpoint); revoke it first: \(approval)"
@@ -200,8 +201,8 @@ extension TrustApprovalError: CustomStringConvertible {
             "something else has been said about the server since it was shown: "
                 + (approval.map { "\($0)" } ?? "what was said before is gone")
         case .incompleteRecord(let record):
-            "earlier approvals \(record == .lost ? "are lost" : "cannot be read"), so this server may have been known with "
-                + "another certificate; mend the store, or compare the fingerprint again and approve with "
+            "earlier approvals \(record == .lost ? "are lost" : "cannot be read"), so this server may have been known "
+                + "with another certificate; mend the store, or compare the fingerprint again and approve with "
                 + "acceptingIncompleteRecord: true"
         case .alreadyExpired: "the approval would have expired when it is made"
         case .noteTooLong(let size):

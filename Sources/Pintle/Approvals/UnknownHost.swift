@@ -94,7 +94,8 @@ extension UnknownHost: CustomStringConvertible {
         return """
             \(endpoint) is not known; \(verdict); certificate \(leaf.fingerprint), key \(leaf.publicKeyPin), of \
             \(Self.bounded("\(leaf.subject)")), issued by \(Self.bounded("\(leaf.issuer)")), for \(told), valid \
-            \(RFC3339.string(from: leaf.validity.notBefore)) to \(RFC3339.string(from: leaf.validity.notAfter))\(history)
+            \(RFC3339.string(from: leaf.validity.notBefore)) to \
+            \(RFC3339.string(from: leaf.validity.notAfter))\(history)
             """
     }
 

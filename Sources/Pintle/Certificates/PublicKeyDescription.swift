@@ -48,8 +48,8 @@ package struct PublicKeyDescription: Sendable, Hashable {
         }
     }
 
-    /// A Boolean value that indicates whether a path may have the key: an algorithm and size of the baseline requirements
-    /// (section 6.1.5), EdDSA or ML-DSA. A path with any other key is refused as `weak-key`.
+    /// A Boolean value that indicates whether a path may have the key: an algorithm and size of the baseline
+    /// requirements (section 6.1.5), EdDSA or ML-DSA. A path with any other key is refused as `weak-key`.
     package var isAcceptedInPaths: Bool {
         switch algorithm {
         case .rsa, .rsaPSS: bits.map { $0 >= 2048 && $0.isMultiple(of: 8) } ?? false

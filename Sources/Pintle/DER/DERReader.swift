@@ -18,9 +18,9 @@ package enum DERTag {
 
 /// A cursor over adjacent DER elements.
 ///
-/// The reader returns offsets, and takes the bytes for each step. It does not recurse: to read the contents of an element, the caller opens another reader on them, which
-/// always cover fewer bytes. The reader accepts only DER: definite lengths in their shortest form, at most four length
-/// octets, tag numbers up to 30.
+/// The reader returns offsets, and takes the bytes for each step. It does not recurse: to read the contents of an
+/// element, the caller opens another reader on them, which always cover fewer bytes. The reader accepts only DER:
+/// definite lengths in their shortest form, at most four length octets, tag numbers up to 30.
 package struct DERReader {
     private(set) var position: Int
     let end: Int

@@ -75,8 +75,8 @@ extension PublicKeyPin {
 }
 
 extension PinningPolicy {
-    /// Returns the first rule that pins one of these keys. It is another rule than the one that decided, because none of
-    /// that rule's pins is on the path.
+    /// Returns the first rule that pins one of these keys. It is another rule than the one that decided, because none
+    /// of that rule's pins is on the path.
     fileprivate func rule(pinning served: [PublicKeyPin]) -> NearestMiss? {
         func firstKey(of pins: [Pin]) -> PublicKeyPin? { pins.lazy.compactMap(\.key).first(where: served.contains) }
         for index in hosts.indices {

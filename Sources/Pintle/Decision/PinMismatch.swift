@@ -15,7 +15,8 @@ public struct PinMismatch: Sendable, Hashable {
     public let backupPins: [Pin]
     /// The most likely reason for the mismatch.
     package let slip: NearestMiss
-    /// The most likely reason for the mismatch, such as a typing error in a pin, in words. It never affects the verdict.
+    /// The most likely reason for the mismatch, such as a typing error in a pin, in words. It never affects the
+    /// verdict.
     public var nearestMiss: String { slip.description }
 
     /// The pins, followed by the backup pins.
@@ -51,7 +52,8 @@ extension ApprovalMismatch: CustomStringConvertible {
     public var description: String {
         """
         the \(approval.subject.kind) of a server that was approved has changed: \(approval); now certificate \
-        \(leaf.fingerprint), key \(leaf.publicKeyPin); if its owner confirms the change, revoke the approval and ask again
+        \(leaf.fingerprint), key \(leaf.publicKeyPin); if its owner confirms the change, revoke the approval \
+        and ask again
         """
     }
 }

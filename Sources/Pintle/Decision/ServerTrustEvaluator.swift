@@ -104,7 +104,8 @@ public struct ServerTrustEvaluator: Sendable {
     /// Does ahead of time what the first verdict under the policy in force would do. On Linux that is reading the
     /// system's roots, which takes tens of milliseconds; the system's own validation needs no preparation.
     ///
-    /// It may be called on any thread, and again after a policy change. If the roots cannot be read, the verdicts say so.
+    /// It may be called on any thread, and again after a policy change. If the roots cannot be read, the verdicts say
+    /// so.
     public func prepare() { prepareValidation(policy) }
 
     /// Returns a copy of this evaluator that also calls a handler for each verdict that ``TrustFailure`` describes.

@@ -23,8 +23,8 @@ public struct TrustReceipt: Sendable, Hashable {
     /// The generation of the policy that decided, as its ``PolicySource`` numbers them. It is 1 for a policy that never
     /// changes.
     public let generation: UInt64
-    /// The instant from which no request may start on the connection: the end of a certificate of the path, of the pins or
-    /// of the user's approval, whichever comes first.
+    /// The instant from which no request may start on the connection: the end of a certificate of the path, of the pins
+    /// or of the user's approval, whichever comes first.
     public let validUntil: Date
     /// The instant from which the decision would be the same: the clock may be set back to a time before a certificate
     /// was valid, or at which pins that have expired still applied.

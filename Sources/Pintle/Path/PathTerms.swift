@@ -1,5 +1,5 @@
-/// A kind of requirement that a rule makes of the validated path, apart from its pins. It has the name of its key in the
-/// policy file.
+/// A kind of requirement that a rule makes of the validated path, apart from its pins. It has the name of its key in
+/// the policy file.
 ///
 /// Terms are checked and listed in this order. The switches over this type have the check of a term, its comparison and
 /// its words, so the compiler names each place that a new term needs.

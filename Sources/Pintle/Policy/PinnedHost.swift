@@ -63,8 +63,8 @@ public struct PinnedHost: Sendable, Hashable {
     /// Each pin is text, in any notation that ``PublicKeyPin/init(_:)`` reads, or a parsed pin, such as those of a
     /// ``CertificateBundle``. A list may hold both.
     ///
-    /// - Throws: all problems of the rule at once. If the host cannot be parsed, only that problem and those of text that
-    ///   is no pin.
+    /// - Throws: all problems of the rule at once. If the host cannot be parsed, only that problem and those of text
+    ///   that is no pin.
     public init(
         _ host: String,
         port: UInt16? = nil,

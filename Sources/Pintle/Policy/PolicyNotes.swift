@@ -1,5 +1,5 @@
-/// The notes in a policy file, for its readers. No decision depends on them, so policies that differ only in their notes
-/// have the same rules, and exchanging them ends no connection.
+/// The notes in a policy file, for its readers. No decision depends on them, so policies that differ only in their
+/// notes have the same rules, and exchanging them ends no connection.
 package struct PolicyNotes: Sendable {
     /// The limit on the length of a note in Unicode scalars.
     static let maximumLength = 200

@@ -1,7 +1,7 @@
 /// The certificate policies of a path, before a library evaluates them (RFC 5280 section 6.1).
 ///
-/// Every policy is acceptable to Pintle. So policies can make a path invalid only if a certificate requires one, maps or
-/// inhibits some, or marks its own as critical. Most public paths have no such certificate.
+/// Every policy is acceptable to Pintle. So policies can make a path invalid only if a certificate requires one, maps
+/// or inhibits some, or marks its own as critical. Most public paths have no such certificate.
 package struct PathPolicies {
     /// A Boolean value that indicates whether the anchor's extensions count like an intermediate's.
     ///
@@ -28,8 +28,8 @@ package struct PathPolicies {
 
     /// An estimate of the work, in the unit of ``NameComparisons``.
     ///
-    /// OpenSSL sorts a certificate's policies again for each of them, and 20,000 take nine seconds. Each policy and each
-    /// mapping is compared with all of the level above, so the work grows with the square of the size.
+    /// OpenSSL sorts a certificate's policies again for each of them, and 20,000 take nine seconds. Each policy and
+    /// each mapping is compared with all of the level above, so the work grows with the square of the size.
     package var steps: Int64 {
         certificates.reduce(0) { sum, certificate in
             let size = certificate.extensions.reduce(Int64(0)) { $1.isPolicy ? $0 + Int64($1.value.count) : $0 }
@@ -47,8 +47,8 @@ extension CertificateExtension {
 extension Certificate {
     /// Returns a finding if a critical extension is not processed (RFC 5280 section 4.2).
     ///
-    /// OpenSSL counts more extensions as processed and does not obey all of them: Netscape's certificate type, revocation
-    /// lists, addresses and numbers of networks (RFC 3779). Its list may also grow with a version.
+    /// OpenSSL counts more extensions as processed and does not obey all of them: Netscape's certificate type,
+    /// revocation lists, addresses and numbers of networks (RFC 3779). Its list may also grow with a version.
     func criticalFindings(at depth: Int) -> [PathFailure.Finding] {
         let found = extensions.first { $0.isCritical && !Self.processed.contains($0.identifier) }
         if let found {

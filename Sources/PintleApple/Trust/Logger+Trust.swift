@@ -17,8 +17,10 @@ extension Logger {
             let failure = rejection.pathFailure.map { " \($0.code.rawValue)" } ?? ""
             let story = rejection.description
             error(
-                "refused \(server, privacy: .private(mask: .hash)): \(reason + failure, privacy: .public) \(story, privacy: .private)"
-            )
+                """
+                refused \(server, privacy: .private(mask: .hash)): \(reason + failure, privacy: .public) \
+                \(story, privacy: .private)
+                """)
         case .trusted(.pinsExpired), .trusted(.mismatchReportedOnly):
             info("let \(server, privacy: .private(mask: .hash)) pass: \(reason, privacy: .public)")
         case .trusted:

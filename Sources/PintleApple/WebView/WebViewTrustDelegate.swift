@@ -14,8 +14,8 @@ import WebKit
 ///
 /// If the server of a page is refused, the page fails with a `URLError`, in which `TrustRejection(underlying:)` finds
 /// the reason. If the server of a part of the page is refused, that part is missing, and only the observer of
-/// ``init(_:approvals:forwardingTo:observer:)`` gets the reason. The evaluation does not block the main queue. Private anchors
-/// and approved servers work as in a session.
+/// ``init(_:approvals:forwardingTo:observer:)`` gets the reason. The evaluation does not block the main queue. Private
+/// anchors and approved servers work as in a session.
 ///
 /// The delegate cancels a page or frame over `http` from a host that the policy covers, even if the policy covers the
 /// host only when the response arrives. It also cancels a page that a covered host redirects from `https` to `http`.
@@ -104,7 +104,8 @@ public final class WebViewTrustDelegate: NSObject {
 ///
 ///     func download(
 ///         _ download: WKDownload, didReceive challenge: URLAuthenticationChallenge,
-///         completionHandler: @escaping @MainActor @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+///         completionHandler:
+///             @escaping @MainActor @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 ///     ) {
 ///         trust.download(download, didReceive: challenge, completionHandler: completionHandler)
 ///     }

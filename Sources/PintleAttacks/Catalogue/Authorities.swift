@@ -2,7 +2,8 @@ package import PintleTestKit
 
 /// The authorities and keys that the attacks on several hosts of one app share.
 ///
-/// The client trusts both roots, as a machine trusts the authorities of its owner, its employer and a hundred companies.
+/// The client trusts both roots, as a machine trusts the authorities of its owner, its employer and a hundred
+/// companies.
 package struct Authorities: Sendable {
     /// The app's own authority, a root.
     let authority: CertificateAuthority
@@ -62,8 +63,8 @@ package struct Authorities: Sendable {
         backup = try PrivateKey()
     }
 
-    /// Returns the name of a host without pins for a redirect, another one for each host of the app. It is below `.invalid`,
-    /// so that only a proxy finds it.
+    /// Returns the name of a host without pins for a redirect, another one for each host of the app. It is below
+    /// `.invalid`, so that only a proxy finds it.
     package func unpinnedName(_ number: Int) -> String { "unpinned\(number)-\(foreignName)" }
 
     private static func randomName() -> String {
@@ -71,8 +72,8 @@ package struct Authorities: Sendable {
     }
 }
 
-/// The certificates and keys of the attacks: the app's own authority and server, and a second authority. The client trusts
-/// both, as a machine trusts the authorities of its owner, its employer and a hundred companies.
+/// The certificates and keys of the attacks: the app's own authority and server, and a second authority. The client
+/// trusts both, as a machine trusts the authorities of its owner, its employer and a hundred companies.
 package struct Certificates: Sendable {
     /// The name or address that the servers are for.
     package let host: String

@@ -37,8 +37,8 @@ extension Catalogue {
 extension Certificates {
     /// Returns the right key in a valid path with 27 million pairs of a name and an excluded name.
     ///
-    /// The certificates stay below 100 KiB, because OpenSSL accepts no longer message by default. A client may accept or
-    /// refuse them.
+    /// The certificates stay below 100 KiB, because OpenSSL accepts no longer message by default. A client may accept
+    /// or refuse them.
     fileprivate func constraintBomb() throws(MintingError) -> Identity {
         func names(_ numbers: Range<Int>) -> [CertificateTemplate.GeneralName] {
             numbers.map { .dns(String($0, radix: 16) + "." + Authorities.bombSuffix) }
@@ -54,9 +54,9 @@ extension Certificates {
 
 /// An endless HTTP response of gzip inside gzip (RFC 1952), which decodes to nothing.
 ///
-/// Each step adds an empty stored block (RFC 1951 section 3.2.4) to the innermost layer, and a stored block to each layer
-/// around it. A decoder takes all of it and never gives a byte, so a time limit for each read does not end the client. The
-/// response grows by some kilobytes a second: it costs the machine no memory, whatever the client collects.
+/// Each step adds an empty stored block (RFC 1951 section 3.2.4) to the innermost layer, and a stored block to each
+/// layer around it. A decoder takes all of it and never gives a byte, so a time limit for each read does not end the
+/// client. The response grows by some kilobytes a second: it costs the machine no memory, whatever the client collects.
 struct EmptyGzipStack {
     /// The number of layers.
     let depth: Int
@@ -84,7 +84,8 @@ struct EmptyGzipStack {
             try stream.write(beginning)
             while true {
                 try stream.write(step)
-                // Without a pause the loop would not notice that the server closes, and the response would fill the client.
+                // Without a pause the loop would not notice that the server closes, and the response would fill the
+                // client.
                 guard let stream = stream as? any PausingStream else { return }
                 try stream.pause(seconds: 0.01)
             }

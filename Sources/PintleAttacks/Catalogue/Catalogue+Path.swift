@@ -1,7 +1,8 @@
 internal import PintleTestKit
 
 extension Catalogue {
-    /// Returns the attacks with the right key below an untrusted or broken path, or with one mistake in the certificate.
+    /// Returns the attacks with the right key below an untrusted or broken path, or with one mistake in the
+    /// certificate.
     static func path(_ certificates: Certificates) throws(MintingError) -> [Scenario] {
         try badAnchors(certificates) + badCertificates(certificates) + badPaths(certificates)
     }
@@ -77,7 +78,8 @@ extension Catalogue {
             $0.nameConstraints = .nameConstraints(
                 permitted: [.dns(certificates.foreignName), .ip(certificates.foreignNetwork)])
         }
-        // A leaf with a key of its own. If the right leaf signed its own key, the forged certificate would be self-signed.
+        // A leaf with a key of its own. If the right leaf signed its own key, the forged certificate would be
+        // self-signed.
         let foreignLeaf = try certificates.intermediate.issue(hosts: [certificates.foreignName])
         return [
             Scenario(

@@ -18,8 +18,8 @@ extension Catalogue {
                 "copied-certificate", "an interceptor's copy of the right certificates, with other keys", .refused,
                 reference: "RFC 7469 section 2.6", impact: "names and serial numbers can be copied, keys cannot",
                 .server(try certificates.copied())),
-            // No standard makes every client refuse ten years: section 6.3.2 of the CA/Browser Forum's requirements binds
-            // public authorities, and only some systems limit the validity below other roots.
+            // No standard makes every client refuse ten years: section 6.3.2 of the CA/Browser Forum's requirements
+            // binds public authorities, and only some systems limit the validity below other roots.
             Scenario(
                 "ten-year-leaf", "an interceptor's leaf for ten years, as attack kits make it", .refused,
                 reference: "RFC 7469 section 2.6", impact: "most clients accept any validity below such an authority",
@@ -67,8 +67,8 @@ extension Catalogue {
 extension Certificates {
     /// Returns the right server and its issuer with the interceptor's keys below the interceptor's root.
     ///
-    /// Subjects, serial numbers, validity and extensions are equal, key identifiers included. So the leaf differs only in
-    /// its key and signature.
+    /// Subjects, serial numbers, validity and extensions are equal, key identifiers included. So the leaf differs only
+    /// in its key and signature.
     fileprivate func copied() throws(MintingError) -> Identity {
         func copy(_ original: MintedCertificate, by issuer: CertificateAuthority) throws(MintingError)
             -> CertificateAuthority

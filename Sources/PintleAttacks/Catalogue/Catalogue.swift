@@ -6,14 +6,14 @@ internal import PintleTestKit
 package struct Catalogue: Sendable {
     /// The certificates and keys of the attacks.
     package let certificates: Certificates
-    /// The right server. Each of ``scenarios`` differs from it in one thing. If a client refuses this server, its other results
-    /// prove nothing.
+    /// The right server. Each of ``scenarios`` differs from it in one thing. If a client refuses this server, its other
+    /// results prove nothing.
     package let control: Scenario
     /// The attacks, and the changes of a server that a client must accept, by group. ``control`` is not among them.
     package let scenarios: [Scenario]
 
-    /// The attacks that are not here, because they need a client that keeps running from one server to the next. Tests within
-    /// one process cover them.
+    /// The attacks that are not here, because they need a client that keeps running from one server to the next. Tests
+    /// within one process cover them.
     package static let omissions: [(id: String, reason: String)] = [
         (
             "resumed-session-after-policy-change",

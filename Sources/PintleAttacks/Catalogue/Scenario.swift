@@ -50,12 +50,13 @@ package struct Scenario: Sendable {
         case redirect(TLSServerConfiguration.Credential, host: String, to: TLSServerConfiguration.Credential)
         /// The right server, which redirects the client to plain HTTP.
         case plainRedirect(TLSServerConfiguration.Credential)
-        /// The right server, which asks for a password and ends the connection. Later connections get the other credential.
+        /// The right server, which asks for a password and ends the connection. Later connections get the other
+        /// credential.
         case challenge(TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
         /// The right server, which answers in a way of its own.
         case application(TLSServerConfiguration.Credential, @Sendable (any ByteStream) -> Void)
-        /// The right server, which tells HTTP/2 clients that it processed no request, and ends the connection. Later connections
-        /// get the other credential.
+        /// The right server, which tells HTTP/2 clients that it processed no request, and ends the connection. Later
+        /// connections get the other credential.
         case move(HTTP2Service.Signal, TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
         /// The right server, which redirects the client to the right server of another host at the same port. The first
         /// credential also covers that host; the second is the one that the other host's pins allow.
@@ -187,8 +188,8 @@ package enum OfferedProtocols: String, Sendable, Hashable, CaseIterable {
 
     /// Returns the names for a server.
     ///
-    /// HTTP/2 needs TLS 1.2 (RFC 9113 section 9.2). So a server with an older version offers HTTP/1.1 if it can: the client
-    /// has to refuse the old version of TLS, and not HTTP/2 over it.
+    /// HTTP/2 needs TLS 1.2 (RFC 9113 section 9.2). So a server with an older version offers HTTP/1.1 if it can: the
+    /// client has to refuse the old version of TLS, and not HTTP/2 over it.
     func names(for configuration: TLSServerConfiguration) -> [String] {
         self == .both && configuration.versions.upperBound < .tls12 ? OfferedProtocols.http1.names : names
     }

@@ -7,8 +7,8 @@
 ///   f6e3d24173fbb6189a2203e54fe4fb71cf827a8d. Before, they were MASWE-0050, MASWE-0052 and MASWE-0047, and the MASTG
 ///   at the commit above calls them so.
 ///
-/// No entry of OWASP's lists is about the group `hold`, so its attacks have none. Changes of a server that a client must
-/// accept have no CWE entry.
+/// No entry of OWASP's lists is about the group `hold`, so its attacks have none. Changes of a server that a client
+/// must accept have no CWE entry.
 package struct Standards: Sendable, Hashable {
     /// The entries of the Common Weakness Enumeration, version 4.9, the most specific first.
     package var cwe: [Entry] = []

@@ -13,7 +13,8 @@ package struct Client: Sendable {
 
     package func uses(_ name: String) -> Bool { words.contains { $0.contains("{\(name)}") } }
 
-    /// Boolean values that indicate whether the client gets the pin, the backup pin and the other host's pin in any form.
+    /// Boolean values that indicate whether the client gets the pin, the backup pin and the other host's pin in any
+    /// form.
     package var isTold: (pin: Bool, backup: Bool, otherPin: Bool) {
         let both = uses("pins") || uses("policy")
         return (
@@ -29,11 +30,12 @@ package struct Client: Sendable {
     /// A Boolean value that indicates whether the command was returned by ``withOwnHosts``.
     package var hasOwnHosts: Bool { prefix.first == "unshare" }
 
-    /// The same command with its own /etc/hosts, in which the host of the run is this machine. It needs a mount namespace, and
-    /// without root a user namespace too.
+    /// The same command with its own /etc/hosts, in which the host of the run is this machine. It needs a mount
+    /// namespace, and without root a user namespace too.
     package var withOwnHosts: Client {
         let script = """
-            hosts=$(mktemp) && trap 'rm -f "$hosts"' EXIT && printf '127.0.0.1 localhost %s %s\\n' "$0" \(Self.otherHost) >"$hosts" \
+            hosts=$(mktemp) && trap 'rm -f "$hosts"' EXIT \
+            && printf '127.0.0.1 localhost %s %s\\n' "$0" \(Self.otherHost) >"$hosts" \
             && mount --bind "$hosts" /etc/hosts && rm "$hosts" && exec "$@"
             """
         var command = self

@@ -7,7 +7,8 @@ package struct AttackedHost: Sendable {
     package let catalogue: Catalogue
     /// The scenarios to run, in the order of the catalogue.
     package var scenarios: [Scenario]
-    /// The HTTPS port in the client's URLs if it comes through a proxy; `nil` for a client that connects to the servers.
+    /// The HTTPS port in the client's URLs if it comes through a proxy; `nil` for a client that connects to the
+    /// servers.
     package let clientPort: UInt16?
     /// The values of the client's placeholders that are the same in every run.
     package var values: [String: String] = [:]
@@ -54,9 +55,11 @@ package struct ClientRunner: Sendable {
     /// Runs the client against the right servers.
     ///
     /// - Parameters:
-    ///   - timeout: The limit that the user has set, in seconds. With `nil` a client that starts slowly has 30 seconds to
+    ///   - timeout: The limit that the user has set, in seconds. With `nil` a client that starts slowly has 30 seconds
+    ///     to
     ///     connect, and the standard time from then on.
-    ///   - isKnownToEnd: `true` for a client that ended by itself before. With `nil` as time-out, it has 30 seconds to end.
+    ///   - isKnownToEnd: `true` for a client that ended by itself before. With `nil` as time-out, it has 30 seconds to
+    ///     end.
     ///   - isCancelled: Returns `true` to kill the client.
     /// - Returns: one run for each host.
     package func runControl(
@@ -83,8 +86,8 @@ package struct ClientRunner: Sendable {
 
     /// Runs the client against a scenario on one host.
     ///
-    /// A client that had to be killed may only have been slow, because the machine has become busy. If it is slow at the right
-    /// server too, the scenario is repeated with a longer limit.
+    /// A client that had to be killed may only have been slow, because the machine has become busy. If it is slow at
+    /// the right server too, the scenario is repeated with a longer limit.
     package func run(
         _ scenario: Scenario, at index: Int, limit: ClientTimeLimit, control: Control, isCancelled: () -> Bool
     ) throws(Failure) -> ClientRun {
@@ -158,8 +161,8 @@ package struct ClientRunner: Sendable {
         return process
     }
 
-    /// The environment variables that send a client to a proxy. All are set, so that no request of a client that follows a
-    /// redirect to plain HTTP leaves this machine.
+    /// The environment variables that send a client to a proxy. All are set, so that no request of a client that
+    /// follows a redirect to plain HTTP leaves this machine.
     private static let proxyVariables: Set<String> = [
         "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy",
     ]
@@ -195,8 +198,8 @@ private final class ServerSet {
         for server in servers { server.close() }
     }
 
-    /// Waits until the client's bytes have been read. Returns `false` if a connection stays open, unless the server has answered
-    /// all its requests.
+    /// Waits until the client's bytes have been read. Returns `false` if a connection stays open, unless the server has
+    /// answered all its requests.
     func waitUntilQuiet(_ index: Int) -> Bool {
         // Until the proxy has relayed everything, the servers have not seen the end.
         let isProxyIdle = proxy?.waitUntilIdle(seconds: 2) ?? true
@@ -208,7 +211,8 @@ private final class ServerSet {
 package struct ClientRun: Sendable {
     package let observation: Observation
     package let process: GuardedProcess
-    /// The time until the client ended, or if it did not end, until it connected, in seconds. Measured at the right server.
+    /// The time until the client ended, or if it did not end, until it connected, in seconds. Measured at the right
+    /// server.
     package let startSeconds: Double
     /// The hosts that the client asked the proxy for and that are not named.
     package let refusals: [Proxy.Refusal]
@@ -248,7 +252,8 @@ package final class ClientTimeLimit: Sendable {
 
     /// - Parameters:
     ///   - fixed: The limit that the user has set.
-    ///   - seconds: The time that the client took at the right server, when it ran without others. A client that starts slowly,
+    ///   - seconds: The time that the client took at the right server, when it ran without others. A client that starts
+    ///     slowly,
     ///     such as a JVM, gets more than the standard time.
     ///   - parallel: The number of scenarios that run at the same time.
     package init(fixed: Double?, afterStart seconds: Double, parallel: Int) {

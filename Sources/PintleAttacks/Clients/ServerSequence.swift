@@ -49,8 +49,8 @@ package struct ServerSequence: Sendable {
         return redirectTarget(name, port)
     }
 
-    /// Returns the server of a place that a scenario redirects to, or `nil` if it is none. The next scenario may have begun
-    /// meanwhile, on another connection.
+    /// Returns the server of a place that a scenario redirects to, or `nil` if it is none. The next scenario may have
+    /// begun meanwhile, on another connection.
     private func redirectTarget(_ name: String, _ port: UInt16) -> UInt16? {
         for server in servers.prefix(order.begun).reversed() {
             let route = server.routes.dropFirst().first { $0.host.lowercased() == name && $0.port == port }
@@ -86,8 +86,8 @@ package struct ServerSequence: Sendable {
     }
 }
 
-/// The order in which the connections to one host meet its servers: the right server until it has received a request, then one
-/// scenario after the other, then the right server again. Safe to use from any thread.
+/// The order in which the connections to one host meet its servers: the right server until it has received a request,
+/// then one scenario after the other, then the right server again. Safe to use from any thread.
 ///
 /// Each connection counts, a client's retry too, so that each result stands on a known connection.
 final class ConnectionOrder: Sendable {

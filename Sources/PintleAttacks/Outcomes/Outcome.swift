@@ -24,8 +24,8 @@ package struct Outcome: Sendable {
     package let observation: Observation
     /// The host of the scenario; `nil` for a client that is sent to the only server by its URL.
     package var host: String?
-    /// The number of the connection that the verdict stands on, from 1. With a client that the tool ran, those to this scenario
-    /// count.
+    /// The number of the connection that the verdict stands on, from 1. With a client that the tool ran, those to this
+    /// scenario count.
     package var connection: Int?
     package var milliseconds: Int?
     /// The beginning of the client's standard error, or of its standard output if standard error is empty.
@@ -46,20 +46,22 @@ package struct Outcome: Sendable {
         (self.scenario, self.verdict, self.remark, self.observation) = (scenario, verdict, remark, observation)
     }
 
-    /// The exit status, or 128 plus the number of the signal that ended the client; `nil` if the tool killed it or did not run it.
+    /// The exit status, or 128 plus the number of the signal that ended the client; `nil` if the tool killed it or did
+    /// not run it.
     package var clientExit: Int32? { observation.process?.exitCode }
 
     /// A Boolean value that indicates whether the client bypassed TLS, which does not mean that it trusted the server.
     package var wasInTheClear: Bool { remark == Outcome.inTheClear }
 
-    /// A Boolean value that indicates whether the client's time limit left no time for a verdict, because it may have tried again.
+    /// A Boolean value that indicates whether the client's time limit left no time for a verdict, because it may have
+    /// tried again.
     package var mayHaveRetried: Bool { remark == Outcome.retried }
 
     /// A Boolean value that indicates whether the client never asked the proxy for the named host.
     package var wasNotAsked: Bool { remark == Outcome.notAsked }
 
-    /// A Boolean value that indicates whether the client may have no time-out of its own: it was waiting for this server when
-    /// its time was up.
+    /// A Boolean value that indicates whether the client may have no time-out of its own: it was waiting for this
+    /// server when its time was up.
     package var wasWaiting: Bool {
         if verdict == .held { return true }
         guard scenario.id == "stall-mid-handshake", verdict == .inconclusive else { return false }
@@ -199,7 +201,8 @@ package struct Control: Sendable {
         return Judgement(.accepted)
     }
 
-    /// Judges only whether the client ended by itself. Its request proves nothing, because the server may be the right one.
+    /// Judges only whether the client ended by itself. Its request proves nothing, because the server may be the right
+    /// one.
     private func ended(_ scenario: Scenario, _ seen: Observation) -> Judgement {
         if !endsByItself { return Judgement(.notRun, "this client never ends by itself") }
         if let process = seen.process, process.end == .timedOut, seen.wasTried(scenario) {
@@ -225,10 +228,12 @@ package struct Control: Sendable {
 }
 
 extension Observation {
-    /// A Boolean value that indicates whether a client that sends nothing finished the handshake and ended with exit code 0.
+    /// A Boolean value that indicates whether a client that sends nothing finished the handshake and ended with exit
+    /// code 0.
     fileprivate var isAcceptedInSilence: Bool { process?.end == .exited(0) && completedHandshakeCount > 0 }
 
-    /// Returns the reason why there is no verdict about a client that the tool ran, for reasons that hold for every scenario.
+    /// Returns the reason why there is no verdict about a client that the tool ran, for reasons that hold for every
+    /// scenario.
     fileprivate func doubt(_ scenario: Scenario, _ process: ClientEnd) -> String? {
         if process.end == .timedOut, connectionCount == 0 {
             return "\(process.ended) before it connected; \(Outcome.moreTime)"

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A forward proxy on loopback that counts what it relays.
 ///
-/// Every name leads to this machine: the proxy connects a request for `example.com:443` to the port on loopback that `route`
-/// returns. So tests need no name service and reach no other machine.
+/// Every name leads to this machine: the proxy connects a request for `example.com:443` to the port on loopback that
+/// `route` returns. So tests need no name service and reach no other machine.
 package final class LoopbackProxy: Sendable {
     /// A proxy protocol.
     package enum Kind: Sendable, Hashable {
@@ -74,7 +74,8 @@ package final class LoopbackProxy: Sendable {
 
     /// Starts a proxy that calls `refusal` to answer an HTTP request without a route.
     /// - Parameters:
-    ///   - address: The address to listen at instead of 127.0.0.1, an IPv4 or IPv6 literal. Other machines may reach it.
+    ///   - address: The address to listen at instead of 127.0.0.1, an IPv4 or IPv6 literal. Other machines may reach
+    ///     it.
     ///   - port: The port to listen at; with 0 the system chooses one.
     ///   - opening: The bytes that tell a client that its tunnel is open; `nil` for the usual ones.
     ///   - timeLimit: The time for all that a client sends before its tunnel opens, in seconds; `nil` for no limit.

@@ -6,9 +6,11 @@ package struct Observation: Sendable {
     package private(set) var connectionCount = 0
     /// The number of connections that reached the attack. At the end of the servers, only those with a request count.
     private(set) var attackCount = 0
-    /// The number of decrypted request bytes at the place of the attack, and of bytes without TLS at any of the servers.
+    /// The number of decrypted request bytes at the place of the attack, and of bytes without TLS at any of the
+    /// servers.
     package private(set) var exposedByteCount = 0
-    /// The number of those bytes that came without TLS: after a redirect to plain HTTP, or from a client that fell back to it.
+    /// The number of those bytes that came without TLS: after a redirect to plain HTTP, or from a client that fell back
+    /// to it.
     private(set) var clearByteCount = 0
     /// The number of decrypted request bytes at servers that only lead to the attack.
     private(set) var leadingByteCount = 0
@@ -101,12 +103,12 @@ package struct Observation: Sendable {
         clearByteCount += count
     }
 
-    /// The number of the connection that decides, from 1: the first that exposed bytes, or else the last. Connections to the
-    /// place of a redirect come after those to the first server.
+    /// The number of the connection that decides, from 1: the first that exposed bytes, or else the last. Connections
+    /// to the place of a redirect come after those to the first server.
     var decisiveConnection: Int? { firstExposing ?? (connectionCount > 0 ? connectionCount : nil) }
 
-    /// A Boolean value that indicates whether the client ended every connection by an alert that refuses the certificate,
-    /// and sent no byte of a request on any of them.
+    /// A Boolean value that indicates whether the client ended every connection by an alert that refuses the
+    /// certificate, and sent no byte of a request on any of them.
     var refusedEveryCertificate: Bool { connectionCount > 0 && otherEndCount == 0 }
 
     /// Returns `true` if the client reached the attack, or the response that leads to it.

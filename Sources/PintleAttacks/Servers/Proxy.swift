@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A forward proxy, HTTP and SOCKS 5 on one port, that answers for named hosts with the servers of attacks.
 ///
-/// It connects to these servers only, whatever the client asks for. HTTP clients that ask for another host get the status 403,
-/// SOCKS clients the reply 2.
+/// It connects to these servers only, whatever the client asks for. HTTP clients that ask for another host get the
+/// status 403, SOCKS clients the reply 2.
 package final class Proxy: Sendable {
     /// A host and port that the proxy did not connect to.
     package struct Refusal: Sendable, Hashable {
@@ -63,10 +63,12 @@ package final class Proxy: Sendable {
     /// - Parameters:
     ///   - address: The address to listen at.
     ///   - hosts: The named hosts, for `clear`.
-    ///   - server: Returns the port on loopback of the server for a host and port, or `nil` to refuse the connection. The host
+    ///   - server: Returns the port on loopback of the server for a host and port, or `nil` to refuse the connection.
+    ///     The host
     ///     is in lower case without a dot at its end. Called on the connection's thread.
     ///   - isPlain: Returns `true` if a host and port belong to a server for plain HTTP.
-    ///   - clear: Gets the number of bytes of each request without TLS to a named host, in the same spelling, that has no
+    ///   - clear: Gets the number of bytes of each request without TLS to a named host, in the same spelling, that has
+    ///     no
     ///     server. Such a client fell back from TLS, or never used it.
     init(
         at address: Address, hosts: [String],

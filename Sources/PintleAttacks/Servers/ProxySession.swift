@@ -13,7 +13,8 @@ struct ProxySession {
     let clear: (@Sendable (LoopbackProxy.ClearRequest) -> Bool)?
     let update: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
 
-    /// Serves either protocol. Another one, such as SOCKS 4 or TLS, ends with its first byte, so that its client need not wait.
+    /// Serves either protocol. Another one, such as SOCKS 4 or TLS, ends with its first byte, so that its client need
+    /// not wait.
     func serveAny() throws {
         let first = try client.read(exactly: 1)
         switch first[0] {

@@ -6,7 +6,8 @@ extension Scenario {
     package func start() throws -> Server { try Server(self) }
 }
 
-/// The servers of one scenario. They stop when this object is closed or its last reference is released. Threads may share it.
+/// The servers of one scenario. They stop when this object is closed or its last reference is released. Threads may
+/// share it.
 package final class Server: Sendable {
     package let scenario: Scenario
     /// The port in the URLs of the client if it comes through a proxy; `nil` for the port of each server.
@@ -63,12 +64,15 @@ package final class Server: Sendable {
     ///   - scenario: the scenario.
     ///   - address: the address to listen at instead of loopback.
     ///   - timeLimit: the time limit of each connection in seconds, if not that of `address`.
-    ///   - clientPort: the HTTPS port in the URLs of a client that comes through a proxy, which needs ``routes``. Plain HTTP
+    ///   - clientPort: the HTTPS port in the URLs of a client that comes through a proxy, which needs ``routes``. Plain
+    ///     HTTP
     ///     has port 80 then. `nil` for a client that connects to the servers itself.
     ///   - keepsTranscripts: `true` to keep the first bytes of each connection for ``transcripts()``.
-    ///   - isReplaced: returns `true` if the client's next connection meets another scenario. A response over HTTP/2 then comes
+    ///   - isReplaced: returns `true` if the client's next connection meets another scenario. A response over HTTP/2
+    ///     then comes
     ///     with GOAWAY.
-    ///   - observer: gets each ended connection to any of the servers, and what an HTTP/2 connection has brought with each
+    ///   - observer: gets each ended connection to any of the servers, and what an HTTP/2 connection has brought with
+    ///     each
     ///     response. With an observer the servers keep no records, and ``observation()`` is empty.
     package init(
         _ scenario: Scenario, listeningAt address: String? = nil, timeLimit: Double? = nil, clientPort: UInt16? = nil,
@@ -160,8 +164,8 @@ package final class Server: Sendable {
 
     deinit { close() }
 
-    /// Returns the time limit of a connection in seconds, so that idle connections do not block further ones for good. It is
-    /// short if other machines can reach the server. On this machine a client may wait in a debugger.
+    /// Returns the time limit of a connection in seconds, so that idle connections do not block further ones for good.
+    /// It is short if other machines can reach the server. On this machine a client may wait in a debugger.
     package static func timeLimit(at address: String?) -> Double { address == nil ? 300 : 10 }
 
     /// The port of the server that the client is sent to.
@@ -208,15 +212,15 @@ package final class Server: Sendable {
     /// A Boolean value that indicates whether a client has connected.
     var hasConnections: Bool { first.connectionCount > 0 }
 
-    /// A Boolean value that indicates whether there were connections, and each has ended or got a response to every request.
-    /// If there was no request, the client ended them.
+    /// A Boolean value that indicates whether there were connections, and each has ended or got a response to every
+    /// request. If there was no request, the client ended them.
     var isOver: Bool {
         let connections = first.connections
         return !connections.isEmpty && connections.allSatisfy { $0.isClosed || $0.isIdle }
     }
 
-    /// Returns what the connections brought: those to the first server, then those to the place that it redirected the client
-    /// to. Plain HTTP connections there are one transcript.
+    /// Returns what the connections brought: those to the first server, then those to the place that it redirected the
+    /// client to. Plain HTTP connections there are one transcript.
     package func transcripts() -> [Transcript] {
         let transcripts = first.connections.map { Transcript(record: $0, received: $0.received) }
         return switch elsewhere {
@@ -228,10 +232,11 @@ package final class Server: Sendable {
         }
     }
 
-    /// Waits until every connection has ended, also those still queued, and the servers have read all their bytes. Later
-    /// connections are not waited for.
+    /// Waits until every connection has ended, also those still queued, and the servers have read all their bytes.
+    /// Later connections are not waited for.
     /// - Parameter seconds: The time for each server.
-    /// - Returns: `false` if a connection is still open after that time, unless the servers have answered all its requests.
+    /// - Returns: `false` if a connection is still open after that time, unless the servers have answered all its
+    ///   requests.
     @discardableResult
     package func waitUntilQuiet(seconds: Double = 2) -> Bool {
         // The client can have connected before the server accepts the connection.
@@ -311,8 +316,8 @@ private final class TalliedStream: ByteStream {
     func write(_ bytes: [UInt8]) throws(StreamError) { try stream.write(bytes) }
 }
 
-/// The switch of a server to another credential for the connections after its first response. The server owns the switch, so
-/// the switch does not own the server.
+/// The switch of a server to another credential for the connections after its first response. The server owns the
+/// switch, so the switch does not own the server.
 private final class CredentialSwitch: Sendable {
     private struct State {
         weak var server: LoopbackTLSServer?

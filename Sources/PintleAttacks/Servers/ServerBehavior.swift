@@ -5,8 +5,8 @@ internal import PintleTestKit
 enum ServerBehavior: Sendable {
     /// Each request gets the same response.
     case answers(@Sendable (HTTPRequest) -> HTTPResponse)
-    /// Over HTTP/2, the server tells the clients of its first certificate that it processed no request. The closure shows later
-    /// connections another certificate.
+    /// Over HTTP/2, the server tells the clients of its first certificate that it processed no request. The closure
+    /// shows later connections another certificate.
     case moves(HTTP2Service.Signal, @Sendable () -> Void)
     /// Requests for the first host get a redirect to the other, and requests for the other an answer.
     case shares(HostPair, redirect: @Sendable () -> HTTPResponse)
@@ -14,8 +14,8 @@ enum ServerBehavior: Sendable {
     /// A server that answers with 200, and closes a web socket after its handshake.
     static let ok = ServerBehavior.answers { HTTPResponse.closedWebSocket($0) ?? .ok }
 
-    /// The bytes of content after which an HTTP/2 request is answered, because no answer needs them. A client that can send all
-    /// of it before the response does not take the response for an error.
+    /// The bytes of content after which an HTTP/2 request is answered, because no answer needs them. A client that can
+    /// send all of it before the response does not take the response for an error.
     private static let droppedContent = 1 << 20
 
     /// - Parameter isReplaced: returns `true` if the client's next connection meets another scenario.
@@ -54,8 +54,8 @@ struct HostPair: Sendable {
     let first: String
     let other: String
 
-    /// Returns `true` if the connection showed the first host's certificate. A client that names no host in SNI is shown it
-    /// until the server has sent its redirect.
+    /// Returns `true` if the connection showed the first host's certificate. A client that names no host in SNI is
+    /// shown it until the server has sent its redirect.
     func isOfFirst(_ record: TLSConnectionRecord) -> Bool {
         guard let name = record.serverName else { return record.credentialNumber == 0 }
         return name.lowercased() != other.lowercased()
@@ -76,7 +76,8 @@ struct HostPair: Sendable {
 extension HTTPResponse {
     /// Returns a response that opens a web socket and closes it again, or `nil` if the request is not such a handshake.
     ///
-    /// The response is the 101 of RFC 6455 section 4.2.2, followed by a close frame with status 1000 (sections 5.5.1, 7.4.1).
+    /// The response is the 101 of RFC 6455 section 4.2.2, followed by a close frame with status 1000 (sections 5.5.1,
+    /// 7.4.1).
     static func closedWebSocket(_ request: HTTPRequest) -> HTTPResponse? {
         guard request.method == "GET", request.version == "HTTP/1.1",
             request["upgrade"]?.lowercased() == "websocket", hasToken("upgrade", in: request["connection"]),

@@ -7,8 +7,8 @@ extension TLSClient {
     /// A Boolean value that indicates whether a handshake of this process offers a hybrid group
     /// (``KeyExchangeGroup/isHybrid``).
     ///
-    /// OpenSSL offers one since version 3.5, unless its configuration file sets other groups. The answer therefore comes
-    /// from a ClientHello, which is written to memory and never sent. `false` if OpenSSL has no memory.
+    /// OpenSSL offers one since version 3.5, unless its configuration file sets other groups. The answer therefore
+    /// comes from a ClientHello, which is written to memory and never sent. `false` if OpenSSL has no memory.
     package static let offersHybridGroup =
         clientHello().map { hello in
             supportedGroups(ofClientHello: hello).contains(where: hybrids.contains)

@@ -41,8 +41,8 @@ struct PathAttempt {
         return .invalid(PathFailure(findings) ?? PathFailure(.untrustedRoot, text: "no path to an anchor"))
     }
 
-    /// A Boolean value that indicates whether the leaf, or an issuer that leads from it, has a key that this OpenSSL does not
-    /// know. Other certificates that the server sent have nothing to do with the path.
+    /// A Boolean value that indicates whether the leaf, or an issuer that leads from it, has a key that this OpenSSL
+    /// does not know. Other certificates that the server sent have nothing to do with the path.
     private var usesUnknownAlgorithm: Bool {
         guard OpenSSL_version_num() < 0x3050_0000 else { return false }
         var certificate = request.chain.leaf

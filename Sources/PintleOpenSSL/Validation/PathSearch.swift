@@ -137,10 +137,10 @@ package struct PathBudget: Sendable, Hashable {
     package var depth = 10
     /// The number of intermediates in any path.
     package var maximumIntermediates = 100
-    /// The number of comparisons of names with name constraints, and of certificate policies (``PathPolicies``), over all
-    /// paths for one chain. A comparison of more
-    /// than 64 bytes counts as several, and one with an otherName as 128. Each name of a certificate is compared with
-    /// each subtree of every authority above it; e-mail addresses in subjects count as names.
+    /// The number of comparisons of names with name constraints, and of certificate policies (``PathPolicies``), over
+    /// all paths for one chain. A comparison of more than 64 bytes counts as several, and one with an otherName as 128.
+    /// Each name of a certificate is compared with each subtree of every authority above it; e-mail addresses in
+    /// subjects count as names.
     ///
     /// OpenSSL's own limit is 1,048,576 for each pair of certificates, and a path of 100 has 4,950 pairs.
     package var nameComparisons = 1_000_000

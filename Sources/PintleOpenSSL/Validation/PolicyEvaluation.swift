@@ -3,9 +3,9 @@ internal import Pintle
 
 /// Evaluates the certificate policies on a path with OpenSSL (RFC 5280 section 6.1).
 ///
-/// `X509_V_FLAG_POLICY_CHECK` would evaluate them inside `X509_verify_cert`. It leaves out the anchor, spends any amount
-/// of work even on a path with forged signatures, and without a set of acceptable policies it refuses every path on which
-/// a policy is required.
+/// `X509_V_FLAG_POLICY_CHECK` would evaluate them inside `X509_verify_cert`. It leaves out the anchor, spends any
+/// amount of work even on a path with forged signatures, and without a set of acceptable policies it refuses every path
+/// on which a policy is required.
 enum PolicyEvaluation {
     /// - Parameters:
     ///   - path: the path, leaf first, anchor last; at least two certificates.

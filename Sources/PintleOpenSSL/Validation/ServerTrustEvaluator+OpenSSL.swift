@@ -45,7 +45,8 @@ extension ServerTrustEvaluator {
     /// Decides as `evaluate(_:presented:at:)` does, on another thread.
     ///
     /// The caller's thread does not wait, so that an event loop or an actor goes on. At most four verdicts run at the
-    /// same time in a process; the others wait. Cancelling the task changes nothing: the call still returns the verdict.
+    /// same time in a process; the others wait. Cancelling the task changes nothing: the call still returns the
+    /// verdict.
     ///
     /// - Parameters:
     ///   - server: the host and port that the caller wants to connect to, never a name from a certificate or SNI.

@@ -66,7 +66,8 @@ public struct UpdateTrouble: Sendable, Hashable {
         case floorUnreadable = "floor-unreadable"
     }
 
-    /// The stable code of the trouble: `stale`, `rejected`, `not-fetched`, `lost-store`, `not-stored` or `floor-unreadable`.
+    /// The stable code of the trouble: `stale`, `rejected`, `not-fetched`, `lost-store`, `not-stored` or
+    /// `floor-unreadable`.
     public var code: String { kind.rawValue }
     package let kind: Code
     /// The reason for a rejection: the code of the failure, such as `rollback`.
@@ -105,8 +106,8 @@ public struct SessionTrouble: Sendable, Hashable {
         case foreignProtocol = "foreign-protocol"
     }
 
-    /// The stable code of the trouble: `foreign-protocol`, for a `URLProtocol` in the configuration that belongs neither to the
-    /// system nor to this package.
+    /// The stable code of the trouble: `foreign-protocol`, for a `URLProtocol` in the configuration that belongs
+    /// neither to the system nor to this package.
     public var code: String { kind.rawValue }
     package let kind: Code
     /// The names of the classes concerned.

@@ -95,8 +95,8 @@ public final class TrustApprovalStore: Sendable {
     ///     may have had another certificate before, and approved it all the same.
     /// - Returns: the stored approval.
     /// - Throws: ``TrustStoreError/approval(_:)`` for the errors of ``/Pintle/TrustApprovals``. This includes
-    ///   ``/Pintle/TrustApprovalError/incompleteRecord(_:)`` after such a loss, and the error for a server about which another
-    ///   process has stored a decision since the user was asked. Also throws if the file could not be changed.
+    ///   ``/Pintle/TrustApprovalError/incompleteRecord(_:)`` after such a loss, and the error for a server about which
+    ///   another process has stored a decision since the user was asked. Also throws if the file could not be changed.
     @discardableResult
     public func approve(
         _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate,

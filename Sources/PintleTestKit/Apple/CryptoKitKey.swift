@@ -143,7 +143,8 @@ extension PrivateKey {
             pkcs8DER: key.pkcs8DER, spkiDER: key.spkiDER, defaultSignatureAlgorithm: key.defaultSignatureAlgorithm)
     }
 
-    /// Returns the content of the first block that is a private key; `nil` if there is none, or if a block cannot be read.
+    /// Returns the content of the first block that is a private key; `nil` if there is none, or if a block cannot be
+    /// read.
     private static func decode(_ pem: String) -> [UInt8]? {
         let blocks = try? PEMReader.blocks(in: Array(pem.utf8))
         return blocks?.first { ["PRIVATE KEY", "EC PRIVATE KEY"].contains($0.label) }?.bytes

@@ -2,10 +2,11 @@ import Foundation
 public import Security
 
 extension Identity {
-    /// Builds the trust object that the system makes for a connection to a server with this ``chain``. Pass it to code that
-    /// takes one, such as a delegate or `ServerTrustEvaluator.evaluate(_:_:at:)`.
+    /// Builds the trust object that the system makes for a connection to a server with this ``chain``. Pass it to code
+    /// that takes one, such as a delegate or `ServerTrustEvaluator.evaluate(_:_:at:)`.
     ///
-    /// The object has the system's policy for TLS servers and no anchors, so the system by itself refuses minted certificates.
+    /// The object has the system's policy for TLS servers and no anchors, so the system by itself refuses minted
+    /// certificates.
     ///
     /// - Parameter host: the host that the connection is for.
     /// - Returns: the trust object, which has not been evaluated.

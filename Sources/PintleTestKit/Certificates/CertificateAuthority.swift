@@ -115,8 +115,8 @@ public struct CertificateAuthority: Sendable {
             certificate: try template.minted(for: key, by: self), key: key, issuers: [certificate] + issuers)
     }
 
-    /// Mints a certificate with the same subject and key under another issuer. Certificates of this authority have two paths
-    /// then.
+    /// Mints a certificate with the same subject and key under another issuer. Certificates of this authority have two
+    /// paths then.
     ///
     /// - Parameters:
     ///   - other: the other issuer.

@@ -8,8 +8,8 @@ extension CertificateTemplate {
         try minted(for: key, by: authority.certificate, signingKey: authority.key)
     }
 
-    /// Mints a certificate for `key`, issued in the name of `issuer` and signed with `signingKey`. For a forgery, pass another
-    /// key than the issuer's.
+    /// Mints a certificate for `key`, issued in the name of `issuer` and signed with `signingKey`. For a forgery, pass
+    /// another key than the issuer's.
     package func minted(
         for key: PrivateKey, by issuer: MintedCertificate, signingKey: PrivateKey
     ) throws(MintingError) -> MintedCertificate {

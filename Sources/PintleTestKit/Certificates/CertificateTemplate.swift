@@ -6,8 +6,8 @@ internal import Glibc
 
 /// The content of a certificate before it is signed, for the closures of ``CertificateAuthority`` and ``Identity``.
 ///
-/// The defaults make a certificate for TLS servers that strict validators accept. Fields are written in the order of RFC 5280
-/// section 4.1. They are not checked.
+/// The defaults make a certificate for TLS servers that strict validators accept. Fields are written in the order of
+/// RFC 5280 section 4.1. They are not checked.
 public struct CertificateTemplate: Sendable {
     /// The encoded version: 2 is v3. `nil` leaves the field out, which means v1.
     package var version: Int? = 2
@@ -54,8 +54,8 @@ public struct CertificateTemplate: Sendable {
 
     package init() {}
 
-    /// Returns a template for a server with these names and addresses. The first is also the common name, if it has at most 64
-    /// characters.
+    /// Returns a template for a server with these names and addresses. The first is also the common name, if it has at
+    /// most 64 characters.
     package static func forServer(hosts: [String]) -> CertificateTemplate {
         var template = CertificateTemplate()
         if let first = hosts.first, first.count <= 64 { template.subject = .commonName(first) }

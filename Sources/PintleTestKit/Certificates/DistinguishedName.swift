@@ -13,8 +13,8 @@ extension CertificateTemplate {
                 self.valueDER = valueDER
             }
 
-            /// Makes an attribute with a UTF8String. The text may have control characters, bidirectional overrides and any
-            /// length.
+            /// Makes an attribute with a UTF8String. The text may have control characters, bidirectional overrides and
+            /// any length.
             package init(_ type: DERWriter.OID, _ text: String) {
                 self.init(type, valueDER: DERWriter.encode { $0.utf8String(text) })
             }

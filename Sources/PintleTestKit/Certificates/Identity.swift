@@ -77,8 +77,8 @@ public struct Identity: Sendable {
 public struct MintedCertificate: Sendable {
     /// The certificate, DER.
     public let der: [UInt8]
-    /// The key pair that the certificate was minted for. The certificate carries its public half, unless the template has
-    /// another one.
+    /// The key pair that the certificate was minted for. The certificate carries its public half, unless the template
+    /// has another one.
     public let key: PrivateKey
     /// The content that was signed. For a twin that differs in one thing, change a copy and mint it.
     package let template: CertificateTemplate

@@ -45,8 +45,8 @@ public enum CertificateTime: Sendable, Hashable {
     }
 }
 
-/// A second in the proleptic Gregorian calendar, UTC. The module imports only FoundationEssentials, which has no formatters for
-/// these types.
+/// A second in the proleptic Gregorian calendar, UTC. The module imports only FoundationEssentials, which has no
+/// formatters for these types.
 struct CivilTime {
     // The Int of some watches has 32 bits.
     let year: Int64

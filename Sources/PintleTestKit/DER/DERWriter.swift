@@ -1,7 +1,7 @@
 /// Writes ASN.1 in DER (X.690), and on request malformed DER.
 ///
-/// Many certificates that a validator must refuse are ones that no correct encoder produces. So every element can have a length
-/// in more octets than necessary, and ``raw(_:)`` writes any bytes.
+/// Many certificates that a validator must refuse are ones that no correct encoder produces. So every element can have
+/// a length in more octets than necessary, and ``raw(_:)`` writes any bytes.
 ///
 /// ```swift
 /// let name = DERWriter.encode { der in
@@ -123,8 +123,8 @@ extension DERWriter {
         integer(content: octets)
     }
 
-    /// Writes an INTEGER with these content octets (two's complement, big-endian) unchanged, also if they are empty, negative
-    /// or too long.
+    /// Writes an INTEGER with these content octets (two's complement, big-endian) unchanged, also if they are empty,
+    /// negative or too long.
     package mutating func integer(content: some Collection<UInt8>) {
         element(tag: 0x02, content: content)
     }
@@ -201,8 +201,8 @@ extension DERWriter {
             arcs.map { String($0) }.joined(separator: ".")
         }
 
-        /// The content octets of the OBJECT IDENTIFIER (X.690 8.19). They are empty for fewer than two arcs, which makes an
-        /// element that readers refuse.
+        /// The content octets of the OBJECT IDENTIFIER (X.690 8.19). They are empty for fewer than two arcs, which
+        /// makes an element that readers refuse.
         var contentOctets: [UInt8] {
             guard arcs.count >= 2 else { return [] }
             var octets: [UInt8] = []

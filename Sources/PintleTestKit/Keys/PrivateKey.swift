@@ -1,6 +1,7 @@
 /// A key pair. It holds its PKCS#8 encoding, so it is a plain value that threads can share.
 ///
-/// OpenSSL generates and uses it on Linux, CryptoKit on Apple's systems. Keys are for tests: they are not wiped from memory.
+/// OpenSSL generates and uses it on Linux, CryptoKit on Apple's systems. Keys are for tests: they are not wiped from
+/// memory.
 public struct PrivateKey: Sendable, Hashable {
     /// PrivateKeyInfo, DER (RFC 5208).
     public let pkcs8DER: [UInt8]
@@ -23,8 +24,8 @@ public struct PrivateKey: Sendable, Hashable {
         self = try PrivateKey.generate(type)
     }
 
-    /// Reads an unencrypted private key in PEM, as `openssl genpkey` writes it. On Apple's systems the key must be of one of
-    /// the kinds of ``KeyType``.
+    /// Reads an unencrypted private key in PEM, as `openssl genpkey` writes it. On Apple's systems the key must be of
+    /// one of the kinds of ``KeyType``.
     ///
     /// - Parameter pem: the text with the key.
     public init(pem: String) throws(MintingError) {
@@ -37,7 +38,8 @@ public struct PrivateKey: Sendable, Hashable {
     /// The public key as `-----BEGIN PUBLIC KEY-----`.
     public var publicPEM: String { PEM.encode(spkiDER, label: "PUBLIC KEY") }
 
-    /// Signs `message`, and hashes it first if the algorithm demands it. ECDSA signatures are DER (RFC 3279 section 2.2.3).
+    /// Signs `message`, and hashes it first if the algorithm demands it. ECDSA signatures are DER (RFC 3279 section
+    /// 2.2.3).
     package func sign(_ message: [UInt8], with chosen: SignatureAlgorithm? = nil) throws(MintingError) -> [UInt8] {
         guard let algorithm = chosen ?? defaultSignatureAlgorithm else {
             throw MintingError(operation: "signing", reason: "this kind of key cannot sign; use RSA, EC or Ed25519")
@@ -46,8 +48,8 @@ public struct PrivateKey: Sendable, Hashable {
     }
 }
 
-/// An error for a key or certificate that OpenSSL or CryptoKit cannot make, such as an RSA key of 100 bits or a signature by a
-/// key that cannot sign.
+/// An error for a key or certificate that OpenSSL or CryptoKit cannot make, such as an RSA key of 100 bits or a
+/// signature by a key that cannot sign.
 public struct MintingError: Error, Sendable, CustomStringConvertible {
     /// The step that failed.
     public let operation: String

@@ -53,7 +53,8 @@ package enum SignatureAlgorithm: Sendable, Hashable {
     /// Pure ML-DSA with an empty context (RFC 9881 section 2).
     case mlDSA(MLDSA)
 
-    /// AlgorithmIdentifier, DER. A combination without a registered identifier gets an OID in the arc of examples, `2.999`.
+    /// AlgorithmIdentifier, DER. A combination without a registered identifier gets an OID in the arc of examples,
+    /// `2.999`.
     package var identifierDER: [UInt8] {
         DERWriter.encode { der in
             der.sequence { der in

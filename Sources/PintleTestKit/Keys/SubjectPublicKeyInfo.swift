@@ -1,7 +1,7 @@
 /// Makes public keys without a private half, for certificates whose key a test only reads, measures or pins.
 public enum SubjectPublicKeyInfo {
-    /// Returns an RSA key, as SubjectPublicKeyInfo in DER. Its modulus is a random odd number, not a product of two known
-    /// primes, so 16,384 bits take no longer than 512.
+    /// Returns an RSA key, as SubjectPublicKeyInfo in DER. Its modulus is a random odd number, not a product of two
+    /// known primes, so 16,384 bits take no longer than 512.
     ///
     /// - Parameters:
     ///   - modulusBits: the exact length of the modulus, 16 to 65,536.

@@ -37,7 +37,8 @@ extension CertificateBundle {
     ///
     /// - Parameters:
     ///   - bundle: The bundle: `Bundle.module` for the resources of a package.
-    ///   - subdirectory: The folder inside the bundle's resources. Without it, only resources at the top level are read.
+    ///   - subdirectory: The folder inside the bundle's resources. Without it, only resources at the top level are
+    ///     read.
     /// - Throws: An error that lists everything that cannot be read. Also an error if there is no such folder, or no
     ///   such resource in it.
     public init(

@@ -28,8 +28,8 @@ public struct SessionRefusal: Error, Sendable, Hashable {
         case unsupportedFeature = "unsupported-feature"
         /// The libcurl of this process cannot ask for a verdict before it sends.
         case unsuitableLibrary = "unsuitable-library"
-        /// The process has no file descriptor or no thread left for the session, so nothing was sent. A later request tries
-        /// again.
+        /// The process has no file descriptor or no thread left for the session, so nothing was sent. A later request
+        /// tries again.
         case outOfResources = "out-of-resources"
         /// The connection has no valid verdict for this host and policy. No known bug causes this; it is a safeguard.
         case notJudged = "not-judged"

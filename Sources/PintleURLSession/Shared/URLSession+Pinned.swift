@@ -25,8 +25,8 @@ extension URLSession {
     /// For a policy with `askUser`, pass the approvals. The user's approvals in the store apply to hosts that no rule
     /// covers, from the next request on. No request waits for the user: a task that meets an unknown server fails, and
     /// its rejection is ``/Pintle/TrustRejection/unknownHost(_:)``. Ask the user, call
-    /// ``/PintleStorage/TrustApprovalStore/approve(_:as:alsoAccepting:at:until:note:acceptingIncompleteRecord:)``, and start another
-    /// task. Each change of the store counts as a change of the policy, even if another process makes it.
+    /// ``/PintleStorage/TrustApprovalStore/approve(_:as:alsoAccepting:at:until:note:acceptingIncompleteRecord:)``, and
+    /// start another task. Each change of the store counts as a change of the policy, even if another process makes it.
     ///
     /// - Parameters:
     ///   - source: A `PinningPolicy`, or a source that can replace its policy: a `LivePolicy`, a `PolicyStore` or your

@@ -45,7 +45,8 @@ public actor PolicyStore: PolicySource {
     ///   - trust: the public keys that the app ships.
     ///   - bundled: the policy that the app ships. It limits the scope of every update.
     ///   - releaseDate: the build date of the release, as a constant that the build writes into the program. The later
-    ///     one of this date and the `issuedAt` of the update in force is the ``/Pintle/PolicySnapshot/newestKnownTime``.
+    ///     one of this date and the `issuedAt` of the update in force is the
+    ///     ``/Pintle/PolicySnapshot/newestKnownTime``.
     ///   - floor: a second place for the floor, besides its file. On Apple's systems this is the Keychain, which
     ///     outlives the folder.
     ///   - onLostStore: the behaviour if the stored update is lost.

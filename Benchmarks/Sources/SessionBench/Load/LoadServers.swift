@@ -42,8 +42,8 @@ final class LoadServers {
     }
 
     private static func configuration(_ ports: [Version: UInt16], root: String) -> String {
-        // A client that starts 256 streams at once must not exceed the limit of nginx. Without a date and a tag, no client
-        // caches the content.
+        // A client that starts 256 streams at once must not exceed the limit of nginx. Without a date and a tag, no
+        // client caches the content.
         let answers = """
             root \(root);
             etag off;

@@ -15,8 +15,8 @@ public struct PinnedHTTP: Sendable {
     private let group: any EventLoopGroup
     private let limit: TimeAmount
 
-    /// - Parameter limit: the time for a whole exchange, from connecting to the last byte. Limits on single steps are not
-    ///   enough: a server can send one byte after the other for ever.
+    /// - Parameter limit: the time for a whole exchange, from connecting to the last byte. Limits on single steps are
+    ///   not enough: a server can send one byte after the other for ever.
     public init(
         _ tls: PinnedTLS, on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         limit: TimeAmount = .seconds(60)

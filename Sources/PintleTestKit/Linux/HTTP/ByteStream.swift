@@ -46,7 +46,8 @@ package protocol PausingStream: ByteStream {
 
 /// A connection that its server keeps after a response.
 package protocol KeptStream: ByteStream {
-    /// Records whether the server has answered every request so far. If so, an observer gets what the connection has brought.
+    /// Records whether the server has answered every request so far. If so, an observer gets what the connection has
+    /// brought.
     func setIdle(_ isIdle: Bool)
     /// A Boolean value that indicates whether more than half of the server's connections are taken.
     var isCrowded: Bool { get }
@@ -58,7 +59,8 @@ package protocol KeptStream: ByteStream {
 package protocol ExposedStream: ByteStream {
     /// Ends the TCP connection without close_notify.
     ///
-    /// - Parameter isReset: `true` for a reset, which follows when the connection is released; `false` for an end of file.
+    /// - Parameter isReset: `true` for a reset, which follows when the connection is released; `false` for an end of
+    ///   file.
     func cut(isReset: Bool)
     /// Sends bytes without encrypting them.
     func inject(_ bytes: [UInt8]) throws(StreamError)

@@ -47,8 +47,8 @@ public struct HTTPResponse: Sendable, Hashable {
     public var fields: [HTTPField]
     /// The content.
     public var body: [UInt8]
-    /// A Boolean value that indicates whether the server ends the connection after this response. Over HTTP/2 it sends GOAWAY,
-    /// and gives the client ten seconds to end the connection.
+    /// A Boolean value that indicates whether the server ends the connection after this response. Over HTTP/2 it sends
+    /// GOAWAY, and gives the client ten seconds to end the connection.
     public var closesConnection = false
     /// The bytes to send instead of the other properties; the connection ends after them. `nil` sends those.
     public var rawBytes: [UInt8]?

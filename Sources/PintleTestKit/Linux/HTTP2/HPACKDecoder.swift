@@ -6,7 +6,8 @@ struct HPACKDecoder {
 
     /// - Parameters:
     ///   - tableLimit: SETTINGS_HEADER_TABLE_SIZE, 4,096 by default.
-    ///   - listLimit: SETTINGS_MAX_HEADER_LIST_SIZE. A block of 64 KiB could otherwise name a field of 4 KiB 65,536 times.
+    ///   - listLimit: SETTINGS_MAX_HEADER_LIST_SIZE. A block of 64 KiB could otherwise name a field of 4 KiB 65,536
+    ///     times.
     init(tableLimit: Int = 4_096, listLimit: Int) {
         table = HPACKTable(limit: tableLimit)
         self.listLimit = listLimit

@@ -1,7 +1,7 @@
 /// The Huffman code of HPACK (RFC 7541 section 5.2 and appendix B).
 ///
-/// The code is canonical: among codes of one length the values follow the symbols, and the first code of a length follows
-/// the last code of the length before. So the lengths determine all codes.
+/// The code is canonical: among codes of one length the values follow the symbols, and the first code of a length
+/// follows the last code of the length before. So the lengths determine all codes.
 enum HPACKHuffman {
     /// The length of each symbol's code in bits, 0 to 255 and EOS.
     private static let lengths: [UInt8] = [

@@ -36,7 +36,7 @@ struct HTTP2Limits: Sendable, Hashable {
     var requests = 100_000
     /// The bytes of content that the server holds, of all open streams together.
     var content = 64 << 20
-    /// The bytes of content after which a request counts as complete although more may follow. Its content is dropped. `nil`
-    /// holds the content until the request ends.
+    /// The bytes of content after which a request counts as complete although more may follow. Its content is dropped.
+    /// `nil` holds the content until the request ends.
     var droppedContent: Int?
 }

@@ -1,8 +1,8 @@
 /// Counts the bytes of requests among the bytes that a client sends over HTTP/2.
 ///
 /// Only whole frames of the types HEADERS, CONTINUATION and DATA count, with their nine bytes of header. The preface,
-/// SETTINGS, WINDOW_UPDATE, PRIORITY and PING tell a server nothing about the request. From the first bytes on that are not
-/// HTTP/2, all bytes count: such a client may have sent anything.
+/// SETTINGS, WINDOW_UPDATE, PRIORITY and PING tell a server nothing about the request. From the first bytes on that are
+/// not HTTP/2, all bytes count: such a client may have sent anything.
 struct HTTP2RequestMeter: Sendable {
     private enum Phase: Sendable {
         /// The number of bytes of the preface that have come.

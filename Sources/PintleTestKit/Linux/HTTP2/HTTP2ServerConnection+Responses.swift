@@ -17,7 +17,8 @@ extension HTTP2ServerConnection {
         sendContent()
     }
 
-    /// Tells the client that its open requests were not processed, so that it may send them again (RFC 9113 section 8.7).
+    /// Tells the client that its open requests were not processed, so that it may send them again (RFC 9113 section
+    /// 8.7).
     mutating func refuseRequests() {
         for number in streams.keys.sorted() {
             forget(number)
@@ -58,7 +59,8 @@ extension HTTP2ServerConnection {
         if isGoingAway, !streams.values.contains(where: \.isComplete) { end(last: lastAnswered, .noError) }
     }
 
-    /// Forgets a stream whose response is complete. RST_STREAM lets a client stop that still sends (RFC 9113 section 8.1).
+    /// Forgets a stream whose response is complete. RST_STREAM lets a client stop that still sends (RFC 9113 section
+    /// 8.1).
     private mutating func close(_ number: UInt32) {
         let hasEnded = streams[number]?.hasEnded ?? true
         forget(number)

@@ -1,7 +1,8 @@
-/// The server's side of an HTTP/2 connection (RFC 9113) without input and output: bytes go in, requests and bytes come out.
+/// The server's side of an HTTP/2 connection (RFC 9113) without input and output: bytes go in, requests and bytes come
+/// out.
 ///
-/// It has what real clients need and no more: no server push, no priorities, no CONNECT tunnels. Everything is bounded by
-/// ``HTTP2Limits``. Malformed input ends the connection with GOAWAY.
+/// It has what real clients need and no more: no server push, no priorities, no CONNECT tunnels. Everything is bounded
+/// by ``HTTP2Limits``. Malformed input ends the connection with GOAWAY.
 struct HTTP2ServerConnection {
     /// A request, and the number of bytes of its frames.
     struct Request: Sendable, Hashable {
@@ -53,7 +54,8 @@ struct HTTP2ServerConnection {
     private var controlFrameCount = 0
     /// The window of the connection, and the one with which streams begin (RFC 9113 section 6.9.2).
     var (window, initialWindow) = (65_535, 65_535)
-    /// A Boolean value that indicates whether a response has begun, so that the decoder of the client knows the table's size.
+    /// A Boolean value that indicates whether a response has begun, so that the decoder of the client knows the table's
+    /// size.
     var hasResponded = false
     /// A Boolean value that indicates whether the server has answered every request so far.
     var isIdle: Bool { requestCount > 0 && streams.isEmpty && block == nil }

@@ -17,16 +17,16 @@ package struct HTTP2Service {
         case refusedStream
     }
 
-    /// The microseconds between RST_STREAM and GOAWAY. libcurl 7.88 sends a refused request again, but not if GOAWAY comes in
-    /// the same read.
+    /// The microseconds between RST_STREAM and GOAWAY. libcurl 7.88 sends a refused request again, but not if GOAWAY
+    /// comes in the same read.
     private static let pause: UInt32 = 100_000
     /// The seconds after GOAWAY in which the client can end the connection.
     private static let farewell = 10.0
 
     private var limits = HTTP2Limits()
 
-    /// The bytes of content after which a request counts as complete although more may follow. Its content is dropped. `nil`
-    /// holds the content until the request ends.
+    /// The bytes of content after which a request counts as complete although more may follow. Its content is dropped.
+    /// `nil` holds the content until the request ends.
     package var droppedContent: Int? {
         get { limits.droppedContent }
         set { limits.droppedContent = newValue }
@@ -51,9 +51,9 @@ package struct HTTP2Service {
 
     /// Serves a connection until the client has ended it or its time is over.
     ///
-    /// After its last response the server sends GOAWAY and waits for the client to end the connection (RFC 9113 section 9.1).
-    /// A slow client still writes while the response waits to be read. If the server ended first, such a client would take
-    /// the connection for a broken one.
+    /// After its last response the server sends GOAWAY and waits for the client to end the connection (RFC 9113 section
+    /// 9.1). A slow client still writes while the response waits to be read. If the server ended first, such a client
+    /// would take the connection for a broken one.
     package func serve(_ stream: any ByteStream) {
         let kept = stream as? any KeptStream
         var connection = HTTP2ServerConnection(limits)

@@ -24,8 +24,8 @@ public struct KeyType: Sendable, Hashable {
 
     package let kind: Kind
 
-    /// RSA with a modulus of 512 to 16,384 bits. Generating more than 4,096 bits takes seconds to minutes. If the test needs
-    /// only the public key, use ``SubjectPublicKeyInfo/rsa(modulusBits:exponent:)``, which takes no time.
+    /// RSA with a modulus of 512 to 16,384 bits. Generating more than 4,096 bits takes seconds to minutes. If the test
+    /// needs only the public key, use ``SubjectPublicKeyInfo/rsa(modulusBits:exponent:)``, which takes no time.
     ///
     /// - Parameters:
     ///   - bits: the length of the modulus.

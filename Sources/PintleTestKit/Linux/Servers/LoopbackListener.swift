@@ -32,7 +32,8 @@ final class LoopbackListener: Sendable {
 
     deinit { close() }
 
-    /// Refuses new connections, ends open ones and waits for their threads. A second call is a no-op. Call it from any thread.
+    /// Refuses new connections, ends open ones and waits for their threads. A second call is a no-op. Call it from any
+    /// thread.
     func close() {
         // Wakes every thread that polls the other end, now and later.
         stop.writeEnd.close()
@@ -40,8 +41,8 @@ final class LoopbackListener: Sendable {
         workers.joinAll()
     }
 
-    /// Waits until no connection is queued or open, so that the server has read all bytes of the connections that clients have
-    /// ended. Returns `false` after a time-out.
+    /// Waits until no connection is queued or open, so that the server has read all bytes of the connections that
+    /// clients have ended. Returns `false` after a time-out.
     func waitUntilIdle(seconds: Double) -> Bool {
         let deadline = Deadline(seconds: seconds)
         while !isIdle() {

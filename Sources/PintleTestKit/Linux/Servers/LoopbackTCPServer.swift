@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// A server on loopback that passes each connection to a closure, for broken servers, plain HTTP, and peers that never answer.
+/// A server on loopback that passes each connection to a closure, for broken servers, plain HTTP, and peers that never
+/// answer.
 package final class LoopbackTCPServer: Sendable {
     private let listener: LoopbackListener
     private let counter: Counter

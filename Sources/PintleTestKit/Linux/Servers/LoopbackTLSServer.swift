@@ -10,8 +10,9 @@ internal import PintleSystem
 /// #expect(server.requestByteCount == 0)
 /// ```
 ///
-/// The server listens on 127.0.0.1 or `::1` at a port that the system chooses, and serves each connection on a thread of its
-/// own. It stops when it is closed or the last reference to it is released. All members can be used from any thread.
+/// The server listens on 127.0.0.1 or `::1` at a port that the system chooses, and serves each connection on a thread
+/// of its own. It stops when it is closed or the last reference to it is released. All members can be used from any
+/// thread.
 public final class LoopbackTLSServer: Sendable {
     private let state: TLSServerState
     private let listener: LoopbackListener
@@ -31,10 +32,11 @@ public final class LoopbackTLSServer: Sendable {
     /// - Parameters:
     ///   - identity: the certificates that the server presents, and its key.
     ///   - configure: changes the configuration before the server starts.
-    ///   - handler: answers an HTTP request, on the connection's thread. The server speaks HTTP/2 if ALPN selects `h2`, and
+    ///   - handler: answers an HTTP request, on the connection's thread. The server speaks HTTP/2 if ALPN selects `h2`,
+    ///     and
     ///     HTTP/1.1 otherwise.
-    /// - Throws: ``MintingError`` if OpenSSL cannot use the key or the certificates, or an error of the system if the server
-    ///   cannot listen.
+    /// - Throws: ``MintingError`` if OpenSSL cannot use the key or the certificates, or an error of the system if the
+    ///   server cannot listen.
     public convenience init(
         _ identity: Identity, configure: (inout TLSServerConfiguration) -> Void = { _ in },
         handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }
@@ -83,8 +85,8 @@ public final class LoopbackTLSServer: Sendable {
     /// The number of handshakes in which the client accepted the certificate or resumed a session.
     public var completedHandshakeCount: Int { connections.count { $0.isHandshakeComplete } }
 
-    /// The number of application bytes received on all connections, after decryption. If the server acts as an interceptor,
-    /// these are the bytes that the client exposed. Over HTTP/2 only frames with parts of requests count.
+    /// The number of application bytes received on all connections, after decryption. If the server acts as an
+    /// interceptor, these are the bytes that the client exposed. Over HTTP/2 only frames with parts of requests count.
     public var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
 
     /// Alerts from clients, by connection and then by time.
@@ -113,7 +115,8 @@ public final class LoopbackTLSServer: Sendable {
     /// Waits until no connection is queued or open. Returns `false` after a time-out.
     package func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
 
-    /// A Boolean value that indicates whether no connection is queued, and the server has answered every request of the open ones.
+    /// A Boolean value that indicates whether no connection is queued, and the server has answered every request of the
+    /// open ones.
     package var isIdle: Bool { listener.isIdle(besides: state.idleCount) }
 
     /// Waits until the server has accepted a number of connections and all its connections have ended.
@@ -131,7 +134,8 @@ public final class LoopbackTLSServer: Sendable {
 public struct TLSConnectionRecord: Sendable, Hashable {
     /// The name in SNI; `nil` if the client sent none.
     public internal(set) var serverName: String?
-    /// A Boolean value that indicates whether the client sent its Finished message, so that it accepted the certificate.
+    /// A Boolean value that indicates whether the client sent its Finished message, so that it accepted the
+    /// certificate.
     public internal(set) var isHandshakeComplete = false
     /// The reason of a failed handshake, in OpenSSL's words.
     public internal(set) var handshakeFailure: String?
@@ -144,26 +148,26 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     package internal(set) var alertsReceived: [LoopbackTLSServer.Alert] = []
     /// Alerts to the client, in order.
     package internal(set) var alertsSent: [LoopbackTLSServer.Alert] = []
-    /// The number of application bytes received, after decryption. Over HTTP/2 only HEADERS, CONTINUATION and DATA frames
-    /// count, with their headers, and all bytes from the first that are not HTTP/2.
+    /// The number of application bytes received, after decryption. Over HTTP/2 only HEADERS, CONTINUATION and DATA
+    /// frames count, with their headers, and all bytes from the first that are not HTTP/2.
     public internal(set) var requestByteCount = 0
-    /// The number of those bytes that belong to requests for a host to which another certificate belongs. A client sends them
-    /// if it uses one connection for two hosts (RFC 9113 section 9.1.1).
+    /// The number of those bytes that belong to requests for a host to which another certificate belongs. A client
+    /// sends them if it uses one connection for two hosts (RFC 9113 section 9.1.1).
     package internal(set) var misdirectedByteCount = 0
-    /// The number of bytes read from a connection that did not begin with a TLS record (RFC 8446 section 5.1). A client sends
-    /// them when it falls back to plain HTTP.
+    /// The number of bytes read from a connection that did not begin with a TLS record (RFC 8446 section 5.1). A client
+    /// sends them when it falls back to plain HTTP.
     public internal(set) var clearByteCount = 0
     /// The number of HTTP requests received.
     public internal(set) var requestCount = 0
-    /// The first bytes received, up to ``TLSServerConfiguration/transcriptLimit``: after decryption, or those of a connection
-    /// that did not begin with a TLS record.
+    /// The first bytes received, up to ``TLSServerConfiguration/transcriptLimit``: after decryption, or those of a
+    /// connection that did not begin with a TLS record.
     package internal(set) var received: [UInt8] = []
     /// A Boolean value that indicates whether the client's first bytes were those of a TLS handshake.
     package internal(set) var hasBegunHandshake = false
     /// The number of times that the server's certificates had been replaced before this handshake.
     package internal(set) var credentialNumber = 0
-    /// A Boolean value that indicates whether the server ended the connection because the client took too long to send a
-    /// request or to read the response.
+    /// A Boolean value that indicates whether the server ended the connection because the client took too long to send
+    /// a request or to read the response.
     package internal(set) var wasGivenUp = false
     /// A Boolean value that indicates whether the connection has ended.
     public internal(set) var isClosed = false
@@ -207,8 +211,8 @@ extension LoopbackTLSServer {
 
         package static let closeNotify = Alert(isFatal: false, code: 0)
 
-        /// A Boolean value that indicates whether the alert is fatal and reports a refused certificate:
-        /// bad_certificate (42) to certificate_unknown (46), unknown_ca (48) or access_denied (49), RFC 8446 section 6.2.
+        /// A Boolean value that indicates whether the alert is fatal and reports a refused certificate: bad_certificate
+        /// (42) to certificate_unknown (46), unknown_ca (48) or access_denied (49), RFC 8446 section 6.2.
         package var refusesCertificate: Bool { isFatal && (42...46 ~= code || code == 48 || code == 49) }
 
         /// The name in RFC 8446, such as `bad_certificate`.

@@ -12,8 +12,8 @@ package final class TCPConnection: ByteStream, Sendable {
     private let isPatient = Atomic(false)
     private let ranOutReading = Atomic(false)
     private let ranOutWriting = Atomic(false)
-    /// The time for all reads together in seconds; `nil` for no limit. Each write has this time, and a second more for each
-    /// 64 KiB.
+    /// The time for all reads together in seconds; `nil` for no limit. Each write has this time, and a second more for
+    /// each 64 KiB.
     private let timeLimit: Double?
     private let readingEnd: Mutex<Deadline?>
 
@@ -28,7 +28,8 @@ package final class TCPConnection: ByteStream, Sendable {
         setsockopt(descriptor.number, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Opens a connection to a server on loopback, for a proxy. It ends with an error as soon as the server of this one closes.
+    /// Opens a connection to a server on loopback, for a proxy. It ends with an error as soon as the server of this one
+    /// closes.
     package func connect(toPort port: UInt16, ipv6: Bool) throws(SystemCallError) -> TCPConnection {
         TCPConnection(try SocketAddress.loopback(port: port, ipv6: ipv6).connected(stop: stop), stop: stop)
     }
@@ -96,7 +97,8 @@ package final class TCPConnection: ByteStream, Sendable {
         setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Waits until the peer disconnects, the server closes or the time is up. Bytes that the peer sends meanwhile stay unread.
+    /// Waits until the peer disconnects, the server closes or the time is up. Bytes that the peer sends meanwhile stay
+    /// unread.
     package func stall(seconds: Double) {
         _ = waitForHangUp(Deadline(seconds: seconds))
     }
@@ -110,8 +112,8 @@ package final class TCPConnection: ByteStream, Sendable {
         }
     }
 
-    /// Ends this side and reads what is left, for a short time. Closing a socket with unread bytes would reset the connection,
-    /// and the peer could lose the last bytes written to it.
+    /// Ends this side and reads what is left, for a short time. Closing a socket with unread bytes would reset the
+    /// connection, and the peer could lose the last bytes written to it.
     func finish() {
         guard !isReset.load(ordering: .relaxed) else { return }
         shutdownWriting()

@@ -1,11 +1,11 @@
 /// The settings of a loopback TLS server.
 public struct TLSServerConfiguration: Sendable {
-    /// The certificates that the server presents, DER, in this order, and the key that signs the handshake. They are not
-    /// checked: the order may be wrong, the certificates foreign, the key another one, the bytes garbage.
+    /// The certificates that the server presents, DER, in this order, and the key that signs the handshake. They are
+    /// not checked: the order may be wrong, the certificates foreign, the key another one, the bytes garbage.
     ///
-    /// A chain that OpenSSL would not send unchanged is spliced into the handshake, which needs unencrypted server messages.
-    /// Such a server speaks at most TLS 1.2. A client that accepts the certificates still fails, because its Finished message
-    /// cannot match.
+    /// A chain that OpenSSL would not send unchanged is spliced into the handshake, which needs unencrypted server
+    /// messages. Such a server speaks at most TLS 1.2. A client that accepts the certificates still fails, because its
+    /// Finished message cannot match.
     package struct Credential: Sendable {
         /// The certificates in the order of the message, each in DER.
         package var chain: [[UInt8]]
@@ -34,7 +34,8 @@ public struct TLSServerConfiguration: Sendable {
 
     /// The protocol that the server speaks after the handshake.
     package enum Application: Sendable {
-        /// HTTP/2 if ALPN selected `h2`, otherwise HTTP/1.1 with keep-alive. The closure runs on the connection's thread.
+        /// HTTP/2 if ALPN selected `h2`, otherwise HTTP/1.1 with keep-alive. The closure runs on the connection's
+        /// thread.
         case http(@Sendable (HTTPRequest) -> HTTPResponse)
         /// Any protocol. The closure gets the decrypted stream; the connection ends when it returns.
         case stream(@Sendable (any ByteStream) -> Void)
@@ -48,7 +49,8 @@ public struct TLSServerConfiguration: Sendable {
     package var versions: ClosedRange<LoopbackTLSServer.Version> = .tls12 ... .tls13
     /// The groups for the key exchange in OpenSSL's notation, such as `X25519:P-256`; `nil` for OpenSSL's own.
     package var groups: String?
-    /// Protocol names for ALPN, the preferred one first. If the client offers none of them, the server ignores the extension.
+    /// Protocol names for ALPN, the preferred one first. If the client offers none of them, the server ignores the
+    /// extension.
     public var applicationProtocols: [String] = []
     package var stall: Stall?
     /// A Boolean value that indicates whether clients can resume sessions, by ticket or by id.
@@ -61,8 +63,8 @@ public struct TLSServerConfiguration: Sendable {
     package var address: String?
     /// The port to listen at; with 0 the system chooses one.
     package var port: UInt16 = 0
-    /// Gets the record of each ended connection, on the connection's thread. A kept HTTP/2 connection is reported with each
-    /// response, with what it has brought since the last one. With an observer the server keeps no records.
+    /// Gets the record of each ended connection, on the connection's thread. A kept HTTP/2 connection is reported with
+    /// each response, with what it has brought since the last one. With an observer the server keeps no records.
     package var connectionObserver: (@Sendable (TLSConnectionRecord) -> Void)?
     /// The time for all that a client sends, in seconds; `nil` for no limit.
     package var timeLimit: Double?

@@ -10,8 +10,9 @@ package protocol NegotiatedStream: KeptStream {
 
 /// The server's side of one TLS connection.
 ///
-/// OpenSSL reads and writes memory, and this class copies the bytes between that memory and the socket. OpenSSL's own socket
-/// BIO would raise SIGPIPE, could not be woken when the server closes, and could neither stall nor change its output.
+/// OpenSSL reads and writes memory, and this class copies the bytes between that memory and the socket. OpenSSL's own
+/// socket BIO would raise SIGPIPE, could not be woken when the server closes, and could neither stall nor change its
+/// output.
 final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream, ExposedStream {
     private let socket: TCPConnection
     private let state: TLSServerState
@@ -194,8 +195,8 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         try? flush()
     }
 
-    /// Repeats an operation, and copies bytes in between, until it is done. Returns its result, or 0 when the client has ended
-    /// the session.
+    /// Repeats an operation, and copies bytes in between, until it is done. Returns its result, or 0 when the client
+    /// has ended the session.
     private func drive(_ operation: () -> Int32) throws(StreamError) -> Int32 {
         while true {
             ERR_clear_error()
@@ -260,8 +261,8 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
 
 /// Replaces the certificates in the Certificate message that a TLS 1.2 server sends.
 ///
-/// OpenSSL sends only certificates that it has parsed and encoded again. Up to TLS 1.2 the message is not encrypted (RFC 5246
-/// section 7.4.2), so its records (section 6.2.1) can be rebuilt around any bytes.
+/// OpenSSL sends only certificates that it has parsed and encoded again. Up to TLS 1.2 the message is not encrypted
+/// (RFC 5246 section 7.4.2), so its records (section 6.2.1) can be rebuilt around any bytes.
 struct CertificateSplice {
     private static let handshake: UInt8 = 22
     private static let certificate: UInt8 = 11

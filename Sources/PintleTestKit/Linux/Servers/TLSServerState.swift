@@ -43,7 +43,8 @@ final class TLSServerState: Sendable {
         }
     }
 
-    /// A Boolean value that indicates whether any chain has to be spliced into the handshake, which must not be encrypted then.
+    /// A Boolean value that indicates whether any chain has to be spliced into the handshake, which must not be
+    /// encrypted then.
     var needsClearHandshake: Bool {
         credentials.withLock { credentials in
             credentials.standard.splicedChain != nil
@@ -140,8 +141,8 @@ final class TLSServerState: Sendable {
 
 /// An SSL_CTX set up for a loopback server.
 ///
-/// `@unchecked Sendable`: configured in `init` and never changed afterwards. OpenSSL's own locks make SSL_new on a shared
-/// SSL_CTX safe, and the ALPN list is only read.
+/// `@unchecked Sendable`: configured in `init` and never changed afterwards. OpenSSL's own locks make SSL_new on a
+/// shared SSL_CTX safe, and the ALPN list is only read.
 final class TLSServerContext: @unchecked Sendable {
     let pointer: OpaquePointer
     /// The names for ALPN on the wire, each after its length. The SSL_CTX points here, so both are freed together.

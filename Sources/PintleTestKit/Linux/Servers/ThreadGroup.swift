@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Threads that their owner joins before it is released, so that no thread outlives a test.
 ///
-/// These are POSIX threads and not tasks, because servers block. Swift's pool has one thread a core, and the tests themselves
-/// may block all of them.
+/// These are POSIX threads and not tasks, because servers block. Swift's pool has one thread a core, and the tests
+/// themselves may block all of them.
 package final class ThreadGroup: Sendable {
     private struct State {
         var running: Set<SystemThread> = []

@@ -36,7 +36,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Sends SIGTERM to the program and its children, and kills them after `grace` seconds. Returns when the program has ended.
+    /// Sends SIGTERM to the program and its children, and kills them after `grace` seconds. Returns when the program
+    /// has ended.
     package func terminate(grace: Double = 2) {
         guard status == nil else { return }
         let deadline = Deadline(seconds: grace)
@@ -49,7 +50,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits until a server accepts connections on 127.0.0.1 at `port`. Returns `false` if the program ends or the time is up.
+    /// Waits until a server accepts connections on 127.0.0.1 at `port`. Returns `false` if the program ends or the time
+    /// is up.
     package func waitUntilListening(on port: UInt16, timeout: Double = 10) -> Bool {
         let deadline = Deadline(seconds: timeout)
         while status == nil && !deadline.isOver {

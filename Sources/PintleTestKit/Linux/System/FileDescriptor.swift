@@ -12,16 +12,16 @@ final class FileDescriptor: Sendable {
 
     deinit { close() }
 
-    /// Closes the descriptor once. Only its owner may call this: the system can give its number to another file, which a
-    /// thread that still uses the number would read or write.
+    /// Closes the descriptor once. Only its owner may call this: the system can give its number to another file, which
+    /// a thread that still uses the number would read or write.
     func close() {
         if !isClosed.exchange(true, ordering: .relaxed) { _ = PintleSystem.close(number) }
     }
 }
 
-/// A lock for the time between making a descriptor and setting its close-on-exec flag, and for starting a program. Otherwise
-/// the program could inherit a connection or a pipe, and keep it open. Swift does not declare `pipe2` and `accept4`, which
-/// set the flag in the same call.
+/// A lock for the time between making a descriptor and setting its close-on-exec flag, and for starting a program.
+/// Otherwise the program could inherit a connection or a pipe, and keep it open. Swift does not declare `pipe2` and
+/// `accept4`, which set the flag in the same call.
 let descriptorLock = Mutex(())
 
 /// The two ends of a pipe. Programs that are started meanwhile do not inherit them.

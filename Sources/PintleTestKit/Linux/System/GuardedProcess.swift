@@ -16,14 +16,15 @@ package struct GuardedProcess: Sendable {
     package let stderr: [UInt8]
     package let milliseconds: Int
 
-    /// Runs a program that may do anything: print without end, never end, start others. Its process group does not outlive the
-    /// call. The calling thread waits.
+    /// Runs a program that may do anything: print without end, never end, start others. Its process group does not
+    /// outlive the call. The calling thread waits.
     /// - Parameters:
     ///   - command: The program, looked up in `PATH` unless it holds a slash, and its arguments.
     ///   - environment: Variables to set, besides those of this process.
     ///   - removed: Variables of this process that the program does not get.
     ///   - timeout: The time limit, in seconds.
-    ///   - mayContinue: Returns `true` to let the program run on after the time limit. It is called about fifty times a second.
+    ///   - mayContinue: Returns `true` to let the program run on after the time limit. It is called about fifty times a
+    ///     second.
     ///   - outputLimit: The number of bytes to keep of each output.
     ///   - isCancelled: Returns `true` to kill the program. It is called about fifty times a second.
     ///   - willKill: Runs before the program is killed.

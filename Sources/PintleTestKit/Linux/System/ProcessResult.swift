@@ -19,8 +19,8 @@ package struct ProcessResult: Sendable, Hashable {
 
 /// Runs a program to its end.
 ///
-/// The function reads both outputs while the program runs, so a full pipe never blocks it. After the time-out it kills the
-/// program's process group. The calling thread waits.
+/// The function reads both outputs while the program runs, so a full pipe never blocks it. After the time-out it kills
+/// the program's process group. The calling thread waits.
 /// - Parameters:
 ///   - command: The program, looked up in `PATH` unless it holds a slash, and its arguments.
 ///   - input: The bytes of its standard input, then end of file.
@@ -46,7 +46,8 @@ package func runProcess(
     var status: Int32?
     var timedOut = false
     while drains.contains(where: \.isOpen) {
-        // A grandchild may keep the pipes open forever. After the child's end, read only the bytes that are there already.
+        // A grandchild may keep the pipes open forever. After the child's end, read only the bytes that are there
+        // already.
         if status == nil { status = reap(child) }
         let hadEnded = status != nil
         let progress = Drain.poll(&drains, milliseconds: hadEnded ? 100 : min(20, deadline.milliseconds))

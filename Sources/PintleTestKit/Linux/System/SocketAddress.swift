@@ -23,7 +23,8 @@ struct SocketAddress {
         return SocketAddress(octets: octets, port: port)
     }
 
-    /// Opens a socket that listens at this address, and whose `accept` never blocks. With port 0 the system chooses a port.
+    /// Opens a socket that listens at this address, and whose `accept` never blocks. With port 0 the system chooses a
+    /// port.
     func listening(backlog: Int32) throws(SystemCallError) -> (FileDescriptor, port: UInt16) {
         let socket = try opened()
         var yes: Int32 = 1
@@ -58,7 +59,8 @@ struct SocketAddress {
 
     /// Opens a non-blocking socket that is connected to this address.
     ///
-    /// - Parameter stop: ends the attempt when it becomes readable. A server with a full queue answers only after minutes.
+    /// - Parameter stop: ends the attempt when it becomes readable. A server with a full queue answers only after
+    ///   minutes.
     func connected(stop: FileDescriptor) throws(SystemCallError) -> FileDescriptor {
         let socket = try opened(isBlocking: false)
         if withAddress({ connect(socket.number, $0, $1) }) == 0 { return socket }

@@ -23,8 +23,8 @@ func spawn(
     return child
 }
 
-/// Reaps a child that has ended. Returns its exit status, or 128 plus the number of the signal that ended it; `nil` while it
-/// runs.
+/// Reaps a child that has ended. Returns its exit status, or 128 plus the number of the signal that ended it; `nil`
+/// while it runs.
 func reap(_ child: pid_t) -> Int32? {
     status(of: child, options: WNOHANG)
 }

@@ -1,7 +1,7 @@
 internal import PintleSystem
 
-/// A new directory under `$TMPDIR` or `/tmp`, mode 0700. It is removed with its contents when the last reference to this object
-/// is released.
+/// A new directory under `$TMPDIR` or `/tmp`, mode 0700. It is removed with its contents when the last reference to
+/// this object is released.
 package final class TemporaryDirectory: Sendable {
     /// The absolute path, without a slash at the end.
     package let path: String

@@ -44,8 +44,8 @@ struct CookieJar: Sendable {
     mutating func store(until deadline: Double) -> Bool {
         var cookies = cookies ?? head.cookies(for: url)[...]
         defer { self.cookies = cookies }
-        // Both again in each turn, because other hosts had theirs: they may have set a secure cookie of the same name, and
-        // without eviction they could fill the storage together.
+        // Both again in each turn, because other hosts had theirs: they may have set a secure cookie of the same name,
+        // and without eviction they could fill the storage together.
         if !isSecure { removeOverlays(from: &cookies) }
         deleteOldest()
         while let cookie = cookies.popFirst() {

@@ -5,9 +5,9 @@ internal import Synchronization
 /// A queue for the uses of the storage of cookies that responses cause. It gives each host a fair share.
 ///
 /// Foundation's default storage writes its whole content to the disk for each cookie that is set or deleted, and has no
-/// method that changes several at once. One cookie may take a tenth of a second, and all other uses wait meanwhile. So a
-/// response with many cookies must not delay those of other hosts: the hosts take turns, and only responses of the same
-/// host wait for each other.
+/// method that changes several at once. One cookie may take a tenth of a second, and all other uses wait meanwhile. So
+/// a response with many cookies must not delay those of other hosts: the hosts take turns, and only responses of the
+/// same host wait for each other.
 final class CookieQueue: Sendable {
     /// The cookies of one response.
     struct Job: Sendable {
@@ -49,8 +49,8 @@ final class CookieQueue: Sendable {
 
     /// Adds a turn that only reads the storage. It waits for no other job of its host.
     ///
-    /// - Parameter isUrgent: A Boolean value that indicates whether the policy covers the host. Such hosts go first: the
-    ///   others may all belong to an attacker who redirects plain HTTP, and take a turn each.
+    /// - Parameter isUrgent: A Boolean value that indicates whether the policy covers the host. Such hosts go first:
+    ///   the others may all belong to an attacker who redirects plain HTTP, and take a turn each.
     func addTurn(isUrgent: Bool, _ turn: @escaping @Sendable () -> Void) {
         state.withLock { state in
             if isUrgent { state.urgentTurns.append(turn) } else { state.otherTurns.append(turn) }

@@ -21,8 +21,8 @@ struct ReceivedResponse: Sendable {
     /// The cookies that must be stored before the task continues.
     let cookies: CookieJar?
 
-    /// A Boolean value that indicates whether the delegate may be asked about the next step. If not, the loader need not
-    /// look for one.
+    /// A Boolean value that indicates whether the delegate may be asked about the next step. If not, the loader need
+    /// not look for one.
     var mayAsk: Bool {
         if case .content = meaning { false } else { true }
     }

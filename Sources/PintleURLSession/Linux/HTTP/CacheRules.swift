@@ -31,8 +31,8 @@ enum CacheRules {
         }
     }
 
-    /// Returns the `Accept-Encoding` that the app sets, in the request or for the session; `nil` if the session sets its
-    /// own. A response that varies by it is used only for the same value (RFC 9111 section 4.1).
+    /// Returns the `Accept-Encoding` that the app sets, in the request or for the session; `nil` if the session sets
+    /// its own. A response that varies by it is used only for the same value (RFC 9111 section 4.1).
     static func acceptedCodings(of request: URLRequest, _ fields: [AnyHashable: Any]) -> String? {
         if let own = request.value(forHTTPHeaderField: "Accept-Encoding") { return own }
         return fields.first { ($0.key.base as? String)?.lowercased() == "accept-encoding" }.map { "\($0.value)" }

@@ -3,9 +3,9 @@ internal import Foundation
 
 /// A decoder of content in gzip or deflate (RFC 9110 section 8.4.1).
 ///
-/// It decodes one piece at a time, when the task takes it. So content that expands a few bytes to very many needs no more
-/// memory than other content. Other codings are not offered: a decoder for br may keep 16 MiB for each response, one for
-/// zstd 128 MiB.
+/// It decodes one piece at a time, when the task takes it. So content that expands a few bytes to very many needs no
+/// more memory than other content. Other codings are not offered: a decoder for br may keep 16 MiB for each response,
+/// one for zstd 128 MiB.
 final class ContentDecoder {
     struct Fault: Error {
         let text: String

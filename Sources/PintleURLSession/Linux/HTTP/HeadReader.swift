@@ -1,5 +1,5 @@
-/// A reader of the lines that libcurl delivers for one request: the heads of interim responses (100, 103), the head of the
-/// final response, and trailers.
+/// A reader of the lines that libcurl delivers for one request: the heads of interim responses (100, 103), the head of
+/// the final response, and trailers.
 struct HeadReader {
     enum Step: Equatable {
         /// More lines follow.
@@ -21,8 +21,8 @@ struct HeadReader {
         case end
     }
 
-    /// The limit in bytes for all heads of a response. Newer and patched versions of libcurl have the same limit; others
-    /// have none.
+    /// The limit in bytes for all heads of a response. Newer and patched versions of libcurl have the same limit;
+    /// others have none.
     static let limit = 300 << 10
     /// The limit in bytes for all heads of a response over HTTP/2. libcurl before 8.1 has the same limit.
     static let streamLimit = (128 << 10) - 1

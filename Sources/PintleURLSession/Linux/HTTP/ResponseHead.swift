@@ -48,8 +48,8 @@ struct ResponseHead: Sendable {
         return joined
     }
 
-    /// A Boolean value that indicates whether two names may be equal without regard to case. It is always `true` for long
-    /// heads: comparing each name with each other one would take too long.
+    /// A Boolean value that indicates whether two names may be equal without regard to case. It is always `true` for
+    /// long heads: comparing each name with each other one would take too long.
     private var mayHaveRepeatedNames: Bool {
         guard fields.count <= 16 else { return true }
         return fields.indices.contains { index in

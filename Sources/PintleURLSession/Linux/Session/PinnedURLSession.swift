@@ -178,8 +178,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         refusedStreamTask(hostname, port)
     }
 
-    // Foundation's `send` and `receive` are not open, and a web socket task made by `init()` ends the process in them. So
-    // these tasks are Foundation's own, and only their error says who refused them.
+    // Foundation's `send` and `receive` are not open, and a web socket task made by `init()` ends the process in them.
+    // So these tasks are Foundation's own, and only their error says who refused them.
 
     /// Makes a task that fails with a ``SessionRefusal`` and never connects.
     @available(*, deprecated, message: "a pinned session has no web sockets on Linux; use PintleNIO")

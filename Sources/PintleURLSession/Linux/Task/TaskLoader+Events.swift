@@ -29,8 +29,8 @@ extension TaskLoader: TransferEvents {
             advance { $0.failed(.refused(refusal), over: running) }
             return []
         }
-        // Remove the changed content before a redirect is followed, because the redirect often leads to that content. Do
-        // so for a cancelled task too: the server has changed the content all the same.
+        // Remove the changed content before a redirect is followed, because the redirect often leads to that content.
+        // Do so for a cancelled task too: the server has changed the content all the same.
         forgetContent(changedBy: request, response)
         guard let running = carrier else { return [] }
         let server = transfer.request.url

@@ -81,8 +81,8 @@ final class TaskLoader: Sendable {
 
     /// The task object that the app sees; `nil` if the app made it and has released it.
     ///
-    /// Foundation's initializer is expensive, and most async calls end without anyone seeing their task. So the object of
-    /// an async call is made when this property is read: for a delegate, and for the session's list of tasks.
+    /// Foundation's initializer is expensive, and most async calls end without anyone seeing their task. So the object
+    /// of an async call is made when this property is read: for a delegate, and for the session's list of tasks.
     var task: URLSessionTask? {
         guard case .caller(_, let makeTask) = delivery else { return outbox.task }
         return making.withLock { _ in

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A collector of the completions of async calls. It runs the completions of one turn of a loop together.
 ///
-/// A completion wakes a thread of Swift's pool, and on one processor that thread interrupts the loop. With many requests
-/// at once, a change of threads for each completion takes longer than the completion itself.
+/// A completion wakes a thread of Swift's pool, and on one processor that thread interrupts the loop. With many
+/// requests at once, a change of threads for each completion takes longer than the completion itself.
 ///
 /// Safe to use from any thread. The loops of one session share a batch, and the end of any turn runs all completions.
 final class CompletionBatch: Sendable {
@@ -17,8 +17,8 @@ final class CompletionBatch: Sendable {
         var completions: [Completion] = []
     }
 
-    /// A queue with a thread of its own: a global queue would share its threads with Swift's tasks, so completions would
-    /// wait for tasks that use the processor.
+    /// A queue with a thread of its own: a global queue would share its threads with Swift's tasks, so completions
+    /// would wait for tasks that use the processor.
     private static let queue = DispatchQueue(label: "pintle.completions", qos: .userInitiated)
 
     private let state = Mutex(State())

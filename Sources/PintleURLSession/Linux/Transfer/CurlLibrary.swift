@@ -26,15 +26,15 @@ enum CurlLibrary {
         return nil
     }()
 
-    /// A Boolean value that indicates whether this libcurl repeats an HTTP/2 request if the server ends the connection with
-    /// close_notify and without GOAWAY.
+    /// A Boolean value that indicates whether this libcurl repeats an HTTP/2 request if the server ends the connection
+    /// with close_notify and without GOAWAY.
     static let repeatsAfterCloseNotify =
         pintle_curl_version().map {
             (0x08_00_00..<0x08_07_00).contains($0.pointee.version_num)
         } ?? true
 
-    /// A Boolean value that indicates whether libcurl copies what comes over HTTP/2 into the buffers of all transfers of
-    /// the connection, whichever transfer it reads for. Versions before 8.1 do.
+    /// A Boolean value that indicates whether libcurl copies what comes over HTTP/2 into the buffers of all transfers
+    /// of the connection, whichever transfer it reads for. Versions before 8.1 do.
     static let copiesStreams = pintle_curl_version().map { $0.pointee.version_num < 0x08_01_00 } ?? true
 
     static let version = pintle_curl_version().map { String(cString: $0.pointee.version) } ?? "unknown"

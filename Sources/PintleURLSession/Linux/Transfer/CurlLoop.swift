@@ -132,7 +132,8 @@ final class CurlLoop: @unchecked Sendable {
         curl_multi_poll(multi, nil, 0, longestWait, &ready)
     }
 
-    /// The longest wait in milliseconds: until the next deadline or check. libcurl's own timers may end the wait earlier.
+    /// The longest wait in milliseconds: until the next deadline or check. libcurl's own timers may end the wait
+    /// earlier.
     private var longestWait: CInt {
         let next = min(nextDeadline, nextStreamCheck) - ProcessInfo.processInfo.systemUptime
         return CInt(max(0, min(next, 3_600)) * 1_000) + 1

@@ -98,8 +98,8 @@ extension Transfer {
 
 // MARK: Received content
 
-/// A buffer for the content that libcurl delivers in one turn of the loop, so that the task gets one event for all of it.
-/// libcurl delivers content in TLS records of at most 16 KiB.
+/// A buffer for the content that libcurl delivers in one turn of the loop, so that the task gets one event for all of
+/// it. libcurl delivers content in TLS records of at most 16 KiB.
 struct ContentBuffer {
     /// The number of bytes after which the content is delivered at once.
     static let limit = 256 << 10
@@ -130,8 +130,8 @@ struct ContentBuffer {
 }
 
 extension Transfer {
-    /// Delivers the buffered content to the task: all of it, or the next decoded piece. The task may hold the transfer, or fail
-    /// to store the content, which counts as a loss.
+    /// Delivers the buffered content to the task: all of it, or the next decoded piece. The task may hold the transfer,
+    /// or fail to store the content, which counts as a loss.
     func deliver() {
         if let decoder = state.decoder { return deliverDecoded(from: decoder) }
         if !state.content.isEmpty { deliver(state.content.removeAll()) }
@@ -231,15 +231,15 @@ extension Transfer {
         set(CURLOPT_FORBID_REUSE, 1)
     }
 
-    /// A Boolean value that indicates whether libcurl has reported an error of its library for HTTP/2. Newer versions report
-    /// harmless faults too.
+    /// A Boolean value that indicates whether libcurl has reported an error of its library for HTTP/2. Newer versions
+    /// report harmless faults too.
     var hasFrameError: Bool { libraryError.contains("nghttp2") }
 
     /// Makes libcurl look at an HTTP/2 stream on which nothing has happened for a while.
     ///
     /// libcurl 7.88 can wait for a socket that stays silent in three cases. It has read data of several streams and
-    /// delivered it to only some of them: then the next turn of the loop delivers the rest. A stream ends while libcurl is
-    /// sending, or the server's window for more content opens: then libcurl has to be told.
+    /// delivered it to only some of them: then the next turn of the loop delivers the rest. A stream ends while libcurl
+    /// is sending, or the server's window for more content opens: then libcurl has to be told.
     ///
     /// - Returns: the uptime of the next check.
     func checkStream(at now: Double) -> Double {

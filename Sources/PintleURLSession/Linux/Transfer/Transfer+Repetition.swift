@@ -17,8 +17,8 @@ extension Transfer {
     var wasSent: Bool { state.connection.map { $0.judge?.hasWithheldRequest != true } ?? false }
 
     /// Returns `false` if libcurl must not make a connection for the request. If it wants to send the request again,
-    /// ``CurlLoop`` puts the transfer into the queue instead: a server that refuses a hundred streams would get a hundred
-    /// connections. But if the server asks for HTTP/1.1 (RFC 9113 section 7), only libcurl's handle knows that.
+    /// ``CurlLoop`` puts the transfer into the queue instead: a server that refuses a hundred streams would get a
+    /// hundred connections. But if the server asks for HTTP/1.1 (RFC 9113 section 7), only libcurl's handle knows that.
     func mayConnect() -> Bool {
         guard state.connection != nil else { return true }
         guard beginsAttempt() else { return false }
@@ -34,8 +34,8 @@ extension Transfer {
     /// Returns `false` if libcurl must not begin an attempt to send the request. The first attempt may always begin.
     ///
     /// Over HTTP/2, a server can say that it has not processed a request (REFUSED_STREAM and GOAWAY, RFC 9113 section
-    /// 8.7). libcurl does not pass that on. But as long as a connection is intact and the server keeps to HTTP/2, libcurl
-    /// repeats a request for no other reason. Its versions 8.0 to 8.6 do so also after close_notify.
+    /// 8.7). libcurl does not pass that on. But as long as a connection is intact and the server keeps to HTTP/2,
+    /// libcurl repeats a request for no other reason. Its versions 8.0 to 8.6 do so also after close_notify.
     func beginsAttempt() -> Bool {
         guard let connection = state.connection else { return true }
         let judge = connection.isStream ? connection.judge : nil
@@ -54,7 +54,8 @@ extension Transfer {
     /// Throws unless the connection is likely to carry the request to the server and its response back.
     ///
     /// Over HTTP/1.1, what a server sent behind its last response would become the response to this request (RFC 9112
-    /// section 9.2). Such bytes, and the end of the connection, are looked for immediately before the request is written.
+    /// section 9.2). Such bytes, and the end of the connection, are looked for immediately before the request is
+    /// written.
     ///
     /// - Parameter isKept: `true` if the connection was made before.
     func refuseUnfit(_ connection: Connection, isKept: Bool) throws(GateFault) {

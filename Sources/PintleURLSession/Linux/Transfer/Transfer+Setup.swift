@@ -34,8 +34,8 @@ extension Transfer {
             }, this)
         // Without TLS, never HTTP/2: a status line that names it would make libcurl put two requests on one connection.
         set(CURLOPT_HTTP_VERSION, request.url.scheme == .https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-        // Without CURLOPT_ACCEPT_ENCODING libcurl decodes nothing. A decoder of its own would need memory without a limit:
-        // it decodes a whole piece at once, and keeps what a paused transfer does not take.
+        // Without CURLOPT_ACCEPT_ENCODING libcurl decodes nothing. A decoder of its own would need memory without a
+        // limit: it decodes a whole piece at once, and keeps what a paused transfer does not take.
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.bufferSize : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
         // Without TLS, a kept connection cannot be examined before a request; see ``refuseUnfit(_:isKept:)``. libcurl
@@ -106,18 +106,20 @@ extension Transfer {
     static let bufferSize =
         CurlLibrary.copiesStreams ? HeadReader.streamLimit + 1 + 2 * (perTurnOfStreams + recordSize) : recordSize
     private static let recordSize = 16 << 10
-    /// The bytes that OpenSSL may read in one turn of the loop from a connection that speaks HTTP/2; see ``bufferSize``.
+    /// The bytes that OpenSSL may read in one turn of the loop from a connection that speaks HTTP/2; see
+    /// ``bufferSize``.
     static let perTurnOfStreams = CurlLibrary.copiesStreams ? 128 << 10 : Int.max
     /// The number of bytes that libcurl reads at once without TLS. It reads up to a hundred times in a turn, so the
     /// limit of a turn is the same as with TLS; see ``ReadLimits``.
     static let clearPieceSize = 2_560
 
-    /// A Boolean value that indicates whether libcurl should read a response over HTTP/2 to the end of its stream, instead
-    /// of the end of the announced content.
+    /// A Boolean value that indicates whether libcurl should read a response over HTTP/2 to the end of its stream,
+    /// instead of the end of the announced content.
     ///
-    /// Otherwise libcurl resets a stream whose end comes in a frame of its own, and servers end a connection after too many
-    /// resets (node and others built on nghttp2, after 1,000). But before 8.1 libcurl resets every stream that it reads to
-    /// the end. It has to read so if the server's permission to send more of the request's content may still come.
+    /// Otherwise libcurl resets a stream whose end comes in a frame of its own, and servers end a connection after too
+    /// many resets (node and others built on nghttp2, after 1,000). But before 8.1 libcurl resets every stream that it
+    /// reads to the end. It has to read so if the server's permission to send more of the request's content may still
+    /// come.
     private var benefitsFromEndOfStream: Bool {
         guard CurlLibrary.copiesStreams else { return true }
         return request.hasContent && request.content.size ?? .max > Self.frameSize
@@ -125,8 +127,8 @@ extension Transfer {
     /// The content in bytes that one frame takes. Every usual server permits a frame at once (RFC 9113 section 6.9.2).
     private static let frameSize: Int64 = 16 << 10
 
-    /// Makes libcurl read a response to the end of its stream. nghttp2 compares the length with the announced one (RFC 9113
-    /// section 8.1.1), and so does ``end(_:)``.
+    /// Makes libcurl read a response to the end of its stream. nghttp2 compares the length with the announced one (RFC
+    /// 9113 section 8.1.1), and so does ``end(_:)``.
     ///
     /// Otherwise it restores libcurl's default: libcurl may repeat over HTTP/1.1 a request that the server refused over
     /// HTTP/2.

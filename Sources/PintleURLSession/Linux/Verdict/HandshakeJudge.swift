@@ -43,8 +43,8 @@ final class HandshakeJudge: HandshakeObserver {
     private var sawCertificates = false
     /// The state of the connection's ``VerificationHook``.
     private(set) var state = VerificationHook.State.notAsked
-    /// A Boolean value that indicates whether the server sent close_notify, after which it sends no more data. An answer to
-    /// the client's own close_notify does not count.
+    /// A Boolean value that indicates whether the server sent close_notify, after which it sends no more data. An
+    /// answer to the client's own close_notify does not count.
     private(set) var sawEnd = false
     /// A Boolean value that indicates whether libcurl could not read what came over the connection (HTTP/2). Responses
     /// that come later are not to be believed.
@@ -52,8 +52,8 @@ final class HandshakeJudge: HandshakeObserver {
     private var hasFatalAlert = false
     /// The value of ``isIntact`` when libcurl ended the connection; `nil` before.
     private var wasIntact: Bool?
-    /// A Boolean value that indicates whether the connection has neither failed nor ended without close_notify, which is
-    /// all that an attacker on the network can do to it.
+    /// A Boolean value that indicates whether the connection has neither failed nor ended without close_notify, which
+    /// is all that an attacker on the network can do to it.
     var isIntact: Bool { wasIntact ?? (!hasFatalAlert && !budget.hasFailed) }
     /// A Boolean value that indicates whether a request was not sent, because the server was not silent before it.
     var hasWithheldRequest: Bool { budget.hasWithheldBytes }
@@ -150,10 +150,11 @@ final class HandshakeJudge: HandshakeObserver {
         lastUse = ProcessInfo.processInfo.systemUptime
     }
 
-    /// Makes the next write over the connection fail if the server has sent anything that was not read yet, or has ended
-    /// the connection. See ``hasWithheldRequest``.
+    /// Makes the next write over the connection fail if the server has sent anything that was not read yet, or has
+    /// ended the connection. See ``hasWithheldRequest``.
     ///
-    /// A ticket or a KeyUpdate counts too, because OpenSSL cannot decrypt it within a write. The cost is a new connection.
+    /// A ticket or a KeyUpdate counts too, because OpenSSL cannot decrypt it within a write. The cost is a new
+    /// connection.
     func withholdRequestUnlessSilent() { budget.expectsSilence = true }
 
     /// Returns the judge of a connection.

@@ -12,8 +12,8 @@ public let NOTE_LOWAT: Int32 = 0x1
 
 public func kqueue() -> Int32 { epoll_create1(0x80000) }  // EPOLL_CLOEXEC
 
-/// Adds one filter for reading with the largest NOTE_LOWAT, which reports nothing but the end of the peer's side, or asks for
-/// its event without waiting.
+/// Adds one filter for reading with the largest NOTE_LOWAT, which reports nothing but the end of the peer's side, or
+/// asks for its event without waiting.
 @discardableResult
 public func kevent(
     _ queue: Int32, _ changes: UnsafePointer<DarwinTypes.kevent>!, _ changeCount: Int32,

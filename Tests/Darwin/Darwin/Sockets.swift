@@ -3,8 +3,9 @@
 
 internal import Glibc
 
-// The structures have the layout of Linux, so that its calls can fill them. The length has the place of the upper byte of
-// Linux's family, which is always 0. Callers leave it 0, as on macOS, where the system takes the argument of the call.
+// The structures have the layout of Linux, so that its calls can fill them. The length has the place of the upper byte
+// of Linux's family, which is always 0. Callers leave it 0, as on macOS, where the system takes the argument of the
+// call.
 
 public typealias sa_family_t = UInt8
 public let AF_UNIX: Int32 = 1
@@ -141,7 +142,8 @@ public func setsockopt(
     option == SO_NOSIGPIPE ? 0 : Glibc.setsockopt(socket, level, option, value, length)
 }
 
-/// Adds Linux's MSG_NOSIGNAL in the place of SO_NOSIGPIPE. Other flags have no effect, as MSG_DONTWAIT has none on macOS.
+/// Adds Linux's MSG_NOSIGNAL in the place of SO_NOSIGPIPE. Other flags have no effect, as MSG_DONTWAIT has none on
+/// macOS.
 public func send(_ socket: Int32, _ bytes: UnsafeRawPointer!, _ count: Int, _ flags: Int32) -> Int {
     Glibc.send(socket, bytes, count, 0x4000)
 }

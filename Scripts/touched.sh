@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Prints which of the given parts of the lanes the change touches: `docs`, and parts of `make nightly`. The change is everything
+# since PINTLE_BASE, or else since the first parent of HEAD, so that a merge counts with all that it brings. With nothing to
+# compare with, as in a clone without history, prints all parts. usage: touched.sh PART...
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+base=$(git rev-parse -q --verify "${PINTLE_BASE:-HEAD^1}^{commit}") || { printf '%s\n' "$@" && exit; }
+files=$(git diff --name-only "$base")
+touches() { grep -qE "$1" <<<"$files"; }
+adds() { [ -n "$(git diff --name-only -G "$1" "$base" -- 'Sources/*.swift' 'Sources/C*/*.h')" ]; } # or removes a line like this
+
+for part in "$@"; do
+    case $part in
+    docs) touches '\.docc/|^API/|^Scripts/docs' || adds '^ *///' ;;
+    model) touches '^Models/|^Sources/PintleUpdates/(Store|Verification)' ;;
+    darwin) touches '^Tests/(Darwin|System)|^Sources/PintleSystem/' || adds 'canImport\(Darwin\)' ;;
+    fuzz-smoke) touches '^Fuzz/' ;;
+    asan) touches '^Scripts/(sanitize|leak)' || adds '[uU]nsafe' ;;
+    tsan) touches '^Scripts/(sanitize|tsan)' || adds '@unchecked Sendable|nonisolated\(unsafe\)|withLock' ;;
+    engines) touches '^Examples/(collector|audit-at-scale)/|^Scripts/engines' ;;
+    modern) touches '^Scripts/modern' ;;
+    peers) touches '^Tests/PintleToolsTests/SlowPeer|^Tests/Consumers/' ;;
+    nio) touches '^Sources/PintleNIO/|^Examples/NIO/' ;;
+    packages) touches '^Packaging/' ;;
+    *) echo "touched: error: no part is called $part" >&2 && exit 2 ;;
+    esac && echo "$part"
+done
+exit 0

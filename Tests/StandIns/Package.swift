@@ -1,0 +1,143 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Apple's side of Pintle on Linux: the targets that Pintle's own Package.swift has on Apple's systems, over the modules
+// in the folders beside this file instead of Apple's. `make test-apple` builds it, and runs its tests. SwiftPM takes no
+// source from outside of a package, so Repository is a symbolic link.
+
+// With these options `import Foundation` brings URLSession, as on Apple's systems. No other import does, so a file that
+// lacks the import does not compile here either.
+let overlay = "\(Context.packageDirectory)/Foundation.swiftcrossimport/_Concurrency.swiftoverlay"
+let loading: [SwiftSetting] = [
+    .unsafeFlags(
+        ["-enable-cross-import-overlays", "-swift-module-cross-import", "Foundation", overlay]
+            .flatMap { ["-Xfrontend", $0] })
+]
+let warnings: [SwiftSetting] =
+    Context.environment["PINTLE_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
+/// The upcoming features of a target, as in Pintle's own Package.swift.
+enum Features: String {
+    case all, publicImports, none
+
+    var settings: [SwiftSetting] {
+        let names =
+            switch self {
+            case .all: ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"]
+            case .publicImports: ["ExistentialAny", "MemberImportVisibility"]
+            case .none: [String]()
+            }
+        return names.map { .enableUpcomingFeature($0) } + warnings
+    }
+}
+
+let standIns: [Target] = [
+    system("COpenSSL", "libcrypto"), system("CCurl", "libcurl"),
+    standIn("CryptoKit", on: "COpenSSL"),
+    standIn("os"),
+    standIn("Security", on: "COpenSSL", links: "ssl"),
+    // What Apple's Foundation has in addition to Foundation for Linux.
+    standIn("URLLoading", on: "COpenSSL", "CCurl", "Security"),
+    standIn("Network", on: "Security"),
+    standIn("WebKit", on: "URLLoading"),
+    standIn("Alamofire", on: "Security", "URLLoading", features: .publicImports, settings: loading),
+    standIn("Combine", features: .none),
+    standIn("SwiftUI", on: "Combine", features: .none),
+]
+
+let apple: [Target] = [
+    module("PintleCrypto", on: "CryptoKit"),
+    module("Pintle", on: "PintleCrypto"),
+    module("PintleStorage", on: "Pintle", exclude: ["PrivacyInfo.xcprivacy"]),
+    module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
+    module("PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", "os"),
+    module(
+        "PintleApple", on: "Pintle", "PintleStorage", "Network", "Security", "URLLoading", "WebKit", "os",
+        features: .publicImports),
+    module(
+        "PintleURLSession", on: "Pintle", "PintleApple", "PintleReports", "PintleStorage", "PintleUpdates", "Network",
+        "Security", "URLLoading", "WebKit", "os", exclude: ["Linux"], features: .publicImports),
+    // PintleTestKit as on Apple's systems. Another symbolic link leads to its sources, because SwiftPM allows each file
+    // in one target only, and the tests also need the next two targets.
+    module(
+        "TestKitOnApple", on: "Pintle", "PintleCrypto", "CryptoKit", "Security", "URLLoading", path: "TestKitOnApple",
+        exclude: ["Linux"]),
+]
+
+// Servers, keys of every kind and attacks, which need OpenSSL.
+let servers: [Target] = [
+    module("PintleSystem"),
+    module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
+    module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
+    module(
+        "AttackDemo", on: "PintleAttacks", "PintleURLSession", "PintleTestKit", "URLLoading",
+        path: "Repository/Tests/AttackDemo"),
+]
+
+let app: [Target] = [
+    .target(
+        name: "ClientModel", dependencies: ["PintleURLSession", "URLLoading"],
+        path: "Repository/Examples/Sources/ClientModel", packageAccess: false,
+        swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")] + warnings + loading),
+    .executableTarget(
+        name: "AppViews", dependencies: ["ClientModel", "Combine", "PintleURLSession", "SwiftUI", "WebKit"],
+        path: "Repository/Examples/App", exclude: ["README.md"], packageAccess: false,
+        // The settings of a new project in Xcode 26.
+        swiftSettings: [.defaultIsolation(MainActor.self)]
+            + ["MemberImportVisibility", "InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
+            .map { .enableUpcomingFeature($0) } + warnings + loading),
+]
+let snippets: [Target] = ["ApplePlatforms", "ChangingPolicy", "FirstRequest", "Migrating", "PinnedSession"].map {
+    .executableTarget(
+        name: $0, dependencies: ["PintleApple", "PintleURLSession", "URLLoading", "WebKit", "Network", "os"],
+        path: "Repository/Snippets", sources: ["\($0).swift"], packageAccess: false, swiftSettings: warnings)
+}
+
+// The tests of the core are left out, because they run with the other targets.
+let tests: [Target] = [
+    .testTarget(
+        name: "PintleAppleTests",
+        dependencies: [
+            "Alamofire", "AttackDemo", "Network", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage",
+            "PintleTestKit", "PintleURLSession", "PintleUpdates", "Security", "TestKitOnApple", "URLLoading", "WebKit",
+            "os",
+        ],
+        path: "Repository/Tests/PintleAppleTests",
+        // Only for the tests: the example code for Alamofire needs a module of that name.
+        swiftSettings: [.define("PINTLE_ALAMOFIRE")] + Features.all.settings + loading),
+    .testTarget(
+        name: "PintleResourceTests", dependencies: ["PintleTestKit", "PintleURLSession"],
+        path: "Repository/Tests/PintleResourceTests",
+        swiftSettings: [.define("PINTLE_APPLE")] + Features.all.settings + loading),
+    // With the alias `import PintleTestKit` imports the module of Apple's systems.
+    .testTarget(
+        name: "AppTests", dependencies: ["Pintle", "PintleApple", "PintleURLSession", "TestKitOnApple"],
+        path: "Repository/Tests/AppTests", packageAccess: false,
+        swiftSettings: [.unsafeFlags(["-module-alias", "PintleTestKit=TestKitOnApple"])] + warnings + loading),
+]
+
+let package = Package(
+    name: "stand-ins", targets: standIns + apple + servers + app + snippets + tests, swiftLanguageModes: [.v6])
+
+func system(_ name: String, _ pkgConfig: String) -> Target {
+    .systemLibrary(name: name, path: "Repository/Sources/\(name)", pkgConfig: pkgConfig)
+}
+
+func standIn(
+    _ name: String, on dependencies: Target.Dependency..., features: Features = .all, settings: [SwiftSetting] = [],
+    links library: String? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: name, packageAccess: features != .none,
+        swiftSettings: features.settings + settings, linkerSettings: library.map { [.linkedLibrary($0)] })
+}
+
+func module(
+    _ name: String, on dependencies: Target.Dependency..., path: String? = nil, exclude: [String] = [],
+    features: Features = .all, links library: String? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: path ?? "Repository/Sources/\(name)", exclude: exclude,
+        swiftSettings: [.define("PINTLE_APPLE")] + features.settings + loading,
+        linkerSettings: library.map { [.linkedLibrary($0)] })
+}

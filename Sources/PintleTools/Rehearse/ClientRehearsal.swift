@@ -50,7 +50,7 @@ final class ClientRehearsal {
         }
         let runner = ClientRunner(
             client, hosts: hosts, proxied: settings.proxied, keepsTranscripts: settings.evidence != nil)
-        let text = RehearsalText(console: console, showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
+        var rows = RehearsalRows(showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
 
         let runs: [ClientRun]
         do throws(ClientRunner.Failure) {
@@ -62,15 +62,13 @@ final class ClientRehearsal {
         var outcomes: [Outcome] = []
         for index in hosts.indices { outcomes.append(try outcome(index, runs[index], controls[index])) }
         guard outcomes.contains(where: { $0.verdict == .accepted }) else { throw missedProxy(runs[0]) }
-        for outcome in outcomes where !invocation.writesJSON {
-            for line in text.control(outcome) { console.print(line) }
-        }
+        for outcome in outcomes where !invocation.writesJSON { invocation.print(rows.control(outcome)) }
         if let control = controls.compactMap(\.self).first, !control.endsWell { warn(runs[0]) }
 
         let jobs = Jobs(hosts, controls, client)
         let limit = ClientTimeLimit(
             fixed: settings.timeout, afterStart: runs[0].startSeconds, parallel: settings.parallel)
-        let attacked = try attack(jobs, runner, controls, limit, text)
+        let attacked = try attack(jobs, runner, controls, limit, &rows)
         let timing = RehearsalTiming(
             parallel: min(settings.parallel, jobs.beginning.count), limit: limit,
             withoutHold: jobs.all.contains { $0.scenario.group == .hold } ? start.duration(to: attacked.lastEnd) : nil)
@@ -82,7 +80,7 @@ final class ClientRehearsal {
                 ? RehearsalReport.ProxyFacts(refusals: runs[0].refusals + attacked.refusals, roots: settings.roots)
                 : nil,
             evidence: settings.evidence, anchorsPEM: first.catalogue.certificates.anchorsPEM)
-        return try report.conclude(text, invocation)
+        return try report.conclude(after: rows.rest, invocation)
     }
 
     private struct Attacked {
@@ -123,7 +121,8 @@ final class ClientRehearsal {
 
     /// Runs the attacks, and prints each outcome as soon as those before it are there.
     private func attack(
-        _ jobs: Jobs, _ runner: ClientRunner, _ controls: [Control?], _ limit: ClientTimeLimit, _ text: RehearsalText
+        _ jobs: Jobs, _ runner: ClientRunner, _ controls: [Control?], _ limit: ClientTimeLimit,
+        _ rows: inout RehearsalRows
     ) throws(ToolError) -> Attacked {
         let running = OrderedJobs(jobs.beginning, atOnce: settings.parallel) {
             [all = jobs.all] number, isCancelled -> Result<Timed<ClientRun>, ClientRunner.Failure> in
@@ -136,16 +135,16 @@ final class ClientRehearsal {
             }
         }
         defer { running.close() }
+        let progress = ProgressLine(console, environment: invocation.environment)
         var attacked = Attacked(lastEnd: start)
         for (number, (index, scenario)) in jobs.all.enumerated() {
             var outcome = Outcome(scenario, .notRun, remark: jobs.notRun[number])
             outcome.host = place(index)
             if jobs.notRun[number] == nil {
                 let job = running.result(of: number) {
-                    text.progress(
-                        scenario, running.finishedCount, of: jobs.beginning.count, after: start.duration(to: .now))
+                    progress.draw { _ in "\(running.finishedCount + 1)/\(jobs.beginning.count)  \(scenario.id)" }
                 }
-                text.eraseProgress()
+                progress.erase()
                 do throws(ClientRunner.Failure) {
                     let timed = try job.get()
                     attacked.refusals += timed.value.refusals
@@ -156,7 +155,7 @@ final class ClientRehearsal {
                 }
             }
             attacked.outcomes.append(outcome)
-            if !invocation.writesJSON { for line in text.row(outcome) { console.print(line) } }
+            if !invocation.writesJSON { invocation.print(rows.row(outcome)) }
         }
         return attacked
     }
@@ -196,7 +195,7 @@ final class ClientRehearsal {
 
     /// Prints the last lines that the client wrote.
     private func printWords(of run: ClientRun, most: Int) {
-        for line in RehearsalText.words(run.words, most: most) { console.printMessage("  " + line) }
+        for line in ClientWords(run.words).last(most) { console.printMessage("  " + line) }
     }
 
     private func warn(_ run: ClientRun) {

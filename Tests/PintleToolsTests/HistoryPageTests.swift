@@ -40,7 +40,7 @@ struct HistoryPageTests {
         #expect(text.components("fill=\"url(#gap0)\"") == 1)
         #expect(text.contains("2026-11-11T06:00:00Z: connect-timeout</title>"))
         #expect(text.contains("2026-11-12: 1 pin died</text>"))
-        #expect(text.contains("<span class=\"bad\">died</span> <code>\(Scene.key("1"))</code>"))
+        #expect(text.contains("<span class=\"bad\">DIED</span> <code>\(Scene.key("1"))</code>"))
         for foreign in ["<script", "http://", "https://", "src=", "href=", "@import", "url(h", "onload", "NaN", "inf"] {
             #expect(!text.contains(foreign), "\(foreign)")
         }

@@ -331,6 +331,16 @@ struct LintTests {
         #expect(output.contains("\n  rule       enforced"))
     }
 
+    @Test("The name of a policy with problems cannot change the terminal, and an ordinary one is shown as it is")
+    func inspectName() throws {
+        let text = Self.good.replacing("2027-11-20", with: "2026-12-20")
+        for (name, shown) in [("zürich.json", "zürich.json"), ("a\u{1B}[2J\u{202E}.json", #"a\u{1B}[2J\u{202E}.json"#)]
+        {
+            let run = ToolRun("inspect", try directory.write(text, to: name), now: now)
+            #expect(run.errors == "\n1 problem: see 'pintle lint \(directory.path(of: shown))'\n")
+        }
+    }
+
     @Test("Inspect shows the rules of a policy and says that nothing was verified")
     func inspectPolicy() throws {
         let path = try directory.write(Self.good, to: "policy.json")

@@ -71,13 +71,4 @@ struct TableWidthTests {
         let piped = ToolRun(arguments: ["report", results]).lines.first.map(String.init)
         #expect(piped == lines[0] + "  it shows \(pin)", "a pipe gets a line for each server")
     }
-
-    @Test("A row of a table is one line if it fits")
-    func row() {
-        #expect(TextLayout.row("a   b ", taking: 6, last: "", width: 20) == ["a   b"])
-        #expect(TextLayout.row("a   b ", taking: 6, last: "last words", width: 18) == ["a   b   last words"])
-        #expect(TextLayout.row("a   b ", taking: 6, last: "last words", width: 17) == ["a   b", "    last words"])
-        #expect(
-            TextLayout.row("a   b ", taking: 6, last: "last words", width: 12) == ["a   b", "    last", "    words"])
-    }
 }

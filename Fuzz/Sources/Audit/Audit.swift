@@ -17,16 +17,14 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func results(_ input: [UInt8]) {
     var reader = AuditReader("results", ByteSource(input))
-    var tally = AuditTally()
     let now = Date(timeIntervalSince1970: 1_800_000_000)
-    var timeline = AuditTimeline(now: now)
-    let page = AuditPage(tally, nil, now: now)
+    var tally = AuditTally(now: now)
     var isReadable = true
     do {
         while let record = try reader.next() {
             tally.add(record)
-            timeline.add(record)
-            let row = page.row(record)
+            let cells = AuditReport.cells(of: record, now: now, requiresHybrid: false)
+            let row = ReportHTML.row(cells, of: AuditReport.columns)
             let elements = row.split(separator: "<", omittingEmptySubsequences: false).dropFirst()
             guard
                 elements.allSatisfy({
@@ -41,7 +39,7 @@ private func results(_ input: [UInt8]) {
     }
     guard tally.reasons.count <= 100, tally.problems.count <= 100 else { fatalError("more codes than are counted") }
     guard !isReadable || reader.wholeBytes + reader.tornBytes == input.count else { fatalError("bytes are missing") }
-    let svg = timeline.svg
+    let svg = tally.timeline.svg
     guard !svg.contains("<script"), svg.hasSuffix("</svg>") else { fatalError("markup in \(svg)") }
 }
 

@@ -35,7 +35,8 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             fatalError("the report is no JSON")
         }
         guard report.isLockedOut == !report.lockOuts.isEmpty else { fatalError("locked out, or not?") }
-        let page = PlanPage(report, file: "plan", writtenAt: now).html
+        var page = ""
+        try ReportHTML(report.page(ofFile: "plan"), date: now).write { page += $0 }
         guard page.split(separator: "<script").count == 1, page.split(separator: "<svg").count == report.views.count + 1
         else { fatalError("foreign markup") }
     } catch {

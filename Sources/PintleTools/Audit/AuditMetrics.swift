@@ -8,9 +8,7 @@ internal import PintleSystem
 struct AuditMetrics {
     private static let mostServers = 100
 
-    private var tally = AuditTally()
-    private var firstInstant: Date?
-    private var lastInstant: Date?
+    private var tally: AuditTally
     /// The refused servers that come first by name.
     private var rejected = First(limit: mostServers, of: failuresByName)
     /// The unreached servers that come first by name. Many of them must not hide a refused one.
@@ -25,10 +23,12 @@ struct AuditMetrics {
         $0.date != $1.date ? $0.date < $1.date : $0.server < $1.server
     }
 
+    init(now: Date) {
+        tally = AuditTally(now: now)
+    }
+
     mutating func add(_ record: AuditRecord) {
         tally.add(record)
-        firstInstant = min(firstInstant ?? record.instant, record.instant)
-        lastInstant = max(lastInstant ?? record.instant, record.instant)
         switch record.outcome {
         case .rejected: rejected.add(record)
         case .unreached: unreached.add(record)
@@ -69,11 +69,11 @@ struct AuditMetrics {
             "pintle_audit_pins_end_timestamp_seconds", "The end of a server's pins; the 100 servers whose end is first."
         )
         for (date, server) in pinEnds.sorted { text.sample(server.labels, date) }
-        if let firstInstant, let lastInstant {
+        if let span = tally.span {
             text.family("pintle_audit_first_result_timestamp_seconds", "The instant of the oldest result.")
-            text.sample([:], firstInstant)
+            text.sample([:], span.lowerBound)
             text.family("pintle_audit_last_result_timestamp_seconds", "The instant of the newest result.")
-            text.sample([:], lastInstant)
+            text.sample([:], span.upperBound)
         }
         text.family("pintle_audit_written_timestamp_seconds", "The instant at which this file was written.")
         text.sample([:], now)
@@ -82,7 +82,7 @@ struct AuditMetrics {
 
     /// Writes the metrics of results. The file gets its name when it is complete, so that the collector never reads a part.
     static func write(_ results: AuditSelection, to path: String, now: Date) throws(ToolError) {
-        var metrics = AuditMetrics()
+        var metrics = AuditMetrics(now: now)
         try results.read { record throws(ToolError) in metrics.add(record) }
         let file = try StreamedFile(path)
         try file.write(metrics.text(now: now))

@@ -7,9 +7,9 @@ internal import PintleSystem
 final class AuditRun {
     private let invocation: Invocation
     private let request: AuditRequest
-    private var text: AuditText
+    private var rows: AuditRows
     private var results: AuditResults?
-    private var tally = AuditTally()
+    private var tally: AuditTally
     private let start = ContinuousClock.now
 
     private var arguments: ParsedArguments { invocation.arguments }
@@ -19,13 +19,14 @@ final class AuditRun {
     init(_ invocation: Invocation, _ request: AuditRequest) {
         self.invocation = invocation
         self.request = request
-        text = AuditText(invocation, showsWarnings: true)
+        rows = AuditRows(invocation, showsWarnings: true)
+        tally = AuditTally(now: invocation.now)
     }
 
     func run() throws(ToolError) -> ExitCode {
         guard !requiresHybrid || TLSClient.offersHybridGroup else {
             throw .unusable(
-                "no-hybrid-group", "\(AuditText.library) offers no hybrid group, so no server can negotiate one",
+                "no-hybrid-group", "\(AuditReport.library) offers no hybrid group, so no server can negotiate one",
                 hint: "OpenSSL 3.5 and later offer X25519MLKEM768, unless openssl.cnf sets other groups")
         }
         let anchors = try arguments[.anchors].map { path throws(ToolError) in
@@ -42,7 +43,7 @@ final class AuditRun {
         if let results, let wanted {
             try AuditSelection(of: [results.path], wanted: wanted).read { record throws(ToolError) in
                 tally.add(record)
-                text.add(record)
+                rows.add(record)
             }
         }
         let before = tally.servers
@@ -60,14 +61,13 @@ final class AuditRun {
 
         let interrupts = Interrupts()
         defer { withExtendedLifetime(interrupts) {} }
-        let progress = AuditProgress(
-            console, environment: invocation.environment, total: before + left, before: before)
+        let progress = ProgressLine(console, environment: invocation.environment)
         defer { progress.erase() }
         var isLate = false
         let isDone = try survey.run(request.targets.remaining(after: known)) { (line) throws(ToolError) in
             try self.addResult(line, progress)
         } goesOn: {
-            progress.draw(tally)
+            progress.draw { tally.progress(total: before + left, before: before, after: $0) }
             isLate = arguments[.timeLimit].map { start.duration(to: .now) >= .seconds($0) } ?? false
             // The process that reads standard output may have exited.
             return !isLate && !Interrupts.areAsking && !console.outputFailed
@@ -76,18 +76,21 @@ final class AuditRun {
         try results?.finish()
         // The time may be up when the last result comes.
         let notAsked = isDone ? 0 : left - (tally.servers - before)
+        var report = AuditReport(
+            rows: rows, tally: tally, now: invocation.now, requiresHybrid: requiresHybrid,
+            offersHybrid: TLSClient.offersHybridGroup)
         if let results, arguments.has(.auditPage) || arguments.has(.metrics) {
             let selection = try AuditSelection(of: [results.path], wanted: wanted)
+            report.results = selection
             if let path = arguments[.auditPage] {
-                try AuditReport(results: selection, now: invocation.now, requiresHybrid: requiresHybrid)
-                    .write(to: path)
+                try ReportHTML(report.page, date: invocation.now).write(to: path)
             }
             // Metrics of a part would end the alerts about the other servers.
             if notAsked == 0, let path = arguments[.metrics] {
                 try AuditMetrics.write(selection, to: path, now: invocation.now)
             }
         }
-        conclude(notAsked: notAsked)
+        conclude(report, notAsked: notAsked)
         guard notAsked == 0 else {
             console.warn(
                 "not asked: \(ValidityText.counted(notAsked, "server")); " + (isLate ? "the time is up" : "interrupted")
@@ -137,7 +140,7 @@ final class AuditRun {
             start: invocation.now)
     }
 
-    private func addResult(_ line: [UInt8], _ progress: AuditProgress) throws(ToolError) {
+    private func addResult(_ line: [UInt8], _ progress: ProgressLine) throws(ToolError) {
         let record: AuditRecord
         do {
             record = try AuditRecord(Array(line.dropLast()))
@@ -149,22 +152,20 @@ final class AuditRun {
         tally.add(record)
         if invocation.writesJSON {
             if results == nil { console.write(line) }
-        } else if let line = text.add(record), console.showsMessagesToPerson {
+        } else if let line = rows.add(record), console.showsMessagesToPerson {
             progress.erase()
-            console.printMessage(line)
+            console.printMessage(Report(line))
         }
     }
 
-    private func conclude(notAsked: Int) {
-        if invocation.writesJSON {
-            if results == nil {
-                console.printMessage(tally.sentence)
-            } else {
-                console.print(Self.document(tally, notAsked: notAsked, unmetRules: request.targets.unmetRules))
-            }
-            return
+    private func conclude(_ report: AuditReport, notAsked: Int) {
+        if !invocation.writesJSON {
+            invocation.print(report.text)
+        } else if results == nil {
+            console.printMessage(tally.sentence)
+        } else {
+            console.print(Self.document(tally, notAsked: notAsked, unmetRules: request.targets.unmetRules))
         }
-        text.print(tally, offersHybrid: TLSClient.offersHybridGroup)
     }
 
     /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, hybrid?, keyExchangeGroups?, firstEnd?,
@@ -175,62 +176,5 @@ final class AuditRun {
             json.member("notAsked", notAsked > 0 ? notAsked : nil)
             json.member("unmetRules", unmetRules.isEmpty ? nil : Array(unmetRules.prefix(Self.mostRules)))
         }
-    }
-}
-
-/// The progress line of an audit on a terminal. It appears after half a second, is redrawn at most ten times a second,
-/// and is erased before other output.
-final class AuditProgress {
-    private let console: Console
-    private let total: Int
-    private let before: Int
-    private let begin = ContinuousClock.now
-    private var lastDrawn: ContinuousClock.Instant
-    private let isWanted: Bool
-    private var isShown = false
-
-    /// - Parameters:
-    ///   - total: servers in all.
-    ///   - before: the number of servers that an earlier run asked.
-    init(_ console: Console, environment: [String: String], total: Int, before: Int) {
-        self.console = console
-        self.total = total
-        self.before = before
-        lastDrawn = begin
-        isWanted = console.showsMessagesToPerson && environment["TERM"] != "dumb" && total > 0
-    }
-
-    func draw(_ tally: AuditTally) {
-        let now = ContinuousClock.now
-        guard isWanted, begin.duration(to: now) >= .milliseconds(500),
-            lastDrawn.duration(to: now) >= .milliseconds(100)
-        else { return }
-        lastDrawn = now
-        isShown = true
-        console.prompt("\r\u{1B}[K" + Self.line(tally, total: total, before: before, after: begin.duration(to: now)))
-    }
-
-    /// Clears the line, so that the next line begins at its left.
-    func erase() {
-        guard isShown else { return }
-        isShown = false
-        console.prompt("\r\u{1B}[K")
-    }
-
-    /// `[#########...........]  912/2000   3 rejected, 12 not reached   41 a second, 26 s left`
-    static func line(_ tally: AuditTally, total: Int, before: Int, after duration: Duration) -> String {
-        let done = min(tally.servers, total)
-        let width = 20
-        let filled = total > 0 ? done * width / total : width
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-        var line = "[\(bar)]  \(done)/\(total)   \(tally.rejected) rejected, \(tally.unreached) not reached"
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        let asked = tally.servers - before
-        if asked > 0, seconds > 0 {
-            let rate = Double(asked) / seconds
-            let left = Double(total - done) / rate
-            line += "   \(Int(rate.rounded())) a second, \(Int(min(left, 1e6).rounded(.up))) s left"
-        }
-        return line
     }
 }

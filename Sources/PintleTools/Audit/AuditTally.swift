@@ -18,6 +18,10 @@ struct AuditTally {
     private(set) var hybrid = 0
     /// The earliest end of a certificate among the trusted servers.
     private(set) var firstEnd: (date: Date, server: ServerEndpoint)?
+    /// The ends of certificates and pins by week.
+    private(set) var timeline: AuditTimeline
+    /// From the first result to the last.
+    private(set) var span: ClosedRange<Date>?
     /// The limit of distinct codes. Results come from a file that may hold any text, so the counts must not grow
     /// without bound.
     private static let mostCodes = 100
@@ -27,7 +31,15 @@ struct AuditTally {
     /// The number of servers that showed a certificate.
     var reached: Int { trusted + rejected }
 
+    /// - Parameter now: the instant at which the timeline begins.
+    init(now: Date) {
+        timeline = AuditTimeline(now: now)
+    }
+
     mutating func add(_ record: AuditRecord) {
+        timeline.add(record)
+        let (first, last) = (span?.lowerBound ?? record.instant, span?.upperBound ?? record.instant)
+        span = min(first, record.instant)...max(last, record.instant)
         switch record.outcome {
         case .trusted:
             trusted += 1
@@ -80,6 +92,27 @@ struct AuditTally {
         guard !groups.isEmpty else { return nil }
         return "\(hybrid) of \(ValidityText.counted(reached, "host")) \(reached == 1 ? "negotiates" : "negotiate") "
             + "a hybrid group"
+    }
+
+    /// Returns the progress: `[#########...........]  912/2000   3 rejected, 12 not reached   41 a second, 26 s left`
+    ///
+    /// - Parameters:
+    ///   - total: servers in all.
+    ///   - before: the number of servers that an earlier run asked.
+    func progress(total: Int, before: Int, after duration: Duration) -> String {
+        let done = min(servers, total)
+        let width = 20
+        let filled = total > 0 ? done * width / total : width
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        var line = "[\(bar)]  \(done)/\(total)   \(rejected) rejected, \(unreached) not reached"
+        let seconds = duration / .seconds(1)
+        let asked = servers - before
+        if asked > 0, seconds > 0 {
+            let rate = Double(asked) / seconds
+            let left = Double(total - done) / rate
+            line += "   \(Int(rate.rounded())) a second, \(Int(min(left, 1e6).rounded(.up))) s left"
+        }
+        return line
     }
 
     /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, hybrid?, keyExchangeGroups?, firstEnd?}`

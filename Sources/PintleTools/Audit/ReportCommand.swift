@@ -71,17 +71,17 @@ struct ReportCommand {
         guard results.count > 0 else { throw .noResult }
         let requiresHybrid = arguments[.require] == .hybrid
         let isStrict = arguments.has(.reportsStrictly)
-        var tally = AuditTally()
-        var text = AuditText(invocation, showsWarnings: isStrict)
+        var tally = AuditTally(now: invocation.now)
+        var rows = AuditRows(invocation, showsWarnings: isStrict)
         try results.read { record throws(ToolError) in
             tally.add(record)
-            text.add(record)
+            rows.add(record)
         }
-        if let path = arguments[.auditPage] {
-            try AuditReport(results: results, now: invocation.now, requiresHybrid: requiresHybrid).write(to: path)
-        }
+        let report = AuditReport(
+            rows: rows, tally: tally, now: invocation.now, requiresHybrid: requiresHybrid, results: results)
+        if let path = arguments[.auditPage] { try ReportHTML(report.page, date: invocation.now).write(to: path) }
         if let path = arguments[.metrics] { try AuditMetrics.write(results, to: path, now: invocation.now) }
-        if invocation.writesJSON { console.print(AuditRun.document(tally)) } else { text.print(tally) }
+        if invocation.writesJSON { console.print(AuditRun.document(tally)) } else { invocation.print(report.text) }
         return tally.exitCode(isStrict: isStrict, requiresHybrid: requiresHybrid)
     }
 }

@@ -96,13 +96,13 @@ struct HistoryCommand {
         for file in arguments.positionals { try reader.read(file, warning: console.warn) }
         guard let report = HistoryReport(reader, policy: policy) else { throw .noResult }
         if let page = arguments[.historyPage] {
-            try HistoryPage(report, writtenAt: invocation.now).write(to: page)
+            try ReportHTML(report.page, date: invocation.now).write(to: page)
             console.printMessage("wrote \(SafeText.escape(page))")
         }
         if invocation.writesJSON {
             report.writeDocument(to: console.write)
         } else {
-            invocation.print(HistoryText(report).report)
+            invocation.print(report.page.report)
         }
         return report.died > 0 ? .rejected : .fine
     }

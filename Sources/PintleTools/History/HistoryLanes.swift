@@ -26,15 +26,10 @@ struct HistoryLanes {
         var drawing = self
         for entry in entries { drawing.draw(entry) }
         let ends = "\(ValidityText.day(span.lowerBound)) to \(ValidityText.day(span.upperBound))"
-        let title = "The keys of \(ValidityText.counted(entries.count, "server")) from \(ends)"
-        return """
-            <svg viewBox="0 0 \(Self.number(Self.width)) \(Self.number(drawing.y))" role="img" aria-label="\(title)">
-            <defs><pattern id="gap\(number)" width="6" height="6" patternUnits="userSpaceOnUse" \
-            patternTransform="rotate(45)"><rect width="6" height="6" class="out"/>\
-            <line x1="0" y1="0" x2="0" y2="6" class="stripe"/></pattern></defs>
-            \((axis(bottom: drawing.y) + drawing.lines).joined(separator: "\n"))
-            </svg>
-            """
+        return SVG.drawing(
+            width: Self.width, height: drawing.y,
+            label: "The keys of \(ValidityText.counted(entries.count, "server")) from \(ends)", stripes: "gap\(number)",
+            axis(bottom: drawing.y) + drawing.lines)
     }
 
     // MARK: A lane
@@ -42,9 +37,8 @@ struct HistoryLanes {
     private mutating func draw(_ entry: HistoryEntry) {
         let top = y
         let name = entry.server.description
-        lines.append(
-            "<g><title>\(HTMLText.escape(name))</title>"
-                + Self.text(TextLayout.shortened(name, to: 90, ellipsis: "…"), x: 4, y: top + 14, "server") + "</g>")
+        let shown = TextLayout.shortened(name, to: 90, ellipsis: "…")
+        lines.append(SVG.titled(name, SVG.text(shown, x: 4, y: top + 14, "server")))
         let observations = entry.history.observations
         draw(row: "leaf", at: top + 22, height: 18, observations, ofKey: \.leafKey, ofBox: \.leafCertificate)
         draw(
@@ -63,7 +57,7 @@ struct HistoryLanes {
         row: String, at y: Double, height: Double, _ observations: [KeyObservation],
         ofKey key: (KeyObservation) -> Key, ofBox box: (KeyObservation) -> Box
     ) {
-        lines.append(Self.text(row, x: 4, y: y + height - (height > 10 ? 4 : 0), "label"))
+        lines.append(SVG.text(row, x: 4, y: y + height - (height > 10 ? 4 : 0), "label"))
         var boxes: [(first: KeyObservation, last: KeyObservation, colour: Int)] = []
         for observation in observations {
             guard let last = boxes.last else {
@@ -80,18 +74,18 @@ struct HistoryLanes {
         let drawn = boxes.suffix(Self.mostBoxes)
         if let first = drawn.first, let last = drawn.last {
             let middle = y + height / 2
-            lines.append(Self.line(x(first.first.instant), middle, x(last.last.instant), middle, "base"))
+            lines.append(SVG.line(x(first.first.instant), middle, x(last.last.instant), middle, "base"))
         }
         for box in drawn {
             let start = min(x(box.first.instant), Self.right - 3)
             let width = max(3, x(box.last.instant) - start)
-            let title = HTMLText.claim(Self.title(row, box.first, box.last))
-            let label = Self.label(row, box.first, columns: Int((width - 12) / 8)) ?? ""
+            let label = Self.label(row, box.first, columns: Int((width - 12) / 8))
             lines.append(
-                "<g><title>\(title)</title><rect x=\"\(Self.number(start))\" y=\"\(Self.number(y))\" "
-                    + "width=\"\(Self.number(width))\" height=\"\(Self.number(height))\" rx=\"3\" "
-                    + "class=\"key\(box.colour)\"/>"
-                    + (label.isEmpty ? "" : Self.text(label, x: start + 6, y: y + height - 5, "name")) + "</g>")
+                SVG.titled(
+                    SafeText.claim(Self.title(row, box.first, box.last)),
+                    SVG.rectangle(
+                        x: start, y: y, width: width, height: height, "rx=\"3\" class=\"key\(box.colour)\"")
+                        + (label.map { SVG.text($0, x: start + 6, y: y + height - 5, "name") } ?? "")))
         }
     }
 
@@ -129,12 +123,13 @@ struct HistoryLanes {
         }
         for bar in bars {
             let more = bar.gaps > 1 ? ", and \(ValidityText.counted(bar.gaps - 1, "gap")) after it" : ""
-            let title = HTMLText.claim(
-                "\(RFC3339.string(from: bar.example.instant)): \(bar.example.reason)\(more)")
+            let title = "\(RFC3339.string(from: bar.example.instant)): \(bar.example.reason)\(more)"
             lines.append(
-                "<g><title>\(title)</title><rect x=\"\(Self.number(bar.start))\" y=\"\(Self.number(top))\" "
-                    + "width=\"\(Self.number(bar.end - bar.start))\" height=\"\(Self.number(bottom - top))\" "
-                    + "fill=\"url(#gap\(number))\" class=\"outline\"/></g>")
+                SVG.titled(
+                    SafeText.claim(title),
+                    SVG.rectangle(
+                        x: bar.start, y: top, width: bar.end - bar.start, height: bottom - top,
+                        "fill=\"url(#gap\(number))\" class=\"outline\"")))
         }
     }
 
@@ -143,7 +138,7 @@ struct HistoryLanes {
         var last = -Double.infinity
         for observation in observations where x(observation.instant) - last >= 3 {
             last = x(observation.instant)
-            lines.append("<circle cx=\"\(Self.number(last))\" cy=\"\(Self.number(y))\" r=\"1.5\" class=\"asked\"/>")
+            lines.append("<circle cx=\"\(SVG.number(last))\" cy=\"\(SVG.number(y))\" r=\"1.5\" class=\"asked\"/>")
         }
     }
 
@@ -161,10 +156,10 @@ struct HistoryLanes {
         }
         // A row for each day, so that the words do not cover each other.
         for day in days.sorted(by: { $0.at < $1.at }) {
-            lines.append(Self.line(day.at, top, day.at, y + 4, "from"))
+            lines.append(SVG.line(day.at, top, day.at, y + 4, "from"))
             let isLate = day.at > Self.right - 200
             lines.append(
-                Self.text(
+                SVG.text(
                     "\(day.text): \(ValidityText.counted(day.count, "pin")) died", x: day.at + (isLate ? -4 : 4),
                     y: y + 8, isLate ? "from-day end" : "from-day"))
             y += 15
@@ -179,8 +174,8 @@ struct HistoryLanes {
         let last = (span.upperBound.timeIntervalSince1970 / 86_400).rounded(.down)
         guard first <= last, last - first < 5_000_000 else {
             return [
-                Self.text(RFC3339.string(from: span.lowerBound), x: Self.left, y: 14, "month-name"),
-                Self.text(RFC3339.string(from: span.upperBound), x: Self.right, y: 14, "month-name end"),
+                SVG.text(RFC3339.string(from: span.lowerBound), x: Self.left, y: 14, "month-name"),
+                SVG.text(RFC3339.string(from: span.upperBound), x: Self.right, y: 14, "month-name end"),
             ]
         }
         let step = max(1, ((last - first + 1) / 8).rounded(.up))
@@ -189,13 +184,13 @@ struct HistoryLanes {
         for day in stride(from: first, through: last, by: step) {
             let instant = Date(timeIntervalSince1970: day * 86_400)
             let place = x(instant)
-            lines.append(Self.line(place, 18, place, bottom - 6, "month"))
+            lines.append(SVG.line(place, 18, place, bottom - 6, "month"))
             // A day at the right end has its label on the left, unless the label before it is there.
             let isLate = place > Self.right - 60
             guard !isLate || place - 80 > end else { continue }
             end = place + 80
             lines.append(
-                Self.text(
+                SVG.text(
                     ValidityText.day(instant), x: isLate ? place - 3 : place + 3, y: 14,
                     isLate ? "month-name end" : "month-name"))
         }
@@ -206,21 +201,5 @@ struct HistoryLanes {
         let whole = max(span.upperBound.timeIntervalSince(span.lowerBound), 1)
         let part = instant.timeIntervalSince(span.lowerBound)
         return Self.left + (Self.right - Self.left) * min(max(part / whole, 0), 1)
-    }
-
-    // MARK: Elements
-
-    private static func text(_ text: String, x: Double, y: Double, _ kind: String) -> String {
-        "<text x=\"\(number(x))\" y=\"\(number(y))\" class=\"\(kind)\">\(HTMLText.escape(text))</text>"
-    }
-
-    private static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ kind: String) -> String {
-        "<line x1=\"\(number(x1))\" y1=\"\(number(y1))\" x2=\"\(number(x2))\" y2=\"\(number(y2))\" class=\"\(kind)\"/>"
-    }
-
-    /// Returns a number with one decimal.
-    private static func number(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
     }
 }

@@ -33,8 +33,8 @@ struct PolicyInspection {
         report += Self.report(on: policy, now: invocation.now)
         invocation.print(report)
         guard !lint.findings.isEmpty else { return }
-        invocation.console.printMessage(
-            "\n\(ValidityText.counted(lint.findings.count, "problem")): see 'pintle lint \(input.file.name)'")
+        let problems = ValidityText.counted(lint.findings.count, "problem")
+        invocation.console.printMessage(Report("", "\(problems): see 'pintle lint \(input.file.name)'"))
     }
 
     /// Returns the content of a policy from a file, an update or a report.

@@ -99,15 +99,15 @@ struct PlanCommand {
         }
         try Self.check(plan, from: now, file: file.name)
         let report = PlanReport(try PlanSimulation(plan, now: now))
+        let page = report.page(ofFile: file.name)
         if let path = arguments[.page] {
-            try invocation.write(PlanPage(report, file: file.name, writtenAt: invocation.now).html.utf8, to: path)
+            try ReportHTML(page, date: invocation.now).write(to: path)
+            invocation.console.printMessage("wrote \(SafeText.escape(path))")
         }
         if invocation.writesJSON {
             invocation.console.print(report.document)
         } else {
-            let console = invocation.console
-            let table = PlanTable(report, width: console.tableWidth, ellipsis: console.ellipsis)
-            invocation.print(PlanText(plan: report, file: file.name, table: table.lines).report)
+            invocation.print(page.report)
         }
         return report.isLockedOut ? .rejected : .fine
     }

@@ -31,16 +31,10 @@ struct PlanDiagram {
     var svg: String {
         var drawing = self
         drawing.draw()
-        let height = Self.number(drawing.y)
-        let title = HTMLText.escape("\(view.name): its certificates, and the users who can connect")
-        return """
-            <svg viewBox="0 0 \(Self.number(Self.width)) \(height)" role="img" aria-label="\(title)">
-            <defs><pattern id="stripes\(server)" width="6" height="6" patternUnits="userSpaceOnUse" \
-            patternTransform="rotate(45)"><rect width="6" height="6" class="out"/>\
-            <line x1="0" y1="0" x2="0" y2="6" class="stripe"/></pattern></defs>
-            \(drawing.lines.joined(separator: "\n"))
-            </svg>
-            """
+        return SVG.drawing(
+            width: Self.width, height: drawing.y,
+            label: "\(view.name): its certificates, and the users who can connect", stripes: "stripes\(server)",
+            drawing.lines)
     }
 
     private mutating func draw() {
@@ -102,13 +96,13 @@ struct PlanDiagram {
             ?? "\(name): from \(PlanTime.text(change.from)), valid until \(PlanTime.text(certificate.notAfter)); keys "
             + keys.joined(separator: ", ")
         lines.append(
-            "<g><title>\(HTMLText.escape(title))</title>"
-                + "<rect x=\"\(Self.number(start))\" y=\"\(Self.number(y + 3))\" "
-                + "width=\"\(Self.number(stop - start))\" height=\"22\" rx=\"3\" class=\"served\"/>"
-                // The box shows as much of the name as fits; the title has the whole name.
-                + Self.text(
-                    TextLayout.shortened(name, to: max(2, Int((stop - start) / 8)), ellipsis: "…"),
-                    x: start + 6, y: y + 18, "name") + "</g>")
+            SVG.titled(
+                title,
+                SVG.rectangle(x: start, y: y + 3, width: stop - start, height: 22, "rx=\"3\" class=\"served\"")
+                    // The box shows as much of the name as fits; the title has the whole name.
+                    + SVG.text(
+                        TextLayout.shortened(name, to: max(2, Int((stop - start) / 8)), ellipsis: "…"),
+                        x: start + 6, y: y + 18, "name")))
         if let renewal = certificate.renewal { drawMarks(of: renewal, from: change.from, until: end) }
     }
 
@@ -125,7 +119,7 @@ struct PlanDiagram {
             let place = x(start.addingDays(day))
             guard start.addingDays(day) < end else { break }
             guard start.addingDays(day) > simulation.now else { continue }
-            lines.append(Self.line(place, y + 21, place, y + 25, "mark"))
+            lines.append(SVG.line(place, y + 21, place, y + 25, "mark"))
         }
     }
 
@@ -138,21 +132,20 @@ struct PlanDiagram {
         if out.contains(where: { $0.share > .none }) {
             lines.append("<path d=\"\(area(out, base))\" fill=\"url(#stripes\(server))\" class=\"outline\"/>")
         }
-        lines.append(Self.line(Self.left, base, Self.right, base, "base"))
+        lines.append(SVG.line(Self.left, base, Self.right, base, "base"))
         let shown = users.isEmpty ? out : users
         if let peak = shown.max(by: { $0.share < $1.share }) {
             let start = min(x(peak.at), Self.right - 76)
             let height = Self.height(peak.share)
             let place = height > Self.rowHeight / 2 ? base - 5 : base - height - 4
-            lines.append(Self.text(peak.share.description, x: start + 4, y: place, "value"))
+            lines.append(SVG.text(peak.share.description, x: start + 4, y: place, "value"))
         }
         y += Self.rowHeight + 8
     }
 
     private mutating func label(_ text: String, at y: Double) {
         let short = TextLayout.shortened(text, to: 19, ellipsis: "…")
-        lines.append(
-            "<g><title>\(HTMLText.escape(text))</title>\(Self.text(short, x: 4, y: y, "label"))</g>")
+        lines.append(SVG.titled(text, SVG.text(short, x: 4, y: y, "label")))
     }
 
     // MARK: Time
@@ -163,8 +156,8 @@ struct PlanDiagram {
         return stride(from: 0, to: months.count, by: step).flatMap { index -> [String] in
             let place = x(months[index])
             return [
-                Self.line(place, top - 4, place, bottom, "month"),
-                Self.text(
+                SVG.line(place, top - 4, place, bottom, "month"),
+                SVG.text(
                     String(PlanTime.text(months[index]).prefix(7)), x: place > Self.right - 30 ? Self.right : place + 3,
                     y: top - 8, place > Self.right - 30 ? "month-name end" : "month-name"),
             ]
@@ -178,10 +171,10 @@ struct PlanDiagram {
             let place = x(lockOut.from)
             // Several authorities may lock the same users out on one day.
             guard labels.insert("\(PlanTime.text(lockOut.from)) \(lockOut.share)").inserted else { continue }
-            lines.append(Self.line(place, top, place, bottom + 4, "from"))
+            lines.append(SVG.line(place, top, place, bottom + 4, "from"))
             let isLate = place > Self.right - 150
             lines.append(
-                Self.text(
+                SVG.text(
                     "\(PlanTime.text(lockOut.from)): \(lockOut.share)", x: place, y: bottom + 16,
                     isLate ? "from-day end" : "from-day"))
         }
@@ -228,11 +221,11 @@ struct PlanDiagram {
             let isLast = index == points.count - 1 || points[index + 1].share == .none
             guard point.share > .none else { continue }
             let height = Self.height(point.share)
-            if isFirst { path += "M\(Self.number(x(points[max(0, index - 1)].at))) \(Self.number(base))" }
-            path += "L\(Self.number(x(point.at))) \(Self.number(base - height))"
+            if isFirst { path += "M\(SVG.number(x(points[max(0, index - 1)].at))) \(SVG.number(base))" }
+            path += "L\(SVG.number(x(point.at))) \(SVG.number(base - height))"
             if isLast {
                 let end = points[min(points.count - 1, index + 1)].at
-                path += "L\(Self.number(x(end))) \(Self.number(base))Z"
+                path += "L\(SVG.number(x(end))) \(SVG.number(base))Z"
             }
         }
         return path
@@ -240,21 +233,5 @@ struct PlanDiagram {
 
     private static func height(_ share: UserShare) -> Double {
         share == .none ? 0 : leastHeight + (rowHeight - 4 - leastHeight) * Double(share.units) / 100_000
-    }
-
-    // MARK: Elements
-
-    private static func text(_ text: String, x: Double, y: Double, _ kind: String) -> String {
-        "<text x=\"\(number(x))\" y=\"\(number(y))\" class=\"\(kind)\">\(HTMLText.escape(text))</text>"
-    }
-
-    private static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ kind: String) -> String {
-        "<line x1=\"\(number(x1))\" y1=\"\(number(y1))\" x2=\"\(number(x2))\" y2=\"\(number(y2))\" class=\"\(kind)\"/>"
-    }
-
-    /// Returns a number with one decimal.
-    private static func number(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
     }
 }

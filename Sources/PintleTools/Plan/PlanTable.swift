@@ -28,20 +28,20 @@ struct PlanTable {
         cell = min(max(10, (longest ?? 0) + 2), max(10, (width - label) / Self.fewestColumns))
     }
 
-    var lines: [String] {
+    var lines: [Line] {
         let columns = self.columns
         let isMonthly = columns.allSatisfy { RFC3339.string(from: $0).dropFirst(8).hasPrefix("01T00:00:00") }
         let heads = columns.map {
             String(RFC3339.string(from: $0).prefix(isMonthly ? 7 : 10).suffix(isMonthly ? 7 : 8))
         }
-        var lines = [row("", heads)]
+        var lines = row("", heads)
         for view in views {
             let server = view.server
-            lines.append(row(view.name, columns.indices.map { served(view, $0, columns) }))
+            lines += row(view.name, columns.indices.map { served(view, $0, columns) })
             for app in report.plan.apps.indices {
                 let cells = columns.indices.map { share(app, server, $0, columns) }
                 if cells.contains(where: { !$0.isEmpty }) {
-                    lines.append(row("  version \(report.plan.apps[app].version)", cells))
+                    lines += row("  version \(report.plan.apps[app].version)", cells)
                 }
             }
         }
@@ -49,7 +49,7 @@ struct PlanTable {
             lines.append("")
             lines += TextLayout.wrapped(
                 "x: some of these users cannot connect on a day before the next column", width: width - label
-            ).map { TextLayout.padded("", to: label) + $0 }
+            ).map { "\(TextLayout.padded("", to: label))\($0)" }
         }
         return lines
     }
@@ -101,13 +101,12 @@ struct PlanTable {
         return share.short + (isLockedOut ? " x" : "")
     }
 
-    private func row(_ name: String, _ cells: [String]) -> String {
-        let name = SafeText.escape(name)
-        let head =
-            TextLayout.columns(of: name) < label
-            ? TextLayout.padded(name, to: label) : name + "\n" + TextLayout.padded("", to: label)
-        let line = head + cells.map { TextLayout.padded($0, to: cell) }.joined()
-        return TextLayout.withoutTrailingBlanks(line)
+    /// Returns a row. A name that is longer than its column has a line of its own.
+    private func row(_ name: String, _ cells: [String]) -> [Line] {
+        let name: Line = "\(name)"
+        let blank: Line = ""
+        let cells: Line = "\(TextLayout.withoutTrailingBlanks(cells.map { TextLayout.padded($0, to: cell) }.joined()))"
+        return name.columns < label ? [name.padded(to: label) + cells] : [name, blank.padded(to: label) + cells]
     }
 }
 

@@ -38,7 +38,7 @@ final class ClientRehearsal {
         }
         let runner = ClientRunner(
             client, hosts: hosts, proxied: request.proxied, keepsTranscripts: request.evidence != nil)
-        let text = RehearsalText(console: console, showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
+        var rows = RehearsalRows(showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
 
         let runs: [ClientRun]
         do throws(ClientRunner.Failure) {
@@ -50,15 +50,13 @@ final class ClientRehearsal {
         var outcomes: [Outcome] = []
         for index in hosts.indices { outcomes.append(try outcome(index, runs[index], controls[index])) }
         guard outcomes.contains(where: { $0.verdict == .accepted }) else { throw missedProxy(runs[0]) }
-        for outcome in outcomes where !invocation.writesJSON {
-            for line in text.control(outcome) { console.print(line) }
-        }
+        for outcome in outcomes where !invocation.writesJSON { invocation.print(rows.control(outcome)) }
         if let control = controls.compactMap(\.self).first, !control.endsWell { warn(runs[0]) }
 
         let jobs = Jobs(hosts, controls, client)
         let limit = ClientTimeLimit(
             fixed: request.timeout, afterStart: runs[0].startSeconds, parallel: request.parallel)
-        let attacked = try attack(jobs, runner, controls, limit, text)
+        let attacked = try attack(jobs, runner, controls, limit, &rows)
         let timing = RehearsalTiming(
             parallel: min(request.parallel, jobs.beginning.count), limit: limit,
             withoutHold: jobs.all.contains { $0.scenario.group == .hold } ? start.duration(to: attacked.lastEnd) : nil)
@@ -70,7 +68,7 @@ final class ClientRehearsal {
                 ? RehearsalReport.ProxyFacts(refusals: runs[0].refusals + attacked.refusals, roots: roots)
                 : nil,
             evidence: request.evidence, anchorsPEM: first.catalogue.certificates.anchorsPEM)
-        return try report.conclude(text, invocation)
+        return try report.conclude(after: rows.rest, invocation)
     }
 
     private struct Attacked {
@@ -111,7 +109,8 @@ final class ClientRehearsal {
 
     /// Runs the attacks, and prints each outcome as soon as those before it are there.
     private func attack(
-        _ jobs: Jobs, _ runner: ClientRunner, _ controls: [Control?], _ limit: ClientTimeLimit, _ text: RehearsalText
+        _ jobs: Jobs, _ runner: ClientRunner, _ controls: [Control?], _ limit: ClientTimeLimit,
+        _ rows: inout RehearsalRows
     ) throws(ToolError) -> Attacked {
         let running = OrderedJobs(jobs.beginning, atOnce: request.parallel) {
             [all = jobs.all] number, isCancelled -> Result<Timed<ClientRun>, ClientRunner.Failure> in
@@ -124,16 +123,16 @@ final class ClientRehearsal {
             }
         }
         defer { running.close() }
+        let progress = ProgressLine(console, environment: invocation.environment)
         var attacked = Attacked(lastEnd: start)
         for (number, (index, scenario)) in jobs.all.enumerated() {
             var outcome = Outcome(scenario, .notRun, remark: jobs.notRun[number])
             outcome.host = place(index)
             if jobs.notRun[number] == nil {
                 let job = running.result(of: number) {
-                    text.progress(
-                        scenario, running.finishedCount, of: jobs.beginning.count, after: start.duration(to: .now))
+                    progress.draw { _ in "\(running.finishedCount + 1)/\(jobs.beginning.count)  \(scenario.id)" }
                 }
-                text.eraseProgress()
+                progress.erase()
                 do throws(ClientRunner.Failure) {
                     let timed = try job.get()
                     attacked.refusals += timed.value.refusals
@@ -144,7 +143,7 @@ final class ClientRehearsal {
                 }
             }
             attacked.outcomes.append(outcome)
-            if !invocation.writesJSON { for line in text.row(outcome) { console.print(line) } }
+            if !invocation.writesJSON { invocation.print(rows.row(outcome)) }
         }
         return attacked
     }
@@ -184,7 +183,7 @@ final class ClientRehearsal {
 
     /// Prints the last lines that the client wrote.
     private func printWords(of run: ClientRun, most: Int) {
-        for line in RehearsalText.words(run.words, most: most) { console.printMessage("  " + line) }
+        for line in ClientWords(run.words).last(most) { console.printMessage("  " + line) }
     }
 
     private func warn(_ run: ClientRun) {

@@ -53,15 +53,14 @@ final class DeviceRehearsal {
         for server in servers { server.close() }
         printEvents()
         let control = log.outcome(of: host.catalogue.control)
-        let text = RehearsalText(console: console, showsAll: true)
         let outcomes = host.scenarios.map { log.outcome(of: $0) }
-        printRows(outcomes, text)
+        print(outcomes, RehearsalRows(showsAll: true))
         guard control.verdict == .accepted else {
             throw .unusable(
                 "control-failed", "proves nothing: no request came to the right server, \"control\"",
                 hint: "a client that refuses it refuses everything: does it trust the authorities of this run?")
         }
-        return try report([control], outcomes).conclude(text, invocation)
+        return try report([control], outcomes).conclude(after: nil, invocation)
     }
 
     private func printServers(_ host: String, _ page: LoopbackTCPServer, _ address: String?) {
@@ -71,20 +70,22 @@ final class DeviceRehearsal {
                     + "whatever this process signs: install them on devices for tests, and remove them afterwards")
         }
         let authority = host.contains(":") ? "[\(host)]:\(page.port)" : "\(host):\(page.port)"
-        say("serving until Ctrl-C; keys and certificates are made for this run and gone with it")
-        say()
-        say("  page       http://\(authority)/   links, and the files to install")
-        say("  trust      http://\(authority)/authorities.pem   both roots")
-        say("  pin        \(material.pin)")
-        say("  backup     \(material.backup)")
-        if let other = material.other { say("  other pin  \(other.pin) of \(other.host)") }
-        say("  policy     http://\(authority)/policy.json   anchors and pins for Pintle")
-        say()
+        var report = Report("serving until Ctrl-C; keys and certificates are made for this run and gone with it", "")
+        report.layout.labelColumns = 11
+        report.fact("page", "http://\(authority)/   links, and the files to install")
+        report.fact("trust", "http://\(authority)/authorities.pem   both roots")
+        report.fact("pin", "\(material.pin)")
+        report.fact("backup", "\(material.backup)")
+        if let other = material.other { report.fact("other pin", "\(other.pin) of \(other.host)") }
+        report.fact("policy", "http://\(authority)/policy.json   anchors and pins for Pintle")
+        report.gap()
+        report.layout.labelColumns = 30
         for server in servers {
             let mustBe = TextLayout.padded(server.scenario.expectation.rawValue, to: 10)
-            say("  " + TextLayout.padded(server.scenario.id, to: 30) + mustBe + server.url)
+            report.fact("\(server.scenario.id)", "\(mustBe)\(server.url)")
         }
-        say()
+        report.gap()
+        say(report)
     }
 
     // MARK: One attack after another, through a proxy
@@ -129,33 +130,32 @@ final class DeviceRehearsal {
         printEvents()
         let ends = sequences.map(\.outcomes)
         let (controls, outcomes) = (ends.map(\.control), ends.flatMap(\.scenarios))
-        let text = RehearsalText(console: console, showsAll: true, namesHosts: sequences.count > 1)
-        printRows(outcomes, text)
+        print(outcomes, RehearsalRows(showsAll: true, namesHosts: sequences.count > 1))
         guard controls.contains(where: { $0.verdict == .accepted }) else { throw unaccepted(controls, proxy) }
         return try report(controls, outcomes, proxy: .init(refusals: proxy.refusals, roots: roots))
-            .conclude(text, invocation)
+            .conclude(after: nil, invocation)
     }
 
     private func printProxy(
         _ address: Proxy.Address, _ proxy: Proxy, _ page: LoopbackTCPServer, _ hosts: [AttackedHost]
     ) {
         let files = address.url(port: page.port)
-        say(
-            "serving until Ctrl-C; keys and certificates are made for this run, end in 24 hours, and hold only for the hosts below"
-        )
-        say()
-        say("  proxy      \(address.url(port: proxy.port).dropFirst("http://".count))   HTTP and SOCKS5")
-        say("  trust      \(files)/authorities.pem   both roots; authority.crt and interceptor.crt for a device")
-        say("  pin        \(material.pin)")
-        say("  backup     \(material.backup)")
-        say("  policy     \(files)/policy.json   anchors and pins for Pintle")
-        say()
+        var report = Report(
+            "serving until Ctrl-C; keys and certificates are made for this run, end in 24 hours, and hold only for the hosts below",
+            "")
+        report.layout.labelColumns = 11
+        report.fact("proxy", "\(address.url(port: proxy.port).dropFirst("http://".count))   HTTP and SOCKS5")
+        report.fact("trust", "\(files)/authorities.pem   both roots; authority.crt and interceptor.crt for a device")
+        report.fact("pin", "\(material.pin)")
+        report.fact("backup", "\(material.backup)")
+        report.fact("policy", "\(files)/policy.json   anchors and pins for Pintle")
+        report.gap()
         for host in hosts {
-            say(
-                "  \(host.authority): the right server first, then \(ValidityText.counted(host.scenarios.count, "attack"))"
-            )
+            let count = ValidityText.counted(host.scenarios.count, "attack")
+            report.line("  \(host.authority): the right server first, then \(count)")
         }
-        say()
+        report.gap()
+        say(report)
     }
 
     private func unaccepted(_ controls: [Outcome], _ proxy: Proxy) -> ToolError {
@@ -190,26 +190,25 @@ final class DeviceRehearsal {
         for (_, log) in logs { log.end() }
     }
 
-    /// Prints a line as data, or with `--json` as a message, because standard output then has only the document.
-    private func say(_ line: String = "") {
-        if invocation.writesJSON { console.printMessage(line) } else { console.print(line) }
+    /// Prints a report as data, or with `--json` as a message, because standard output then has only the document.
+    private func say(_ report: Report) {
+        if invocation.writesJSON { console.printMessage(report) } else { console.print(report) }
     }
 
     private func printEvents() {
         for (host, log) in logs {
             let (events, lost) = log.removeEvents()
             let place = host.map { "  " + $0 } ?? ""
-            for event in events { say(place + event.line) }
-            if lost > 0 { say(place + "  and \(ValidityText.counted(lost, "connection")) more") }
+            for event in events { say(Report("\(place)\(event.line)")) }
+            if lost > 0 { say(Report("\(place)  and \(ValidityText.counted(lost, "connection")) more")) }
         }
     }
 
-    private func printRows(_ outcomes: [Outcome], _ text: RehearsalText) {
+    private func print(_ outcomes: [Outcome], _ rows: RehearsalRows) {
         guard !invocation.writesJSON else { return }
-        console.print()
-        for outcome in outcomes where outcome.verdict != .notRun {
-            for line in text.row(outcome) { console.print(line) }
-        }
+        var rows = rows
+        invocation.print(Report(""))
+        for outcome in outcomes where outcome.verdict != .notRun { invocation.print(rows.row(outcome)) }
     }
 
     private func report(
@@ -234,7 +233,7 @@ extension ConnectionLog.Event {
                 + (connection.role == .attack ? "" : ", on the way there")
         }
         if let alert { return head + "refused: alert \(alert)" }
-        return head + "no handshake: " + SafeText.escape(record.handshakeFailure ?? "the client hung up")
+        return head + "no handshake: " + (record.handshakeFailure ?? "the client hung up")
     }
 }
 
@@ -256,36 +255,46 @@ struct DevicePage: Sendable {
         guard request.method == "GET" || request.method == "HEAD" else {
             return HTTPResponse(status: 405, reason: "Method Not Allowed")
         }
-        if path == "/" { return TrustMaterial.file("text/html; charset=utf-8", Array(page.utf8)) }
+        if path == "/", let page { return TrustMaterial.file("text/html; charset=utf-8", Array(page.utf8)) }
         return material.file(request) ?? HTTPResponse(status: 404, reason: "Not Found")
     }
 
-    private static let table = ReportTable(id: "servers", columns: ["Server", "Must be", "Was"], widthLimit: 30)
-
-    private var page: String {
-        let rows = servers.map { scenario, url in
-            let outcome = log.outcome(of: scenario)
-            let link = "<a href=\"\(HTMLText.escape(url))\" rel=\"noreferrer\">\(HTMLText.escape(scenario.id))</a>"
-            let cells = [
-                ReportTable.cell("\(link)<br><small>\(HTMLText.escape(scenario.summary))</small>"),
-                ReportTable.cell(scenario.expectation.rawValue),
-                ReportTable.cell(outcome.verdict == .notRun ? "" : outcome.verdict.word, outcome.mark.rawValue),
-            ]
-            return "<tr>\(cells.joined())</tr>\n"
-        }
+    private var page: String? {
+        var html = ""
         let page = ReportPage(
             kind: "Rehearsal of attacks", result: "\(ValidityText.counted(servers.count, "server")) for your app",
-            verdict: .none,
-            facts: ["Send the app, not this browser, to each address. Reload to see the results."],
-            style: Self.table.style)
-        return page.head + """
-            <p>Trust both authorities only on a device for tests, and remove them afterwards:
-            <a href="/authority.crt">the app's authority</a>,
-            <a href="/interceptor.crt">the interceptor's</a>,
-            or <a href="/authorities.pem">both in PEM</a>.
-            For Pintle: <a href="/policy.json">the policy</a>.</p>
-            <p>Pins: <code>\(material.pin)</code>, <code>\(material.backup)</code></p>
+            verdict: nil, facts: ["Send the app, not this browser, to each address. Reload to see the results."],
+            report: report)
+        do throws(ToolError) {
+            try ReportHTML(page, date: now).write { html += $0 }
+        } catch {
+            return nil
+        }
+        return html
+    }
 
-            """ + Self.table.head + rows.joined() + Self.table.foot + page.foot(now)
+    private var report: Report {
+        var report = Report()
+        report.fact(
+            "files",
+            """
+            Trust both authorities only on a device for tests, and remove them afterwards: \
+            \("the app's authority", .link("/authority.crt")), \("the interceptor's", .link("/interceptor.crt")), \
+            or \("both in PEM", .link("/authorities.pem")). For Pintle: \("the policy", .link("/policy.json")).
+            """)
+        report.fact("pins", "\(material.pin, .code), \(material.backup, .code)")
+        let rows = servers.map { scenario, url -> [Report.Table.Cell] in
+            let outcome = log.outcome(of: scenario)
+            return [
+                .init(lines: ["\(scenario.id, .link(url))", "\(scenario.summary, .dim)"]),
+                .init(lines: ["\(scenario.expectation.rawValue)"]),
+                outcome.verdict == .notRun ? .init() : .init(lines: ["\(outcome.verdict.word)"], mark: outcome.mark),
+            ]
+        }
+        report.table(
+            Report.Table(
+                id: "servers", columns: ["Server", "Must be", "Was"].map { .init(title: $0) }, narrow: 30,
+                rows: .all(rows)))
+        return report
     }
 }

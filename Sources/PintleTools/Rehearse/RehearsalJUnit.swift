@@ -33,7 +33,7 @@ struct RehearsalJUnit {
         let head = "<testcase classname=\"pintle.rehearse\(place)\" name=\"\(outcome.scenario.id)\" time=\"\(time)\""
         let verdict = "must be \(outcome.scenario.expectation.rawValue), was \(outcome.verdict.word)"
         let message = Self.text([verdict, outcome.why].compactMap(\.self).joined(separator: ": "))
-        let words = RehearsalText.words(outcome.clientWords, most: 20).joined(separator: "\n")
+        let words = ClientWords(outcome.clientWords).last(20).joined(separator: "\n")
         let body = XMLText.escape(
             [
                 outcome.scenario.summary, "reference: \(outcome.scenario.reference)",

@@ -65,93 +65,116 @@ struct RehearsalReport {
         "\(ValidityText.counted(tally.run, "attack")) in \(ValidityText.seconds(duration)): \(tally.sentence)"
     }
 
-    /// Prints the end of the text, or the JSON document, before it writes the requested files. So a file that cannot be
-    /// written does not cost any output.
-    func conclude(_ text: RehearsalText, _ invocation: Invocation) throws(ToolError) -> ExitCode {
+    /// Writes the requested files, and prints the end of the text or the JSON document. A file that cannot be written does not
+    /// cost any output.
+    ///
+    /// - Parameter rest: the line about the results that were not printed.
+    func conclude(after rest: Line?, _ invocation: Invocation) throws(ToolError) -> ExitCode {
         guard tally.run > 0 else {
             throw .unusable(
                 "nothing-run", "proves nothing: no attack was run",
                 hint: outcomes.compactMap(\.remark).first ?? "--only control leaves every attack out")
         }
-        let console = invocation.console
-        guard !invocation.writesJSON else {
-            console.print(document)
-            do {
-                _ = try writeFiles(invocation.arguments)
-            } catch {
-                // Standard output already has its one document.
-                console.printMessage("pintle: error: " + SafeText.escape("\(error.file ?? ""): \(error.message)"))
-                return .unusable
-            }
+        let (files, failure) = writeFiles(invocation.arguments)
+        guard invocation.writesJSON else {
+            invocation.print(page(after: rest, files: files).report)
+            if let failure { throw failure }
             return exitCode
         }
-        if let line = text.hiddenLine() { console.print(line) }
-        for (reason, ids) in notRun {
-            for (index, line) in TextLayout.wrapped(
-                "\(ids.joined(separator: ", ")): \(reason)", width: console.width - 11
-            )
-            .enumerated() {
-                console.print((index == 0 ? "  not run: " : "           ") + line)
+        invocation.console.print(document)
+        guard let failure else { return exitCode }
+        // Standard output already has its one document.
+        invocation.console.printMessage(
+            "pintle: error: " + SafeText.escape("\(failure.file ?? ""): \(failure.message)"))
+        return .unusable
+    }
+
+    /// - Returns: the files that were written, and the error that ended this.
+    private func writeFiles(_ arguments: ParsedArguments) -> (files: [String], failure: ToolError?) {
+        var files: [String] = []
+        do throws(ToolError) {
+            // First, because its folder must be empty and another file may be meant for it.
+            if let evidence {
+                try RehearsalEvidenceFiles(report: self, showsContent: evidence.showsContent)
+                    .write(to: EvidenceFolder(evidence.path))
+                files.append("evidence: \(evidence.path)")
             }
-        }
-        for refusal in proxy?.refusals ?? [] {
-            console.print("  not a named host: \(SafeText.escape(refusal.authority)), \(Self.answer(refusal))")
-        }
-        console.print()
-        console.print(sentence)
-        for line in TextLayout.wrapped(timing?.sentence ?? "", width: console.width) where timing != nil {
-            console.print(console.palette.dim(line))
-        }
-        let writesFiles = [
-            OptionSpecification.rehearsalPage, .rehearsalJUnit, .rehearsalSARIF, .evidence,
-        ].contains {
-            invocation.arguments.has($0)
-        }
-        if !writesFiles, advice.isEmpty, exitCode == .fine {
-            console.print("next: nothing; run it again when the client or its pins change")
-        }
-        let advice = advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
-        for (index, advice) in advice.enumerated() {
-            for (number, line) in TextLayout.wrapped(advice, width: console.width - 6).enumerated() {
-                console.print((index + number == 0 ? "next: " : "      ") + line)
+            if let path = arguments[.rehearsalPage] {
+                try ReportHTML(page(), date: now).write(to: path)
+                files.append("report: \(path)")
             }
+            if let path = arguments[.rehearsalJUnit] {
+                try OutputFile.replace(path, Array(RehearsalJUnit(self).xml.utf8))
+                files.append("junit: \(path)")
+            }
+            if let path = arguments[.rehearsalSARIF] {
+                let sarif = RehearsalSARIF(self, client: ClientPlace(arguments.positionals))
+                try OutputFile.replace(path, sarif.document.bytes + [UInt8(ascii: "\n")])
+                files.append("sarif: \(path)")
+            }
+        } catch {
+            return (files, error)
         }
-        let files = try writeFiles(invocation.arguments)
+        return (files, nil)
+    }
+
+    // MARK: Text and page
+
+    /// The end of the text, and the page.
+    private func page(after rest: Line? = nil, files: [String] = []) -> ReportPage {
+        let facts: [Line?] = [
+            client.map { "Client: \($0, .code)" }, controls.first?.httpVersion.map { "The client chose \($0)." },
+            "\(sentence)", timing.map { "\($0.sentence)" }, proxy.map { "\($0.removal)" },
+        ]
+        return ReportPage(
+            kind: "Rehearsal of attacks", result: "\(tally.result)", verdict: exitCode == .fine ? .good : .bad,
+            facts: facts.compactMap(\.self), isWide: true, report: report(after: rest, files: files))
+    }
+
+    private func report(after rest: Line?, files: [String]) -> Report {
+        var report = Report()
+        if let rest { report.line(rest) }
+        report.table(table)
+        report.layout.labelColumns = 9
+        report.list(
+            "Not run", notRun.map { reason, ids in ("\(ids.joined(separator: ", "), .code): \(reason)", nil) },
+            label: "not run:", others: "not run:")
+        report.layout.labelColumns = 18
+        report.list(
+            "Not a named host",
+            (proxy?.refusals ?? []).map { ("\($0.authority, .code), \(Self.answer($0))", nil) },
+            label: "not a named host:", others: "not a named host:")
+        report.gap()
+        report.line("\(sentence)")
+        if let timing { report.prose("\(timing.sentence, .dim)", indent: 0) }
+        report.layout = Report.FactLayout(indent: 0, labelColumns: 6)
+        let steps = advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
+        report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
+        let next: Line = steps.isEmpty ? "next: " : "      "
         if !files.isEmpty {
-            console.print((advice.isEmpty ? "next: " : "      ") + SafeText.escape(files.joined(separator: "   ")))
+            report.line(next + Line(files.joined(separator: "   ")))
+        } else if steps.isEmpty, exitCode == .fine {
+            report.line("next: nothing; run it again when the client or its pins change")
         }
-        if let proxy { for line in TextLayout.wrapped(proxy.removal, width: console.width) { console.print(line) } }
-        return exitCode
+        if let proxy { report.prose("\(proxy.removal)", indent: 0) }
+        return report
+    }
+
+    /// The table of a page. Text has its rows while the rehearsal runs.
+    private var table: Report.Table {
+        Report.Table(
+            title: "Attacks", id: "attacks",
+            columns: [
+                .init(title: "Attack", isWhole: true), .init(title: "Must be"), .init(title: "Was", isWhole: true),
+                .number("Request bytes"), .number("ms"), .number("Exit code"), .init(title: "The server"),
+                .init(title: "Remarks", minimum: 8),
+            ], narrow: 64,
+            rows: .ofPage { write throws(ToolError) in for outcome in all { try write(outcome.cells) } })
     }
 
     /// Returns a text such as `2 connections, answered 403`.
     private static func answer(_ refusal: Proxy.Refusal) -> String {
         "\(ValidityText.counted(refusal.count, "connection")), answered 403"
-    }
-
-    /// - Returns: the files that were written.
-    private func writeFiles(_ arguments: ParsedArguments) throws(ToolError) -> [String] {
-        var files: [String] = []
-        // First, because its folder must be empty and another file may be meant for it.
-        if let evidence {
-            try RehearsalEvidenceFiles(report: self, showsContent: evidence.showsContent)
-                .write(to: EvidenceFolder(evidence.path))
-            files.append("evidence: \(evidence.path)")
-        }
-        if let path = arguments[.rehearsalPage] {
-            try OutputFile.replace(path, Array(RehearsalPage(self).html.utf8))
-            files.append("report: \(path)")
-        }
-        if let path = arguments[.rehearsalJUnit] {
-            try OutputFile.replace(path, Array(RehearsalJUnit(self).xml.utf8))
-            files.append("junit: \(path)")
-        }
-        if let path = arguments[.rehearsalSARIF] {
-            let sarif = RehearsalSARIF(self, client: ClientPlace(arguments.positionals))
-            try OutputFile.replace(path, sarif.document.bytes + [UInt8(ascii: "\n")])
-            files.append("sarif: \(path)")
-        }
-        return files
     }
 
     /// The attacks that were not run, by reason.
@@ -198,6 +221,24 @@ struct RehearsalReport {
 }
 
 extension Outcome {
+    /// The row of a page.
+    fileprivate var cells: [Report.Table.Cell] {
+        let words = ClientWords(clientWords).last(3)
+        let remarks = [
+            why, observation.alert.map { "alert \($0)" }, host.flatMap { _ in connection.map { "connection \($0)" } },
+            isAsItMustBe || words.isEmpty ? nil : "the client: " + words.joined(separator: " / "),
+        ]
+        let sources = [scenario.reference] + scenario.standards.entries.map(\.id)
+        return [
+            .init(lines: ["\(scenario.id, .code)"] + (host.map { ["\($0, .dim)"] } ?? [])),
+            .init(lines: ["\(scenario.expectation.rawValue)"]), .init(lines: ["\(verdict.word)"], mark: mark),
+            .init(lines: verdict == .notRun ? [] : ["\(observation.exposedByteCount)"]),
+            .init(lines: milliseconds.map { ["\($0)"] } ?? []), .init(lines: clientExit.map { ["\($0)"] } ?? []),
+            .init(lines: ["\(scenario.summary)", "\(sources.joined(separator: ", "), .dim)"]),
+            .init(lines: remarks.compactMap(\.self).map { Line($0) }),
+        ]
+    }
+
     fileprivate func write(to json: inout JSONWriter) {
         json.object { json in
             json.member("id", scenario.id)

@@ -8,9 +8,9 @@ final class Console {
     /// The columns that prose fills at most: the terminal's, up to 100. 80 without a terminal.
     let width: Int
     /// The columns that a table fills at most: the terminal's, up to 160. 80 without a terminal.
-    let tableWidth: Int
+    private let tableWidth: Int
     /// `…`, or three dots where the locale is not UTF-8.
-    let ellipsis: String
+    private let ellipsis: String
     /// A Boolean value that indicates whether errors are also written to standard output, as a document.
     private let writesJSON: Bool
     private let output: ByteSink
@@ -38,9 +38,6 @@ final class Console {
         ellipsis = encoding.contains("UTF-8") || encoding.contains("UTF8") ? "…" : "..."
     }
 
-    /// The columns for a row that stands for one server. In a pipe it is one line, so that `grep` finds all of it.
-    var recordWidth: Int { output.isTerminal ? tableWidth : .max }
-
     /// Writes a line of data to standard output.
     func print(_ line: String = "") {
         write(Array((line + "\n").utf8))
@@ -59,10 +56,10 @@ final class Console {
     }
 
     private func reportText(_ palette: Palette, _ isVerbose: Bool) -> ReportText {
-        // A pipe gets longer excerpts, because a cut line loses more there than a long one.
+        // A pipe gets longer excerpts, because a cut line loses more there than a long one. A server's row is one line there.
         ReportText(
-            width: width, excerptWidth: output.isTerminal ? width : 160, ellipsis: ellipsis, palette: palette,
-            isVerbose: isVerbose)
+            width: width, tableWidth: tableWidth, recordWidth: output.isTerminal ? tableWidth : .max,
+            excerptWidth: output.isTerminal ? width : 160, ellipsis: ellipsis, palette: palette, isVerbose: isVerbose)
     }
 
     func print(_ document: JSONWriter) {

@@ -1,24 +1,34 @@
-/// The result of a command for people: lines, sentences and labelled facts, in their order.
+/// The result of a command for people: lines, sentences, labelled facts, lists and tables, in their order.
 ///
-/// A report does not know where it is shown. ``ReportText`` fits it into a terminal.
+/// A report does not know where it is shown. ``ReportText`` fits it into a terminal, and ``ReportHTML`` writes it as a page.
 struct Report {
     enum Block {
+        // Text has these blocks to itself. A page has its header and its tables instead.
         case line(Line)
         case gap
-        /// A sentence or more, which is wrapped.
-        case prose(Line)
-        case fact(label: Line, Value, FactLayout)
-        case table(Table)
+        /// A sentence or more, which is wrapped behind so many blanks.
+        case prose(Line, indent: Int)
+        /// Columns in one line. A last column that does not fit moves to indented lines of its own.
+        case row(Line, last: Line, RowWidth)
         /// A line of a file with a mark below a column, both counted from 1.
         case excerpt(SourceLines, line: Int, column: Int)
+        // Both have these.
+        case fact(label: Line, Value, FactLayout)
+        case list(List)
+        case table(Table)
+        case picture(Picture)
+        // A page has these to itself: a number, its words, and the mark that it has if it is not 0.
+        case figures([(count: Int, words: String, mark: Line.Mark?)])
     }
 
     /// The value of a fact.
     enum Value {
         /// A value that is never broken or shortened, such as a pin, a hash, a host, a path or a command.
         case whole(Line)
-        /// A sentence or a list that is wrapped between words.
+        /// A sentence that is wrapped between words.
         case wrapped(Line)
+        /// A list that is wrapped between its items.
+        case items([Line])
         /// A name of a certificate, shortened like ``name(before:_:after:besides:)`` so that the facts behind it fit on the line.
         case title(String, String)
         /// The names of a certificate: as many as fit on one line, or all of them with `--verbose`.
@@ -28,21 +38,95 @@ struct Report {
         case name(before: Line = "", String, after: Line = "", besides: Int)
     }
 
+    /// The columns that a row fills at most.
+    enum RowWidth {
+        /// Those of a table.
+        case table
+        /// Those of a table on a terminal, and any number in a pipe, so that `grep` finds all of a server's row.
+        case record
+        /// Those of a table. The last column is the heading of an optional column, and is left out if it does not fit.
+        case heading
+    }
+
     /// The columns before a fact's label and of the label itself.
     struct FactLayout {
         var indent = 2
         var labelColumns = 8
     }
 
-    /// A table of numbers about things with a name, which is never shortened.
+    /// Sentences under a heading on a page, and under a label in text.
+    struct List {
+        /// The heading on a page.
+        let title: String
+        let items: [(text: Line, detail: Line?)]
+        /// A Boolean value that indicates whether the items are steps to take. A page has them first, where its reader begins,
+        /// and numbers them.
+        let isSteps: Bool
+        /// The labels of the first item and of the others in text.
+        let (first, others): (Line, Line)
+        /// A Boolean value that indicates whether text has an empty line before each item.
+        let isSpaced: Bool
+        let layout: FactLayout
+    }
+
+    /// A table, whose cells have a name of their column each.
     struct Table {
-        let name: String
-        let numbers: [String]
-        let rows: [(name: Line, numbers: [Int])]
+        struct Column {
+            let title: String
+            /// A Boolean value that indicates whether the column is aligned on the right.
+            var isNumber = false
+            /// A Boolean value that indicates whether a page does not wrap the cells.
+            var isWhole = false
+            /// The width in rem that a page keeps free, and at which even long words are broken; `nil` for a column that is as
+            /// wide as its words.
+            var minimum: Double?
+
+            static func number(_ title: String) -> Column { Column(title: title, isNumber: true) }
+        }
+
+        struct Cell {
+            var lines: [Line] = []
+            /// Facts below the lines. A page shows each in a line, and text below the table.
+            var facts: [(label: Line, values: [Line])] = []
+            var mark: Line.Mark?
+            /// The number to sort by instead of the text.
+            var order: Int?
+        }
+
+        enum Rows {
+            /// Rows of a name, numbers and facts.
+            case all([[Cell]])
+            /// Rows that only a page has. They are made one after the other, so that memory does not grow with them.
+            case ofPage((_ write: ([Cell]) throws(ToolError) -> Void) throws(ToolError) -> Void)
+        }
+
+        /// The heading on a page; none if it is empty.
+        var title = ""
+        let id: String
+        let columns: [Column]
+        /// The width of the screen, in rem, up to which a page shows each row as a block.
+        let narrow: Int
+        /// A Boolean value that indicates whether a script of the page sorts the rows by the column that is clicked.
+        var isSortable = false
+        let rows: Rows
+    }
+
+    /// A drawing, which a page shows as SVG and text as lines. Either may be missing.
+    struct Picture {
+        /// The heading on a page.
+        var title = ""
+        /// Explanations on a page, each behind a sample of the colour of a class.
+        var legend: [(sample: String?, words: String)] = []
+        var svg: (() -> String)?
+        /// Returns the lines for so many columns and with this ellipsis.
+        var text: ((_ columns: Int, _ ellipsis: String) -> [Line])?
     }
 
     private(set) var blocks: [Block] = []
-    /// The layout of the facts that are added next.
+
+    var isEmpty: Bool { blocks.isEmpty }
+
+    /// The layout of the facts and lists that are added next.
     var layout = FactLayout()
 
     init(_ lines: Line...) {
@@ -54,7 +138,9 @@ struct Report {
     /// Adds an empty line.
     mutating func gap() { blocks.append(.gap) }
 
-    mutating func prose(_ text: Line) { blocks.append(.prose(text)) }
+    mutating func prose(_ text: Line, indent: Int = 2) { blocks.append(.prose(text, indent: indent)) }
+
+    mutating func row(_ line: Line, last: Line, _ width: RowWidth) { blocks.append(.row(line, last: last, width)) }
 
     mutating func fact(_ label: Line, _ value: Line) { fact(label, .whole(value)) }
 
@@ -65,7 +151,30 @@ struct Report {
         for (index, value) in values.enumerated() { fact(index == 0 ? label : "", value) }
     }
 
+    /// Adds a list, unless it is empty.
+    ///
+    /// - Parameters:
+    ///   - label: the label of the first item in text.
+    ///   - others: the label of the others.
+    mutating func list(
+        _ title: String, _ items: [(text: Line, detail: Line?)], label: Line = "", others: Line = "",
+        isSpaced: Bool = false, isSteps: Bool = false
+    ) {
+        guard !items.isEmpty else { return }
+        blocks.append(
+            .list(
+                List(
+                    title: title, items: items, isSteps: isSteps, first: label, others: others, isSpaced: isSpaced,
+                    layout: layout)))
+    }
+
     mutating func table(_ table: Table) { blocks.append(.table(table)) }
+
+    mutating func picture(_ picture: Picture) { blocks.append(.picture(picture)) }
+
+    mutating func figures(_ figures: [(count: Int, words: String, mark: Line.Mark?)]) {
+        blocks.append(.figures(figures))
+    }
 
     mutating func excerpt(of lines: SourceLines, line: Int, column: Int) {
         blocks.append(.excerpt(lines, line: line, column: column))
@@ -73,9 +182,7 @@ struct Report {
 
     /// Gives the labels of all facts so many columns that the longest fits.
     mutating func alignFacts() {
-        let longest = blocks.map {
-            if case .fact(let label, _, _) = $0 { TextLayout.columns(of: label.text) } else { 0 }
-        }.max()
+        let longest = blocks.map { if case .fact(let label, _, _) = $0 { label.columns } else { 0 } }.max()
         layout.labelColumns = max(layout.labelColumns, (longest ?? 0) + 2)
         blocks = blocks.map {
             if case .fact(let label, let value, _) = $0 { .fact(label: label, value, layout) } else { $0 }
@@ -90,6 +197,23 @@ struct Report {
     }
 
     static func += (report: inout Report, other: Report) { report.blocks += other.blocks }
+}
+
+/// A report with the header and the foot that it has as a page.
+struct ReportPage {
+    /// The kind of report, such as `Audit of servers`.
+    let kind: String
+    /// The result in one sentence, which is the title and the heading.
+    let result: Line
+    /// The colour of the result: good, warning or bad.
+    let verdict: Line.Mark?
+    /// The lines below the heading.
+    var facts: [Line] = []
+    /// A Boolean value that indicates whether the page has a wide table.
+    var isWide = false
+    /// A sentence at the end.
+    var note = ""
+    let report: Report
 }
 
 /// One line of a report, parts of which may be marked.
@@ -109,6 +233,10 @@ struct Line: ExpressibleByStringInterpolation, Equatable {
         case strong
         /// A time, a path or a serial number.
         case dim
+        /// A pin or a name of the tool, which a page shows in another font.
+        case code
+        /// The text of a link, which only a page has.
+        case link(String)
     }
 
     struct Part: Equatable {
@@ -128,6 +256,9 @@ struct Line: ExpressibleByStringInterpolation, Equatable {
     /// The text without marks.
     var text: String { parts.map(\.text).joined() }
 
+    /// The columns that the line takes on a terminal.
+    var columns: Int { TextLayout.columns(of: text) }
+
     var isEmpty: Bool { parts.isEmpty }
 
     /// The words, between which a line can be broken.
@@ -143,6 +274,15 @@ struct Line: ExpressibleByStringInterpolation, Equatable {
     }
 
     static func + (line: Line, other: Line) -> Line { "\(line)\(other)" }
+
+    /// Returns this line, a blank and another one. The blank has the mark that both have beside it.
+    func spaced(from other: Line) -> Line {
+        let mark = parts.last?.mark
+        return "\(self)\(" ", mark == other.parts.first?.mark ? mark : nil)\(other)"
+    }
+
+    /// Returns the line with blanks behind it.
+    func padded(to width: Int) -> Line { self + Line(String(repeating: " ", count: max(0, width - columns))) }
 
     struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var parts: [Part] = []
@@ -174,4 +314,12 @@ struct Line: ExpressibleByStringInterpolation, Equatable {
             }
         }
     }
+}
+
+extension [Line] {
+    /// The lines, each but the last with a comma behind it.
+    var withCommas: [Line] { enumerated().map { $0 < count - 1 ? "\($1)," : $1 } }
+
+    /// The lines as one, with commas between them.
+    func joined() -> Line { withCommas.reduce("") { $0.isEmpty ? $1 : "\($0) \($1)" } }
 }

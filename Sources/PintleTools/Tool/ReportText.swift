@@ -2,6 +2,10 @@
 struct ReportText {
     /// The columns that a line fills at most, apart from values that are never broken.
     let width: Int
+    /// The columns that a row of a table fills at most.
+    let tableWidth: Int
+    /// The columns that a row about one server fills at most.
+    let recordWidth: Int
     /// The columns that an excerpt of a file fills at most.
     let excerptWidth: Int
     /// `…`, or three dots where the locale is not UTF-8.
@@ -14,6 +18,8 @@ struct ReportText {
     private static let proseColumns = 90
     private static let titleColumns = 51
     private static let nameColumns = 48
+    /// The columns of labels below a table, at least: those of a day.
+    private static let labelColumns = 12
 
     func lines(of report: Report) -> [String] { report.blocks.flatMap(lines) }
 
@@ -21,24 +27,47 @@ struct ReportText {
         switch block {
         case .line(let line): [colored(line)]
         case .gap: [""]
-        case .prose(let text): wrapped(text, min(width, Self.proseColumns) - 2).map { "  " + colored($0) }
-        case .fact(let label, let value, let layout): lines(of: value, behind: label, layout)
-        case .table(let table): lines(of: table)
+        case .prose(let text, let indent):
+            wrapped(text, min(width, Self.proseColumns) - indent).map {
+                String(repeating: " ", count: indent) + colored($0)
+            }
+        case .row(let line, let last, let width): row(line, last, width)
         case .excerpt(let source, let line, let column):
             source.excerpt(line: line, column: column, width: excerptWidth, ellipsis: ellipsis)
+        case .fact(let label, let value, let layout): lines(of: value, behind: label, layout)
+        case .list(let list): lines(of: list)
+        case .table(let table): lines(of: table)
+        case .picture(let picture): picture.text?(tableWidth, ellipsis).map(colored) ?? []
+        case .figures: []
+        }
+    }
+
+    private func row(_ line: Line, _ last: Line, _ width: Report.RowWidth) -> [String] {
+        let columns = width == .record ? recordWidth : tableWidth
+        if !last.isEmpty, line.columns + 2 + last.columns <= columns { return [colored("\(line)  \(last)")] }
+        let head = TextLayout.withoutTrailingBlanks(colored(line))
+        if last.isEmpty || width == .heading { return [head] }
+        return [head] + wrapped(last, columns - 4).map { "    " + colored($0) }
+    }
+
+    private func lines(of list: Report.List) -> [String] {
+        list.items.enumerated().flatMap { index, item in
+            (list.isSpaced ? [""] : [])
+                + lines(of: .wrapped(item.text), behind: index == 0 ? list.first : list.others, list.layout)
+                + (item.detail.map { lines(of: .wrapped($0), behind: "", list.layout) } ?? [])
         }
     }
 
     private func lines(of value: Report.Value, behind label: Line, _ layout: Report.FactLayout) -> [String] {
         let indent = String(repeating: " ", count: layout.indent)
-        let columns = TextLayout.columns(of: label.text)
-        let head = indent + colored(label) + String(repeating: " ", count: max(0, layout.labelColumns - columns))
+        let head = indent + colored(label.padded(to: layout.labelColumns))
         let room = width - layout.indent - layout.labelColumns
         let lines: [Line] =
             switch value {
             case .whole(let line): [line]
             case .wrapped(let line): wrapped(line, room)
-            case .names(let names) where isVerbose: wrapped("\(claim: names.joined(separator: ", "))", room)
+            case .items(let items): wrapped(items.withCommas, room)
+            case .names(let names) where isVerbose: wrapped(names.map { "\(claim: $0)" }.withCommas, room)
             case .names(let names):
                 // The names were escaped before they are measured.
                 [Line(TextLayout.list(names.map(SafeText.claim), width: room, ellipsis: ellipsis))]
@@ -50,23 +79,36 @@ struct ReportText {
         return lines.enumerated().map { ($0 == 0 ? head : hanging) + colored($1) }
     }
 
+    /// Returns the numbers of all rows as a table, and below it the facts of each row.
     private func lines(of table: Report.Table) -> [String] {
-        let longest = table.rows.map { TextLayout.columns(of: $0.name.text) }.max() ?? 0
-        let nameColumns = min(Self.nameColumns, longest) + 2
-        func lines(_ name: Line, _ cells: [String]) -> [String] {
-            let numbers = zip(cells, table.numbers).map { cell, title in
-                String(repeating: " ", count: max(0, title.count - cell.count)) + cell
+        guard case .all(let rows) = table.rows, let title = table.columns.first?.title else { return [] }
+        let numbers = table.columns.indices.filter { table.columns[$0].isNumber }
+        let names = rows.map { $0.first?.lines.first ?? "" }
+        let nameColumns = min(Self.nameColumns, names.map(\.columns).max() ?? 0) + 2
+        func row(_ name: Line, _ cell: (Int) -> String) -> [String] {
+            let numbers = numbers.map { index in
+                let text = cell(index)
+                return String(repeating: " ", count: max(0, table.columns[index].title.count - text.count)) + text
             }
             .joined(separator: "  ")
-            let columns = TextLayout.columns(of: name.text)
             // A long name has a line of its own.
-            guard columns < nameColumns else {
+            guard name.columns < nameColumns else {
                 return [colored(name), String(repeating: " ", count: nameColumns) + numbers]
             }
-            return [colored(name) + String(repeating: " ", count: nameColumns - columns) + numbers]
+            return [colored(name.padded(to: nameColumns)) + numbers]
         }
-        return lines("\(table.name)", table.numbers)
-            + table.rows.flatMap { lines($0.name, $0.numbers.map(String.init)) }
+        let head = row("\(title.lowercased())") { table.columns[$0].title.lowercased() }
+        let body = zip(names, rows).flatMap { name, cells in row(name) { cells[$0].lines.first?.text ?? "" } }
+        let facts = zip(names, rows).flatMap { name, cells in
+            ["", colored(name)] + cells.flatMap(\.facts).flatMap { lines(of: $0) }
+        }
+        return head + body + facts
+    }
+
+    private func lines(of fact: (label: Line, values: [Line])) -> [String] {
+        let layout = Report.FactLayout(labelColumns: max(Self.labelColumns, fact.label.columns + 2))
+        guard !fact.values.isEmpty else { return ["  " + colored(fact.label)] }
+        return fact.values.enumerated().flatMap { lines(of: .wrapped($1), behind: $0 == 0 ? fact.label : "", layout) }
     }
 
     /// - Parameter room: the columns for the name.
@@ -84,7 +126,7 @@ struct ReportText {
     private func colored(_ line: Line) -> String {
         line.parts.map { part in
             switch part.mark {
-            case nil: part.text
+            case nil, .code, .link: part.text
             case .good: palette.good(part.text)
             case .bad: palette.bad(part.text)
             case .warning: palette.warning(part.text)
@@ -96,12 +138,22 @@ struct ReportText {
     }
 
     /// Breaks a line between words, which keep their marks.
-    private func wrapped(_ line: Line, _ width: Int) -> [Line] {
-        var words = line.words[...]
-        return TextLayout.wrapped(line.text, width: width).map { text in
-            let count = text.split(separator: " ").count
-            defer { words = words.dropFirst(count) }
-            return words.prefix(count).reduce("") { $0.isEmpty ? $1 : "\($0) \($1)" }
+    private func wrapped(_ line: Line, _ width: Int) -> [Line] { wrapped(line.words, width) }
+
+    /// Puts as many words on each line as fit. A longer word stays whole on a line of its own.
+    private func wrapped(_ words: [Line], _ width: Int) -> [Line] {
+        var lines: [Line] = []
+        var used = 0
+        for word in words {
+            let columns = word.columns
+            if let last = lines.last, used + 1 + columns <= width {
+                lines[lines.count - 1] = last.spaced(from: word)
+                used += 1 + columns
+            } else {
+                lines.append(word)
+                used = columns
+            }
         }
+        return lines.isEmpty ? [""] : lines
     }
 }

@@ -2,18 +2,6 @@
 ///
 /// Pins, hashes, hosts, paths and commands are never broken or shortened. Callers print them without these functions.
 enum TextLayout {
-    /// Returns a row of a table in one line, or in several if it would pass `width`: the last column then moves to
-    /// indented lines of its own.
-    ///
-    /// - Parameters:
-    ///   - head: the other columns; it may hold colours.
-    ///   - headColumns: the columns that `head` takes on the terminal.
-    static func row(_ head: String, taking headColumns: Int, last: String, width: Int) -> [String] {
-        if last.isEmpty { return [withoutTrailingBlanks(head)] }
-        if headColumns + 2 + columns(of: last) <= width { return [head + "  " + last] }
-        return [withoutTrailingBlanks(head)] + wrapped(last, width: width - 4).map { "    " + $0 }
-    }
-
     static func withoutTrailingBlanks(_ text: String) -> String {
         var text = text[...]
         while text.last == " " { text.removeLast() }

@@ -1,9 +1,7 @@
 internal import Pintle
-internal import PintleOpenSSL
 
-/// The text of an audit: a row for all servers with the same verdict, reason and message, and a summary.
-struct AuditText {
-    private let console: Console
+/// The rows of an audit's text: one for all servers with the same verdict, reason and message.
+struct AuditRows {
     /// A Boolean value that indicates whether every server is named, trusted ones too.
     private let isVerbose: Bool
     /// A Boolean value that indicates whether trusted servers with a warning have a row.
@@ -22,6 +20,14 @@ struct AuditText {
         case unreached = "NOT REACHED"
         case warning
         case trusted
+
+        var mark: Line.Mark {
+            switch self {
+            case .rejected, .noHybrid, .unreached: .bad
+            case .warning: .warning
+            case .trusted: .good
+            }
+        }
     }
 
     private struct Row {
@@ -42,7 +48,6 @@ struct AuditText {
     private static let mostServers = 10
 
     init(_ invocation: Invocation, showsWarnings: Bool) {
-        console = invocation.console
         isVerbose = invocation.isVerbose
         requiresHybrid = invocation.arguments[.require] == .hybrid
         self.showsWarnings = showsWarnings || isVerbose
@@ -53,7 +58,7 @@ struct AuditText {
     /// - Returns: the line that names the server as soon as it has answered: `REJECTED     pin-mismatch
     ///   api.example.com:443`; `nil` for a server that has no row.
     @discardableResult
-    mutating func add(_ record: AuditRecord) -> String? {
+    mutating func add(_ record: AuditRecord) -> Line? {
         guard let key = key(of: record) else { return nil }
         let server = "\(record.endpoint)" + (record.connectTo.map { " at \($0)" } ?? "")
         if let place = places[key] {
@@ -65,7 +70,7 @@ struct AuditText {
         } else {
             others += 1
         }
-        return head(key, console.talk) + server
+        return "\(Self.head(key))\(server)"
     }
 
     private func key(of record: AuditRecord) -> Row.Key? {
@@ -90,8 +95,7 @@ struct AuditText {
             verdict = .trusted
         }
         return Row.Key(
-            verdict: verdict, codes: SafeText.escape(codes.joined(separator: " ")),
-            message: SafeText.escape(Self.withoutServer(message, record)))
+            verdict: verdict, codes: codes.joined(separator: " "), message: Self.withoutServer(message, record))
     }
 
     /// Returns a message without the server and the reason, which have columns of their own.
@@ -107,67 +111,34 @@ struct AuditText {
         return message
     }
 
-    /// The verdict and the codes, in columns.
-    private func head(_ key: Row.Key, _ palette: Palette) -> String {
-        let word = TextLayout.padded(key.verdict.rawValue, to: 13)
-        let colored =
-            switch key.verdict {
-            case .rejected, .unreached, .noHybrid: palette.bad(word)
-            case .warning: palette.warning(word)
-            case .trusted: palette.good(word)
-            }
-        return colored + TextLayout.padded(key.codes, to: 26) + "  "
+    /// Returns the verdict and the codes, in columns.
+    private static func head(_ key: Row.Key) -> Line {
+        "\(TextLayout.padded(key.verdict.rawValue, to: 13), key.verdict.mark)" + Line(key.codes).padded(to: 26) + "  "
     }
 
-    /// Prints the rows, the worst first and then the longest, and the summary.
-    ///
-    /// - Parameter offersHybrid: `false` if this machine offers no hybrid group, so that no server can choose one.
-    func print(_ tally: AuditTally, offersHybrid: Bool = true) {
+    /// The rows, the worst first and then the longest.
+    var report: Report {
+        var report = Report()
+        report.layout = Report.FactLayout(indent: 4, labelColumns: 0)
         for verdict in Verdict.allCases {
             let rows = rows.filter { $0.key.verdict == verdict }.enumerated().sorted {
                 ($1.element.count, $0.offset) < ($0.element.count, $1.offset)
             }
-            for (_, row) in rows { print(row) }
+            for (_, row) in rows { add(row, to: &report) }
         }
         if others > 0 {
-            console.print("and \(ValidityText.counted(others, "server")) with other reasons; -v names all servers")
+            report.line("and \(ValidityText.counted(others, "server")) with other reasons; -v names all servers")
         }
-        if !rows.isEmpty { console.print() }
-        for line in summary(tally, offersHybrid: offersHybrid) { console.print(line) }
+        return report
     }
 
-    private func print(_ row: Row) {
-        let head = head(row.key, console.palette)
+    private func add(_ row: Row, to report: inout Report) {
         let server = row.count == 1 ? row.servers[0] : "\(row.count) servers"
-        let columns = 13 + max(26, TextLayout.columns(of: row.key.codes)) + 2 + TextLayout.columns(of: server)
-        let lines = TextLayout.row(
-            head + server, taking: columns, last: row.key.message, width: console.recordWidth)
-        for line in lines { console.print(line) }
+        report.row("\(Self.head(row.key))\(server)", last: "\(claim: row.key.message)", .record)
         guard row.count > 1 else { return }
+        // A line for each server, so that `grep` finds one.
+        guard !isVerbose else { return report.fact("", row.servers.map { "\($0)" }) }
         let more = row.count - row.servers.count
-        let list = row.servers.joined(separator: ", ") + (more > 0 ? ", + \(more) more" : "")
-        for line in TextLayout.wrapped(list, width: console.recordWidth - 4) { console.print("    " + line) }
+        report.fact("", .items(row.servers.map { "\($0)" } + (more > 0 ? ["+ \(more) more"] : [])))
     }
-
-    private func summary(_ tally: AuditTally, offersHybrid: Bool) -> [String] {
-        var lines = [tally.sentence]
-        let counts = { (counts: [String: Int]) in
-            counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \(SafeText.escape($0.key))" }
-        }
-        lines.append("  reasons   " + TextLayout.list(counts(tally.reasons), width: console.width - 12))
-        if !tally.problems.isEmpty {
-            lines.append("  problems  " + TextLayout.list(counts(tally.problems), width: console.width - 12))
-        }
-        if let sentence = tally.hybridSentence {
-            let note = offersHybrid ? "" : "; \(AuditText.library) offers none"
-            lines.append("  groups    " + sentence + note)
-        }
-        if let end = tally.firstEnd {
-            lines.append("  ends      \(ValidityText.day(end.date)), the first of the trusted: \(end.server)")
-        }
-        return tally.servers == 0 ? [tally.sentence] : lines
-    }
-
-    /// The TLS library that offers groups: `OpenSSL 3.0.22`.
-    static let library = "OpenSSL " + TLSClient.libraryVersion
 }

@@ -44,15 +44,15 @@ func redact() -> ReportOptions {
 
 func log(_ policy: PinningPolicy, _ reporter: PinReporter) -> URLSession {
     // snippet.log
-    let log = TrustFailureLog { level, line in print(level, line) }
-    let session = URLSession.pinned(to: policy, observer: TrustFailureObservers(reporter, log))
+    let log = TrustEventLog { level, line in print(level, line) }
+    let session = URLSession.pinned(to: policy, observer: TrustEventObservers(reporter, log))
     // snippet.end
     return session
 }
 
 func updates(_ reporter: PinReporter, folder: String, trust: UpdateTrust, bundled: PinningPolicy) throws -> PolicyStore
 {
-    let log = TrustFailureLog { level, line in print(level, line) }
+    let log = TrustEventLog { level, line in print(level, line) }
     // snippet.updates
     let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { event in log.observe(event) }
     // snippet.end
@@ -68,7 +68,7 @@ func evaluate(_ policy: PinningPolicy, _ reporter: PinReporter) -> ServerTrustEv
 
 func test(_ policy: PinningPolicy, _ url: URL) async throws -> Bool {
     // snippet.test
-    let recorder = TrustFailureRecorder()
+    let recorder = TrustEventRecorder()
     let session = URLSession.pinned(to: policy, observer: recorder)
     _ = try? await session.data(from: url)
     await recorder.settle()

@@ -18,7 +18,7 @@ func interceptor() async throws {
             "localhost", pins: CertificateBundle(pem: identity.certificate.pem).publicKeyPins(),
             backup: .noneAccepted, anchors: .only(CertificateBundle(pem: authority.certificate.pem)))
     }
-    let recorder = TrustFailureRecorder()
+    let recorder = TrustEventRecorder()
     let session = URLSession.pinned(to: policy, observer: recorder)
 
     let server = try LoopbackTLSServer(identity)

@@ -75,19 +75,19 @@ public struct PinnedTLS: Sendable {
         self.timing = timing
     }
 
-    /// Returns a copy that also calls a handler for each verdict that `TrustFailure` describes. That includes servers
+    /// Returns a copy that also calls a handler for each verdict that `VerdictEvent` describes. That includes servers
     /// whose certificates BoringSSL cannot read.
     ///
     /// - Parameter handler: called on a thread of the pool or on the event loop. It must return at once.
-    public func onFailure(_ handler: @escaping @Sendable (TrustFailure) -> Void) -> PinnedTLS {
+    public func onFailure(_ handler: @escaping @Sendable (VerdictEvent) -> Void) -> PinnedTLS {
         var tls = self
         tls.judge = judge.onFailure(handler)
         return tls
     }
 
     /// Returns a copy that also passes failures to an observer, such as a reporter, on a thread of the observer's own.
-    public func onFailure(notify observer: some TrustFailureObserver) -> PinnedTLS {
-        onFailure { failure in TrustFailureFeed.shared.post(.verdict(failure), to: observer) }
+    public func onFailure(notify observer: some TrustEventObserver) -> PinnedTLS {
+        onFailure { failure in TrustEventFeed.shared.post(.verdict(failure), to: observer) }
     }
 }
 

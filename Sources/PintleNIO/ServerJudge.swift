@@ -18,7 +18,7 @@ internal import Foundation
 struct ServerJudge: Sendable {
     private let source: any PolicySource
     private let evaluator: ServerTrustEvaluator
-    private let failureHandler: (@Sendable (TrustFailure) -> Void)?
+    private let failureHandler: (@Sendable (VerdictEvent) -> Void)?
 
     init(_ source: some PolicySource) {
         self.source = source
@@ -26,7 +26,7 @@ struct ServerJudge: Sendable {
         failureHandler = nil
     }
 
-    private init(_ judge: ServerJudge, _ failureHandler: @escaping @Sendable (TrustFailure) -> Void) {
+    private init(_ judge: ServerJudge, _ failureHandler: @escaping @Sendable (VerdictEvent) -> Void) {
         source = judge.source
         evaluator = judge.evaluator.onFailure(failureHandler)
         let earlier = judge.failureHandler
@@ -36,7 +36,7 @@ struct ServerJudge: Sendable {
         }
     }
 
-    func onFailure(_ handler: @escaping @Sendable (TrustFailure) -> Void) -> ServerJudge {
+    func onFailure(_ handler: @escaping @Sendable (VerdictEvent) -> Void) -> ServerJudge {
         ServerJudge(self, handler)
     }
 
@@ -62,7 +62,7 @@ struct ServerJudge: Sendable {
         let snapshot = source.current
         let evaluation = TrustEvaluation(of: server, unreadable: failure)
         if let failureHandler,
-            let failure = TrustFailure(
+            let failure = VerdictEvent(
                 evaluation, by: snapshot.policy, generation: snapshot.generation, at: Date())
         {
             failureHandler(failure)

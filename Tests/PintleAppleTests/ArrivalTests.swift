@@ -75,7 +75,7 @@ struct ArrivalTests {
                     "0.0.0.0 is the unspecified address, which no host has; write 127.0.0.1 or [::1] for this machine"
                 #expect(error?.localizedDescription == (isAlias ? text : nil))
             }
-            let refusal = (errors[0] as? URLError)?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal
+            let refusal = (errors[0] as? URLError)?.userInfo[NSUnderlyingErrorKey] as? SessionError
             #expect(refusal?.code == (isAlias ? .invalidRequest : nil))
             #expect(own.events == (isAlias ? [] : ["response", "data"]) && foreign.events == own.events)
             session.invalidateAndCancel()
@@ -98,8 +98,8 @@ struct ArrivalTests {
         session.invalidateAndCancel()
     }
 
-    private static func refusal(_ error: (any Error)?) -> SessionRefusal.Code? {
-        let underlying = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal
+    private static func refusal(_ error: (any Error)?) -> SessionError.Code? {
+        let underlying = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? SessionError
         return (error as? URLError)?.code == .appTransportSecurityRequiresSecureConnection ? underlying?.code : nil
     }
 }

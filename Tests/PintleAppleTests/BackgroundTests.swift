@@ -17,7 +17,7 @@ struct BackgroundTests {
 
     private static func isRefusal(_ error: (any Error)?) -> Bool {
         guard let error = error as? URLError, error.code == .unsupportedURL else { return false }
-        return (error.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .unsupportedFeature
+        return (error.userInfo[NSUnderlyingErrorKey] as? SessionError)?.code == .unsupportedFeature
     }
 
     private static func file() throws -> (TemporaryDirectory, URL) {

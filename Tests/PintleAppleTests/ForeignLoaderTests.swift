@@ -23,10 +23,10 @@ struct ForeignLoaderTests {
         let name = String(reflecting: Carrier.self)
         #expect(session.removedProtocols == [name])
         #expect(session.current.configuration.protocolClasses?.isEmpty == true)
-        await TrustFailureFeed.shared.settle()
-        let trouble = try #require(log.troubles.first)
-        #expect(trouble.kind == .foreignProtocol && trouble.classes == [name] && log.troubles.count == 1)
-        #expect(TrustFailureEvent.session(trouble).level == .warning)
+        await TrustEventFeed.shared.settle()
+        let event = try #require(log.events.first)
+        #expect(event.kind == .foreignProtocol && event.classes == [name] && log.events.count == 1)
+        #expect(TrustEvent.session(event).level == .warning)
         // The caller's own configuration is unchanged, and its URLProtocol carries the request past every check.
         #expect(configuration.protocolClasses?.first == Carrier.self)
         let stock = URLSession(configuration: configuration)
@@ -44,8 +44,8 @@ struct ForeignLoaderTests {
         let log = EventLog()
         let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, observer: log)
         #expect(try await session.data(from: try server.address()).0.count == 3)
-        await TrustFailureFeed.shared.settle()
-        #expect(session.removedProtocols.isEmpty && log.troubles.isEmpty)
+        await TrustEventFeed.shared.settle()
+        #expect(session.removedProtocols.isEmpty && log.events.isEmpty)
         session.invalidateAndCancel()
     }
 
@@ -59,11 +59,11 @@ struct ForeignLoaderTests {
         for (copy, isResolved) in [(configuration, false), (cleared, true)] {
             let log = EventLog()
             ForeignProtocols(in: configuration, removedFrom: copy).report(to: log)
-            await TrustFailureFeed.shared.settle()
-            let trouble = try #require(log.troubles.first)
-            #expect(trouble.isResolved == isResolved && trouble.kind == .foreignProtocol && log.troubles.count == 1)
-            #expect(trouble.classes == [String(reflecting: Carrier.self)])
-            #expect(TrustFailureEvent.session(trouble).level == (isResolved ? .warning : .error))
+            await TrustEventFeed.shared.settle()
+            let event = try #require(log.events.first)
+            #expect(event.isResolved == isResolved && event.kind == .foreignProtocol && log.events.count == 1)
+            #expect(event.classes == [String(reflecting: Carrier.self)])
+            #expect(TrustEvent.session(event).level == (isResolved ? .warning : .error))
         }
     }
 
@@ -104,13 +104,13 @@ private final class Carrier: URLProtocol {
     override func stopLoading() {}
 }
 
-private final class EventLog: TrustFailureObserver {
-    private let state = Locked<[SessionTrouble]>([])
+private final class EventLog: TrustEventObserver {
+    private let state = Locked<[SessionEvent]>([])
 
-    var troubles: [SessionTrouble] { state.withLock { $0 } }
+    var events: [SessionEvent] { state.withLock { $0 } }
 
-    func observe(_ event: TrustFailureEvent) {
-        guard case .session(let trouble) = event else { return }
-        state.withLock { $0.append(trouble) }
+    func observe(_ event: TrustEvent) {
+        guard case .session(let event) = event else { return }
+        state.withLock { $0.append(event) }
     }
 }

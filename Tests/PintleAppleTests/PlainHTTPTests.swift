@@ -24,7 +24,7 @@ struct PlainHTTPTests {
         guard let error = error as? URLError, error.code == .appTransportSecurityRequiresSecureConnection else {
             return false
         }
-        return (error.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .plainHTTP
+        return (error.userInfo[NSUnderlyingErrorKey] as? SessionError)?.code == .plainHTTP
     }
 
     @Test("A covered host gets nothing without TLS in any style of task, and another host does")

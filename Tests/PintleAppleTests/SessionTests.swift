@@ -45,7 +45,7 @@ struct SessionTests {
                 let url = try #require(URL(string: text))
                 let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
                 #expect(error?.code == .badURL)
-                #expect((error?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .invalidRequest, "\(text)")
+                #expect((error?.userInfo[NSUnderlyingErrorKey] as? SessionError)?.code == .invalidRequest, "\(text)")
             }
         }
         #expect(server.connectionCount == 0 && plain.connectionCount == 0)
@@ -131,12 +131,12 @@ struct SessionTests {
     }
 }
 
-private final class Observer: TrustFailureObserver {
+private final class Observer: TrustEventObserver {
     private let state = Locked<[String]>([])
 
     var reasons: [String] { state.withLock { $0 } }
 
-    func observe(_ event: TrustFailureEvent) {
+    func observe(_ event: TrustEvent) {
         guard case .verdict(let failure) = event else { return }
         state.withLock { $0.append(failure.decision.reason) }
     }

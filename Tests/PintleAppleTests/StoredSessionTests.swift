@@ -92,7 +92,7 @@ struct StoredSessionTests {
             let thrown = await ends { _ = try await session.data(from: url) }
             #expect((thrown as? URLError)?.code == (isSent ? nil : .cancelled))
             for error in [told, thrown.map { session.explain($0) }] {
-                let refusal = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal
+                let refusal = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? SessionError
                 #expect(refusal?.code == (isSent ? nil : .plainHTTP))
             }
             #expect(plain.connectionCount == (isSent ? 2 : 0))
@@ -113,7 +113,7 @@ struct StoredSessionTests {
             #expect((task.state == .completed) == isCancelled, "\(text)")
             guard isCancelled else { continue }
             let error = await listener.end(of: task) as? URLError
-            #expect((error?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .plainHTTP)
+            #expect((error?.userInfo[NSUnderlyingErrorKey] as? SessionError)?.code == .plainHTTP)
             #expect(error?.code == .appTransportSecurityRequiresSecureConnection)
         }
         let stream = session.streamTask(withHostName: "localhost", port: Int(plain.port))
@@ -180,7 +180,7 @@ struct StoredSessionTests {
             to: try fixture.policy(rightPin: false), configuration: configuration, observer: log)
         #expect(session.configuration.protocolClasses?.isEmpty == true && !session.configuration.enablesEarlyData)
         _ = await ends { _ = try await session.data(from: try server.address()) }
-        await TrustFailureFeed.shared.settle()
+        await TrustEventFeed.shared.settle()
         #expect(log.names == ["foreign-protocol", "pin-mismatch"])
         session.invalidateAndCancel()
     }
@@ -218,16 +218,16 @@ private final class PassingLoader: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
 }
 
-private final class EventNames: TrustFailureObserver {
+private final class EventNames: TrustEventObserver {
     private let state = Locked<[String]>([])
 
     var names: [String] { state.withLock { $0 } }
 
-    func observe(_ event: TrustFailureEvent) {
+    func observe(_ event: TrustEvent) {
         let name: String? =
             switch event {
             case .verdict(let failure): failure.decision.reason
-            case .session(let trouble): trouble.code
+            case .session(let event): event.code
             default: nil
             }
         state.withLock { names in names += name.map { [$0] } ?? [] }

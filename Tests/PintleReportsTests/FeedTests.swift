@@ -16,20 +16,20 @@ struct FeedTests {
 
     @Test("Posting does not wait for an observer, and events beyond the limit are dropped and counted")
     func bounded() async throws {
-        let feed = TrustFailureFeed()
+        let feed = TrustEventFeed()
         let gate = Locked(true)
-        struct Slow: TrustFailureObserver {
+        struct Slow: TrustEventObserver {
             let gate: Locked<Bool>
             let seen = Locked(0)
-            func observe(_ event: TrustFailureEvent) {
+            func observe(_ event: TrustEvent) {
                 while gate.withLock({ $0 }) { usleep(1_000) }
                 seen.withLock { $0 += 1 }
             }
         }
         let observer = Slow(gate: gate)
-        let event = TrustFailureEvent.update(UpdateTrouble(.stale, text: ""))
+        let event = TrustEvent.update(UpdateEvent(.stale, text: ""))
         for _ in 0..<400 { feed.post(event, to: observer) }
-        #expect(feed.dropped >= 400 - TrustFailureFeed.capacity - 1)
+        #expect(feed.dropped >= 400 - TrustEventFeed.capacity - 1)
         gate.withLock { $0 = false }
         await feed.settle()
         #expect(observer.seen.withLock { $0 } + feed.dropped == 400)
@@ -41,22 +41,22 @@ struct FeedTests {
 
     @Test("Queued events keep a bounded amount of certificates")
     func weight() async throws {
-        let feed = TrustFailureFeed()
+        let feed = TrustEventFeed()
         let gate = Locked(true)
-        struct Slow: TrustFailureObserver {
+        struct Slow: TrustEventObserver {
             let gate: Locked<Bool>
-            func observe(_ event: TrustFailureEvent) { while gate.withLock({ $0 }) { usleep(1_000) } }
+            func observe(_ event: TrustEvent) { while gate.withLock({ $0 }) { usleep(1_000) } }
         }
         let names = (0..<2_000).map { "host-number-\($0).example.com" }
         let large = try scene.authority.issue(hosts: names).certificate.der
         let (plain, heavy) = (try scene.failure(), try scene.failure(extra: Array(repeating: large, count: 4)))
         let observer = Slow(gate: gate)
-        for _ in 0..<TrustFailureFeed.capacity { feed.post(.verdict(plain), to: observer) }
+        for _ in 0..<TrustEventFeed.capacity { feed.post(.verdict(plain), to: observer) }
         #expect(feed.dropped == 0)
         gate.withLock { $0 = false }
         await feed.settle()
         gate.withLock { $0 = true }
-        for _ in 0..<TrustFailureFeed.capacity { feed.post(.verdict(heavy), to: observer) }
+        for _ in 0..<TrustEventFeed.capacity { feed.post(.verdict(heavy), to: observer) }
         let dropped = feed.dropped
         #expect(dropped > 0)
         gate.withLock { $0 = false }
@@ -68,15 +68,15 @@ struct FeedTests {
 
     @Test("Every observer gets all events in order")
     func order() async throws {
-        let (one, two) = (TrustFailureRecorder(), TrustFailureRecorder())
-        let both = TrustFailureObservers(one, two)
+        let (one, two) = (TrustEventRecorder(), TrustEventRecorder())
+        let both = TrustEventObservers(one, two)
         for number in 0..<100 {
-            TrustFailureFeed.shared.post(.update(UpdateTrouble(.stale, version: number, text: "")), to: both)
+            TrustEventFeed.shared.post(.update(UpdateEvent(.stale, version: number, text: "")), to: both)
         }
         await one.settle()
         for recorder in [one, two] {
             let versions = recorder.events.compactMap { event -> Int? in
-                if case .update(let trouble) = event { trouble.version } else { nil }
+                if case .update(let event) = event { event.version } else { nil }
             }
             #expect(versions == Array(0..<100))
         }
@@ -86,7 +86,7 @@ struct FeedTests {
     func evaluator() async throws {
         let policy = try scene.policy()
         let path = ValidatedPath(uncheckedLeafToAnchor: scene.identity.chain + [scene.authority.certificate.der])
-        let recorder = TrustFailureRecorder()
+        let recorder = TrustEventRecorder()
         let plain = ServerTrustEvaluator(policy: policy) { _ in .valid(path) }
         let observed = plain.onFailure(notify: recorder)
         let server = ServerEndpoint(host: try ServerName("example.com"))
@@ -108,11 +108,11 @@ struct FeedTests {
     func quiet() throws {
         let policy = try scene.policy()
         let failure = try scene.failure(by: policy)
-        func event(of decision: TrustDecision) -> TrustFailure? {
+        func event(of decision: TrustDecision) -> VerdictEvent? {
             let old = failure.evaluation
             let evaluation = TrustEvaluation(
                 endpoint: old.endpoint, decision: decision, rule: old.rule, presented: old.presented, path: old.path)
-            return TrustFailure(evaluation, by: policy, at: ReportScene.now)
+            return VerdictEvent(evaluation, by: policy, at: ReportScene.now)
         }
         let leaf = scene.identity.chain[0]
         let pin = Pin(.certificate(CertificatePin(certificate: leaf)))
@@ -127,10 +127,10 @@ struct FeedTests {
     @Test("A log line has its level and no line break")
     func log() throws {
         let lines = Locked<[String]>([])
-        let log = TrustFailureLog { level, line in lines.withLock { $0.append("\(level.rawValue) \(line)") } }
+        let log = TrustEventLog { level, line in lines.withLock { $0.append("\(level.rawValue) \(line)") } }
         log.observe(.verdict(try scene.failure(by: scene.policy(enforcement: .reportOnly))))
         log.observe(
-            .update(UpdateTrouble(.rejected, reason: "rollback", source: "https://u.example/", text: "rollback")))
+            .update(UpdateEvent(.rejected, reason: "rollback", source: "https://u.example/", text: "rollback")))
         let kept = lines.withLock { $0 }
         #expect(kept[0].hasPrefix("warning example.com:443 let in, mismatch-reported-only: "))
         #expect(kept[1] == "error policy update from https://u.example/ rejected: rollback")

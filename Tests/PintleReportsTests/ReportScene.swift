@@ -43,13 +43,13 @@ struct ReportScene {
     func failure(
         _ host: String = "example.com", port: UInt16 = 443, by policy: PinningPolicy? = nil, generation: UInt64 = 1,
         at now: Date = Self.now, extra: [[UInt8]] = []
-    ) throws -> TrustFailure {
+    ) throws -> VerdictEvent {
         let policy = try policy ?? self.policy()
         let path = ValidatedPath(uncheckedLeafToAnchor: identity.chain + [authority.certificate.der])
         let evaluation = policy.evaluate(
             ServerEndpoint(host: try ServerName(host), port: port), presented: identity.chain + extra, at: now
         ) { _ in .valid(path) }
-        return try #require(TrustFailure(evaluation, by: policy, generation: generation, at: now))
+        return try #require(VerdictEvent(evaluation, by: policy, generation: generation, at: now))
     }
 
     func reporter(

@@ -64,7 +64,7 @@ struct ReportTests {
             ServerEndpoint(host: try ServerName("elsewhere.example.net")), presented: scene.identity.chain,
             at: ReportScene.now
         ) { _ in .invalid(PathFailure(.other, text: "")) }
-        let failure = try #require(TrustFailure(evaluation, by: policy, at: ReportScene.now))
+        let failure = try #require(VerdictEvent(evaluation, by: policy, at: ReportScene.now))
         #expect(failure.reason == "host-not-allowed" && TrustFailureReport(failure) == nil)
     }
 

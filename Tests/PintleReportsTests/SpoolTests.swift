@@ -48,7 +48,7 @@ struct SpoolTests {
     func duplicates() throws {
         let policy = try scene.policy()
         let reporter = try scene.reporter()
-        func record(_ reporter: PinReporter, _ failure: TrustFailure) -> ReportSpool.Outcome? {
+        func record(_ reporter: PinReporter, _ failure: VerdictEvent) -> ReportSpool.Outcome? {
             reporter.record(failure)
         }
         #expect(record(reporter, try scene.failure(by: policy)) == .kept)

@@ -25,7 +25,7 @@ struct ReportInspectTests {
         let evaluation = policy.evaluate(
             ServerEndpoint(host: try ServerName("example.com")), presented: identity.chain, at: now
         ) { _ in .valid(path) }
-        let failure = try #require(TrustFailure(evaluation, by: policy, at: now))
+        let failure = try #require(VerdictEvent(evaluation, by: policy, at: now))
         report = try #require(TrustFailureReport(failure, app: ["name": "Mail\u{1B}[31m"]))
     }
 
@@ -64,7 +64,7 @@ struct ReportInspectTests {
             let evaluation = policy.evaluate(
                 ServerEndpoint(host: try ServerName("example.com")), presented: identity.chain, at: now
             ) { _ in .valid(ValidatedPath(uncheckedLeafToAnchor: identity.chain)) }
-            let failure = try #require(TrustFailure(evaluation, by: policy, at: now))
+            let failure = try #require(VerdictEvent(evaluation, by: policy, at: now))
             let path = try directory.write(try #require(TrustFailureReport(failure)).json(), to: "update.json")
             return ToolRun("inspect", path).lines.first { $0.hasPrefix("  policy ") }
         }

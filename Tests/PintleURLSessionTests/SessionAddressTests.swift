@@ -21,7 +21,7 @@ struct SessionAddressTests {
             "https://[0:0:0:0:0:0:0.0.0.0]/", "http://0.0.0.0/", "http://[::]/",
         ])
     func ambiguous(text: String) throws {
-        let error = #expect(throws: SessionRefusal.self) { try CurlURL(text) }
+        let error = #expect(throws: SessionError.self) { try CurlURL(text) }
         #expect(error?.code == .invalidRequest)
     }
 

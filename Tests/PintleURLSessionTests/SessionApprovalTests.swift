@@ -368,7 +368,7 @@ extension Result where Success == (Data, URLResponse), Failure == any Error {
         }
     }
 
-    fileprivate var refusal: SessionRefusal.Code? {
+    fileprivate var refusal: SessionError.Code? {
         if case .failure(let error) = self { (error as? URLError)?.refusal } else { nil }
     }
 }

@@ -159,19 +159,19 @@ struct SessionGateTests {
         // does not import PintleURLSession.
         let noDelegate: (any URLSessionTaskDelegate)? = nil
         let data = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: noDelegate) }
-        #expect(data.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
+        #expect(data.flatMap(SessionError.Code.init(in:)) == .stockLoader)
         let upload = await #expect(throws: (any Error).self) {
             try await session.upload(for: request, from: Data("x".utf8), delegate: noDelegate)
         }
-        #expect(upload.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
+        #expect(upload.flatMap(SessionError.Code.init(in:)) == .stockLoader)
         let download = await #expect(throws: (any Error).self) {
             try await session.download(from: url, delegate: noDelegate)
         }
-        #expect(download.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
+        #expect(download.flatMap(SessionError.Code.init(in:)) == .stockLoader)
         // An app cannot remove the guard.
         session.configuration.protocolClasses = []
         let again = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: noDelegate) }
-        #expect(again.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
+        #expect(again.flatMap(SessionError.Code.init(in:)) == .stockLoader)
         #expect(server.connectionCount == 0)
     }
 
@@ -183,14 +183,14 @@ struct SessionGateTests {
         let server = try fixture.server()
         let configuration = URLSessionConfiguration.ephemeral
         if isThere { configuration.protocolClasses = [Carrier.self] + (configuration.protocolClasses ?? []) }
-        let recorder = TrustFailureRecorder()
+        let recorder = TrustEventRecorder()
         let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, observer: recorder)
         #expect(session.removedProtocols == (isThere ? [String(reflecting: Carrier.self)] : []))
         #expect(try await session.data(from: try server.address()).0.count == 3)
         #expect(server.requests.count == 1)
-        await TrustFailureFeed.shared.settle()
-        let codes = recorder.events.compactMap { event -> SessionTrouble.Code? in
-            if case .session(let trouble) = event { trouble.kind } else { nil }
+        await TrustEventFeed.shared.settle()
+        let codes = recorder.events.compactMap { event -> SessionEvent.Code? in
+            if case .session(let event) = event { event.kind } else { nil }
         }
         #expect(codes == (isThere ? [.foreignProtocol] : []))
         // A session does not report the guard of another pinned session.
@@ -256,12 +256,12 @@ struct SessionGateTests {
 }
 
 extension URLError {
-    var refusal: SessionRefusal.Code? { SessionRefusal.Code(in: self) }
+    var refusal: SessionError.Code? { SessionError.Code(in: self) }
 }
 
-extension SessionRefusal.Code {
+extension SessionError.Code {
     init?(in error: any Error) {
-        guard let refusal = (error as NSError).userInfo[NSUnderlyingErrorKey] as? SessionRefusal else { return nil }
+        guard let refusal = (error as NSError).userInfo[NSUnderlyingErrorKey] as? SessionError else { return nil }
         self = refusal.code
     }
 }

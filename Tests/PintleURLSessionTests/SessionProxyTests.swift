@@ -10,8 +10,8 @@ import Testing
 /// The proxy settings of a session. `SessionExitTests` has those of a real environment.
 @Suite("Pinned sessions: proxy settings")
 struct SessionProxyTests {
-    private func refusal(_ body: () throws -> ProxyConfiguration) -> SessionRefusal? {
-        let error = #expect(throws: SessionRefusal.self) { _ = try body() }
+    private func refusal(_ body: () throws -> ProxyConfiguration) -> SessionError? {
+        let error = #expect(throws: SessionError.self) { _ = try body() }
         #expect(error?.code == .unsupportedProxy && error?.hint != nil)
         return error
     }

@@ -107,9 +107,9 @@ struct SessionReportTests {
         let collector = try fixture.server { _ in HTTPResponse(status: 204) }
         let yesterday = Date(timeIntervalSinceNow: -86_400)
         let reporter = try reporter()
-        let recorder = TrustFailureRecorder()
+        let recorder = TrustEventRecorder()
         func session(_ policy: PinningPolicy) -> PinnedURLSession {
-            .pinned(to: policy, configuration: .ephemeral, observer: TrustFailureObservers(reporter, recorder))
+            .pinned(to: policy, configuration: .ephemeral, observer: TrustEventObservers(reporter, recorder))
         }
         _ = try await session(policy(to: collector, rightPin: true)).data(from: server.address())
         await recorder.settle()
@@ -229,10 +229,10 @@ struct SessionReportTests {
         // The transport refuses this collector, because it has another authority.
         let collector = try SessionFixture().server { _ in HTTPResponse(status: 204) }
         let reporter = try reporter()
-        let recorder = TrustFailureRecorder()
+        let recorder = TrustEventRecorder()
         let session = URLSession.pinned(
             to: try policy(to: collector), configuration: .ephemeral,
-            observer: TrustFailureObservers(reporter, recorder))
+            observer: TrustEventObservers(reporter, recorder))
         try await refused(session, server)
         await reporter.settle()
         for hour in 0..<3 {
@@ -253,7 +253,7 @@ struct SessionReportTests {
         let chain = code == .malformedCertificate ? garbage : many
         let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: fixture.identity.key)))
         let collector = try fixture.server { _ in HTTPResponse(status: 204) }
-        let recorder = TrustFailureRecorder()
+        let recorder = TrustEventRecorder()
         let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: recorder)
         try await refused(session, server)
         await recorder.settle()
@@ -264,9 +264,9 @@ struct SessionReportTests {
 
     @Test("No handshake and no task waits for an observer")
     func slowObserver() async throws {
-        struct Slow: TrustFailureObserver {
+        struct Slow: TrustEventObserver {
             let gate = DispatchSemaphore(value: 0)
-            func observe(_ event: TrustFailureEvent) { _ = gate.wait(timeout: .now() + 300) }
+            func observe(_ event: TrustEvent) { _ = gate.wait(timeout: .now() + 300) }
         }
         let server = try fixture.server()
         let slow = Slow()
@@ -282,15 +282,15 @@ struct SessionReportTests {
 
     @Test("A problem with updates is an event")
     func updates() async throws {
-        let recorder = TrustFailureRecorder()
+        let recorder = TrustEventRecorder()
         recorder.observe(PolicyStoreEvent.stale(version: 7, since: Date(timeIntervalSince1970: 0)))
         recorder.observe(PolicyStoreEvent.notFetched(from: "https://updates.example.net/", description: "a\nb\u{202E}"))
         await recorder.settle()
-        let troubles = recorder.events.compactMap { event -> UpdateTrouble? in
-            if case .update(let trouble) = event { trouble } else { nil }
+        let events = recorder.events.compactMap { event -> UpdateEvent? in
+            if case .update(let event) = event { event } else { nil }
         }
-        #expect(troubles.map(\.kind) == [.stale, .notFetched] && troubles.first?.version == 7)
-        #expect(troubles.last?.text == "a\\nb\\u202e" && recorder.reports.isEmpty)
+        #expect(events.map(\.kind) == [.stale, .notFetched] && events.first?.version == 7)
+        #expect(events.last?.text == "a\\nb\\u202e" && recorder.reports.isEmpty)
     }
 }
 

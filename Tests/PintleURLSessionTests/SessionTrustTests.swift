@@ -164,7 +164,7 @@ struct SessionTrustTests {
     func hostNotAllowed() async throws {
         let fixture = try SessionFixture()
         let server = try fixture.server()
-        let recorder = TrustFailureRecorder()
+        let recorder = TrustEventRecorder()
         let session = URLSession.pinned(to: try fixture.policy(unpinnedHosts: .reject), observer: recorder)
         #expect(try await session.data(from: try server.address()).0.count == 3)
         let before = (server.requestByteCount, server.connectionCount)

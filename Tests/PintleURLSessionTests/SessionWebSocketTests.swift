@@ -93,7 +93,7 @@ struct SessionWebSocketTests {
         let listener = Listener()
         PinningURLProtocol(request: request, cachedResponse: nil, client: listener).startLoading()
         let error = try #require(listener.error.withLock { $0 })
-        #expect(SessionRefusal.Code(in: error) == (scheme.hasPrefix("ws") ? .unsupportedFeature : .stockLoader))
+        #expect(SessionError.Code(in: error) == (scheme.hasPrefix("ws") ? .unsupportedFeature : .stockLoader))
         #expect(error.localizedDescription.contains("web socket") == scheme.hasPrefix("ws"))
         #expect(listener.others.withLock { $0 } == 0)
     }

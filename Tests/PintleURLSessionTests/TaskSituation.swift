@@ -90,7 +90,7 @@ enum TaskEvent: String, CaseIterable {
     }
 
     private func actions(_ machine: inout TaskStateMachine<Int>) throws -> [TaskStateMachine<Int>.Action] {
-        let refusal = SessionRefusal(.invalidRequest, "refused")
+        let refusal = SessionError(.invalidRequest, "refused")
         switch self {
         case .admitted:
             machine.admitted()

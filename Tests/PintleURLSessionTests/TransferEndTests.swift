@@ -18,7 +18,7 @@ struct TransferEndTests {
     }
 
     /// A failure in one line: libcurl's code and the text, or the name of the failure.
-    private static func summary(_ failure: TransferFailure?) -> String {
+    private static func summary(_ failure: TransferError?) -> String {
         switch failure {
         case nil: "complete"
         case .rejected(let rejection): "rejected \(rejection.reason)"

@@ -109,14 +109,14 @@ struct EnvelopeTests {
             envelope.signatures.insert(try app.two.signature(over: envelope, keyID: keyID), at: place)
             return envelope.json
         }
-        func code(_ bytes: [UInt8], tries: Int) -> UpdateFailure.Code? {
+        func code(_ bytes: [UInt8], tries: Int) -> UpdateError.Reason.Code? {
             do {
                 var verifier = try app.verifier
                 verifier.maximumHashedBytes = envelope.signedBytes.count * tries
                 _ = try verifier.verify(bytes, floor: nil, at: Publication.now)
                 return nil
-            } catch let error as UpdateRejection {
-                return error.failure.kind
+            } catch let error as UpdateError {
+                return error.reason.kind
             } catch {
                 return .malformedEnvelope
             }
@@ -232,7 +232,7 @@ struct EnvelopeTests {
         let longer = try SignedEnvelope.appending([signatures[1]], to: ours.json)
         ours.signatures = signatures
         #expect(longer == ours.json)
-        #expect(throws: UpdateFailure.self) { try SignedEnvelope.appending(signatures, to: Array("{}".utf8)) }
+        #expect(throws: UpdateError.Reason.self) { try SignedEnvelope.appending(signatures, to: Array("{}".utf8)) }
     }
 
     @Test("An envelope of a hundred megabytes is not parsed")

@@ -9,8 +9,8 @@ import Testing
 @Suite("A known update is verified with less work")
 struct RepeatedUpdateTests {
     /// Returns a text with everything that an outcome contains.
-    private func outcome(_ verify: () throws(UpdateRejection) -> VerifiedUpdate) -> String {
-        do throws(UpdateRejection) {
+    private func outcome(_ verify: () throws(UpdateError) -> VerifiedUpdate) -> String {
+        do throws(UpdateError) {
             let update = try verify()
             let rules = update.policy.hosts.map { "\($0) \($0.hashValue)" }
             return """
@@ -56,17 +56,17 @@ struct RepeatedUpdateTests {
         for bytes in others {
             for floor in floors {
                 for now in instants {
-                    let plain = outcome { () throws(UpdateRejection) in
+                    let plain = outcome { () throws(UpdateError) in
                         try verifier.verify(bytes, floor: floor, at: now)
                     }
-                    let spared = outcome { () throws(UpdateRejection) in
+                    let spared = outcome { () throws(UpdateError) in
                         try verifier.verify(bytes, floor: floor, active: known, at: now)
                     }
                     #expect(plain == spared)
                     outcomes.insert(String(plain.prefix { $0 != " " }))
                 }
-                let plain = outcome { () throws(UpdateRejection) in try verifier.verifyStored(bytes, floor: floor) }
-                let spared = outcome { () throws(UpdateRejection) in
+                let plain = outcome { () throws(UpdateError) in try verifier.verifyStored(bytes, floor: floor) }
+                let spared = outcome { () throws(UpdateError) in
                     try verifier.verifyStored(bytes, floor: floor, active: known)
                 }
                 #expect(plain == spared)
@@ -87,7 +87,7 @@ struct RepeatedUpdateTests {
         app.bundled = Publication.policy(Publication.rule("example.com"), more: ", \"updateVersion\": 7")
         let verifier = try app.verifier
         for known in [nil, known] {
-            #expect(throws: UpdateRejection(.replacedVersion(7), version: 7, signers: [app.one.key])) {
+            #expect(throws: UpdateError(.replacedVersion(7), version: 7, signers: [app.one.key])) {
                 try verifier.verify(bytes, floor: nil, active: known, at: Publication.now)
             }
         }
@@ -108,7 +108,7 @@ struct RepeatedUpdateTests {
             guard scope.repeatsNames(changed) else { continue }
             compared += 1
             let policy = EmbeddedPolicy(update)
-            func places(_ compare: ([PinnedHost], inout ScopeFindings) -> Void) -> [String] {
+            func places(_ compare: ([PinnedHost], inout ScopeProblems) -> Void) -> [String] {
                 scope.violations(of: policy, comparing: compare).map(\.path)
             }
             let few = places(scope.repeatedRules)

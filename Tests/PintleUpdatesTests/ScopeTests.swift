@@ -14,14 +14,14 @@ struct ScopeTests {
 
     private static func bare(_ host: String, _ more: String = "") -> String { "{\"host\": \"\(host)\"\(more)}" }
 
-    private func code(_ update: String, bundled: String) throws -> UpdateFailure.Code? {
+    private func code(_ update: String, bundled: String) throws -> UpdateError.Reason.Code? {
         var app = try ShippedApp()
         app.bundled = bundled
         return try app.code(of: Publication(policy: update))
     }
 
     /// Returns the failure for an update's rules with these bundled rules.
-    private func code(_ update: [String], _ bundled: [String], more: String = "") throws -> UpdateFailure.Code? {
+    private func code(_ update: [String], _ bundled: [String], more: String = "") throws -> UpdateError.Reason.Code? {
         try code(
             "{\"version\": 1, \"hosts\": [\(update.joined(separator: ", "))]}",
             bundled: "{\"version\": 1\(more), \"hosts\": [\(bundled.joined(separator: ", "))]}")
@@ -327,7 +327,7 @@ struct ScopeTests {
         }
         for bundled in ["systemTrust", "reject", "askUser"] {
             for update in ["systemTrust", "reject", "askUser"] {
-                let expected: UpdateFailure.Code? = bundled == update ? nil : .outOfScope
+                let expected: UpdateError.Reason.Code? = bundled == update ? nil : .outOfScope
                 #expect(try code(policy(update), bundled: policy(bundled)) == expected)
             }
         }
@@ -358,10 +358,10 @@ struct ScopeTests {
                 try Publication(policy: update).signed(by: app.one), floor: nil, at: Publication.now)
             Issue.record("taken")
         } catch {
-            guard case .outOfScope(let violations) = (error as? UpdateRejection)?.failure else { throw error }
+            guard case .outOfScope(let violations) = (error as? UpdateError)?.reason else { throw error }
             #expect(
                 violations.map(\.path) == ["unpinnedHosts", "hosts[0].pins", "hosts[1].host", "hosts[1].reportTo[0]"])
-            #expect((error as? UpdateRejection)?.version == 7)
+            #expect((error as? UpdateError)?.version == 7)
         }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 struct StoreEventTests {
     private static let date = Date(timeIntervalSince1970: 1_700_000_000)
     private static let error = StorageError(.notWritten, "/a/b", "the disk is full", hint: "make room")
-    private static let rejection = UpdateRejection(.rollback(version: 2, floor: 3), version: 2)
+    private static let rejection = UpdateError(.rollback(version: 2, floor: 3), version: 2)
 
     static let events: [(event: PolicyStoreEvent, text: String)] = [
         (
@@ -18,11 +18,11 @@ struct StoreEventTests {
             "update 4 expired 2023-11-14T22:13:20Z and stays in force; no newer one has been adopted"
         ),
         (
-            .lostStore(PolicyStoreLoss(version: 4, cause: .missing)),
+            .lostStore(LostUpdate(version: 4, cause: .missing)),
             "the stored update 4 is lost: its file is gone; the bundled policy is in force"
         ),
         (
-            .lostStore(PolicyStoreLoss(version: nil, cause: .unreadable(error))),
+            .lostStore(LostUpdate(version: nil, cause: .unreadable(error))),
             "the stored update is lost: /a/b: the disk is full; make room; the bundled policy is in force"
         ),
         (

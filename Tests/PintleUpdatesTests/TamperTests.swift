@@ -20,7 +20,7 @@ struct TamperTests {
         #expect(try app.code(good) == nil)
         // The last byte is a line break after the object.
         for count in 0..<good.count - 1 {
-            #expect(throws: UpdateRejection.self, "cut off at \(count)") {
+            #expect(throws: UpdateError.self, "cut off at \(count)") {
                 try verifier.verify(Array(good.prefix(count)), floor: nil, at: Publication.now)
             }
         }
@@ -64,7 +64,7 @@ struct TamperTests {
                 _ = try verifier.verify(changed.json, floor: nil, at: Publication.now)
                 Issue.record("taken")
             } catch {
-                #expect(error.failure.kind == .invalidSignature)
+                #expect(error.reason.kind == .invalidSignature)
             }
         }
         for index in envelope.payload.indices {

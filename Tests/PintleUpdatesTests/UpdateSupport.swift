@@ -94,17 +94,17 @@ struct ShippedApp {
     /// Returns the code of the failure; `nil` for an accepted update.
     func code(
         _ envelope: [UInt8], floor: UpdateFloor? = nil, minimumVersion: Int = 0, at now: Date = Publication.now
-    ) throws -> UpdateFailure.Code? {
+    ) throws -> UpdateError.Reason.Code? {
         let taker = try verifier
-        do throws(UpdateRejection) {
+        do throws(UpdateError) {
             _ = try taker.verify(envelope, floor: floor, minimumVersion: minimumVersion, at: now)
             return nil
         } catch {
-            return error.failure.kind
+            return error.reason.kind
         }
     }
 
-    func code(of publication: Publication, floor: UpdateFloor? = nil) throws -> UpdateFailure.Code? {
+    func code(of publication: Publication, floor: UpdateFloor? = nil) throws -> UpdateError.Reason.Code? {
         try code(publication.signed(by: one), floor: floor)
     }
 }

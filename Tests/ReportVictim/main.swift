@@ -55,8 +55,8 @@ struct Collector: ReportTransport {
     }
 }
 
-struct Lingering: TrustFailureObserver {
-    func observe(_ event: TrustFailureEvent) { while true { sleep(600) } }
+struct Lingering: TrustEventObserver {
+    func observe(_ event: TrustEvent) { while true { sleep(600) } }
 }
 
 if let limit = getenv("LIMIT").flatMap({ UInt(String(cString: $0)) }) {
@@ -79,13 +79,13 @@ case "keep", "exit", "linger":
         let evaluation = policy.evaluate(server, presented: [], at: Date()) { _ in
             .invalid(PathFailure(.other, text: "not validated"))
         }
-        guard let failure = TrustFailure(evaluation, by: policy, at: Date()) else { exit(4) }
+        guard let failure = VerdictEvent(evaluation, by: policy, at: Date()) else { exit(4) }
         if words[0] == "exit" {
-            TrustFailureFeed.shared.post(.verdict(failure), to: reporter)
+            TrustEventFeed.shared.post(.verdict(failure), to: reporter)
             continue
         }
         if words[0] == "linger" {
-            TrustFailureFeed.shared.post(.verdict(failure), to: Lingering())
+            TrustEventFeed.shared.post(.verdict(failure), to: Lingering())
             continue
         }
         say("\(host) \(reporter.record(failure).map { "\($0)" } ?? "nothing")")

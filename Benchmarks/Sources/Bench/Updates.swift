@@ -124,7 +124,7 @@ enum UpdateSection {
             Peer(name: "refuse") { count in
                 var refusals = 0
                 for _ in 0..<count {
-                    do throws(UpdateRejection) {
+                    do throws(UpdateError) {
                         _ = try verifier.verify(update, floor: nil, at: now)
                     } catch {
                         refusals += error.failure.code == "invalid-signature" ? 1 : 0

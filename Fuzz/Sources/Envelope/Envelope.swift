@@ -6,7 +6,7 @@
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
-    do throws(UpdateFailure) {
+    do throws(UpdateError.Reason) {
         let envelope = try SignedEnvelope(input)
         guard envelope.signatures.count <= SignedEnvelope.maximumSignatures else { fatalError("too many signatures") }
         let again = try SignedEnvelope(envelope.json)

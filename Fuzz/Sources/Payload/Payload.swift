@@ -22,7 +22,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let file = envelope.json
     let now = Date(timeIntervalSince1970: 1_800_000_000)
     let verifier = UpdateVerifier(trust: trust, bundled: bundled)
-    do throws(UpdateRejection) {
+    do throws(UpdateError) {
         let update = try verifier.verify(file, floor: nil, at: now)
         guard update.issuedAt <= now, now < update.expiresAt, update.version >= 1,
             update.policy.updateVersion == update.version, !update.isUnchanged

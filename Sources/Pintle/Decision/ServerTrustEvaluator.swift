@@ -27,7 +27,7 @@ public struct ServerTrustEvaluator: Sendable {
     /// The policy of an evaluator for one policy.
     private var fixedPolicy: PinningPolicy?
     private let prepareValidation: @Sendable (PinningPolicy) -> Void
-    private var failureHandler: (@Sendable (TrustFailure) -> Void)?
+    private var failureHandler: (@Sendable (VerdictEvent) -> Void)?
 
     /// The policy that is in force now.
     public var policy: PinningPolicy { fixedPolicy ?? source.current.policy }
@@ -81,7 +81,7 @@ public struct ServerTrustEvaluator: Sendable {
     ) -> TrustEvaluation {
         let (evaluation, snapshot) = evaluate(server, presented: presented, at: instant, validate: validate)
         if let failureHandler,
-            let failure = TrustFailure(
+            let failure = VerdictEvent(
                 evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
         {
             failureHandler(failure)
@@ -108,11 +108,11 @@ public struct ServerTrustEvaluator: Sendable {
     /// so.
     public func prepare() { prepareValidation(policy) }
 
-    /// Returns a copy of this evaluator that also calls a handler for each verdict that ``TrustFailure`` describes.
+    /// Returns a copy of this evaluator that also calls a handler for each verdict that ``VerdictEvent`` describes.
     ///
     /// - Parameter handler: called within ``evaluate(_:presented:at:)``, and therefore inside a handshake. It must pass
     ///   the failure on and return at once. `PintleReports` provides such a handler with `onFailure(notify:)`.
-    public func onFailure(_ handler: @escaping @Sendable (TrustFailure) -> Void) -> ServerTrustEvaluator {
+    public func onFailure(_ handler: @escaping @Sendable (VerdictEvent) -> Void) -> ServerTrustEvaluator {
         var evaluator = self
         let earlier = failureHandler
         evaluator.failureHandler = { failure in

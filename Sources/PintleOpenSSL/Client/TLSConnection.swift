@@ -86,7 +86,7 @@ public final class TLSConnection {
     private func run(
         until deadline: Deadline, timeout: Duration, _ operation: (OpaquePointer) -> CInt
     ) throws(HandshakeError) -> CInt? {
-        do throws(PumpFailure) {
+        do throws(PumpError) {
             return try pump.run(until: deadline, operation)
         } catch {
             switch error {

@@ -42,8 +42,8 @@ struct TLSHandshake: ~Copyable {
     mutating func run(_ hook: VerificationHook) throws(HandshakeError) {
         try begin(hook)
         defer { VerificationHook.detach(from: pump.ssl) }
-        let outcome: PumpFailure?
-        do throws(PumpFailure) {
+        let outcome: PumpError?
+        do throws(PumpError) {
             _ = try pump.run(until: Deadline(after: timeout)) { SSL_do_handshake($0) }
             outcome = nil
         } catch {
@@ -72,7 +72,7 @@ struct TLSHandshake: ~Copyable {
     ///   - hook: has the verdict.
     ///   - outcome: the failure of the exchange; `nil` if it succeeded.
     /// - Returns: `nil` if the verdict accepted the peer.
-    private borrowing func ending(_ hook: VerificationHook, _ outcome: PumpFailure?) -> Ending? {
+    private borrowing func ending(_ hook: VerificationHook, _ outcome: PumpError?) -> Ending? {
         // Look at the verdict first, because a refusal causes all failures after it.
         switch hook.state {
         case .rejected(let alert): return Ending(error: rejected(alert), tellsPeer: true)
@@ -117,8 +117,8 @@ struct TLSHandshake: ~Copyable {
     ///   - hook: asks for the verdict.
     ///   - isLate: `true` if the deadline has passed. Bytes that have already arrived still count.
     mutating func step(_ hook: VerificationHook, isLate: Bool) -> Step {
-        let outcome: PumpFailure?
-        do throws(PumpFailure) {
+        let outcome: PumpError?
+        do throws(PumpError) {
             guard try pump.step({ SSL_do_handshake($0) }) != nil else {
                 guard isLate else { return .waiting }
                 throw .timedOut
@@ -142,7 +142,7 @@ struct TLSHandshake: ~Copyable {
     /// Discards input from the peer. Returns `true` when the socket can be closed: the peer has closed its side, the
     /// socket has failed, or the peer keeps sending.
     borrowing func leave() -> Bool {
-        do throws(SocketFailure) {
+        do throws(SocketError) {
             for _ in 0..<16 {
                 guard let bytes = try pump.socket.receiveNow(atMost: 16_384) else { return false }
                 if bytes.isEmpty { return true }
@@ -197,13 +197,13 @@ struct TLSHandshake: ~Copyable {
             hint: "please report this, with the versions of pintle and OpenSSL", isBeforeCertificate: true)
     }
 
-    private borrowing func failure(_ failure: PumpFailure, certificateArrived: Bool) -> Ending {
+    private borrowing func failure(_ failure: PumpError, certificateArrived: Bool) -> Ending {
         // Unless the peer's alert ended the handshake, OpenSSL sends one.
         let tellsPeer = if case .library(let errors) = failure { errors.peerAlert == nil } else { false }
         return Ending(error: error(failure, early: !certificateArrived), tellsPeer: tellsPeer)
     }
 
-    private borrowing func error(_ failure: PumpFailure, early: Bool) -> HandshakeError {
+    private borrowing func error(_ failure: PumpError, early: Bool) -> HandshakeError {
         switch failure {
         case .timedOut:
             return HandshakeError(
@@ -228,7 +228,7 @@ struct TLSHandshake: ~Copyable {
         }
     }
 
-    private func closed(_ failure: PumpFailure, early: Bool) -> HandshakeError {
+    private func closed(_ failure: PumpError, early: Bool) -> HandshakeError {
         let how = if case .broken(let error) = failure { ": \(systemMessage(error))" } else { "" }
         return HandshakeError(
             .closedDuringHandshake, "\(target) closed the connection during the TLS handshake\(how)",

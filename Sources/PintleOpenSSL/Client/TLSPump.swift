@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import PintleSystem
 
 /// The reason that an OpenSSL call did not complete.
-enum PumpFailure: Error {
+enum PumpError: Error {
     case timedOut
     /// The peer closed TCP without close_notify.
     case endOfStream
@@ -65,7 +65,7 @@ struct TLSPump: ~Copyable {
     /// check, so the loop also checks the deadline after each piece.
     mutating func run(
         until deadline: Deadline, _ operation: (_ ssl: OpaquePointer) -> CInt
-    ) throws(PumpFailure) -> CInt {
+    ) throws(PumpError) -> CInt {
         var hasReceived = false
         while true {
             // The error queue belongs to the thread, so it may hold errors of other connections.
@@ -73,11 +73,11 @@ struct TLSPump: ~Copyable {
             let result = operation(ssl)
             let outcome = SSL_get_error(ssl, result)
             let errors = LibraryErrors.drain()
-            do throws(SocketFailure) {
+            do throws(SocketError) {
                 try flush(until: deadline)
             } catch {
                 // Report the error that ended the exchange, not the failure to send an alert about it.
-                if outcome != SSL_ERROR_SSL { throw PumpFailure(error) }
+                if outcome != SSL_ERROR_SSL { throw PumpError(error) }
             }
             if result > 0 { return result }
             switch outcome {
@@ -92,7 +92,7 @@ struct TLSPump: ~Copyable {
     }
 
     /// Sends everything that OpenSSL has written so far.
-    private func flush(until deadline: Deadline) throws(SocketFailure) {
+    private func flush(until deadline: Deadline) throws(SocketError) {
         while case let bytes = drainOutgoing(), !bytes.isEmpty { try socket.send(bytes, until: deadline) }
     }
 
@@ -104,20 +104,20 @@ struct TLSPump: ~Copyable {
     }
 
     /// Receives the next piece. Called only when OpenSSL has consumed its input, so that at most one piece is buffered.
-    private mutating func fill(until deadline: Deadline) throws(PumpFailure) {
+    private mutating func fill(until deadline: Deadline) throws(PumpError) {
         while true {
             let bytes: [UInt8]
-            do throws(SocketFailure) {
+            do throws(SocketError) {
                 bytes = try socket.receive(atMost: 16_384, until: deadline)
             } catch {
-                throw PumpFailure(error)
+                throw PumpError(error)
             }
             if try give(bytes) { return }
         }
     }
 
     /// Passes received bytes to OpenSSL. Returns `false` while they are too few to recognize TLS.
-    mutating func give(_ received: [UInt8]) throws(PumpFailure) -> Bool {
+    mutating func give(_ received: [UInt8]) throws(PumpError) -> Bool {
         var bytes = received
         guard !bytes.isEmpty else { throw .endOfStream }
         if let allowance {
@@ -145,8 +145,8 @@ struct TLSPump: ~Copyable {
     }
 }
 
-extension PumpFailure {
-    init(_ failure: SocketFailure) {
+extension PumpError {
+    init(_ failure: SocketError) {
         switch failure {
         case .timedOut: self = .timedOut
         case .broken(let error): self = .broken(error)
@@ -160,7 +160,7 @@ extension TLSPump {
         /// The bytes that have not been sent yet.
         fileprivate var unsent: ArraySlice<UInt8> = []
         /// The result of the operation. It is returned after everything has been sent.
-        fileprivate var outcome: Result<CInt, PumpFailure>?
+        fileprivate var outcome: Result<CInt, PumpError>?
         fileprivate var needsInput = false
 
         /// The events that `poll` must wait for.
@@ -171,7 +171,7 @@ extension TLSPump {
     /// waiting for ``Turn/events``. The caller checks the deadline.
     ///
     /// ``allowance`` bounds the work, even if the peer sends without pause.
-    mutating func step(_ operation: (_ ssl: OpaquePointer) -> CInt) throws(PumpFailure) -> CInt? {
+    mutating func step(_ operation: (_ ssl: OpaquePointer) -> CInt) throws(PumpError) -> CInt? {
         while true {
             guard try sendWhatWaits() else { return nil }
             switch turn.outcome {
@@ -202,29 +202,29 @@ extension TLSPump {
     }
 
     /// Sends pending bytes. Returns `false` if the socket cannot take more now.
-    private mutating func sendWhatWaits() throws(PumpFailure) -> Bool {
+    private mutating func sendWhatWaits() throws(PumpError) -> Bool {
         while !turn.unsent.isEmpty {
-            do throws(SocketFailure) {
+            do throws(SocketError) {
                 guard let count = try socket.sendNow(turn.unsent) else { return false }
                 turn.unsent = turn.unsent.dropFirst(count)
             } catch {
                 turn.unsent = []
                 // Report the error that ended the exchange, not the failure to send an alert about it.
                 if case .failure(.library) = turn.outcome { return true }
-                throw PumpFailure(error)
+                throw PumpError(error)
             }
         }
         return true
     }
 
     /// Receives bytes. Returns `false` if none have arrived yet.
-    private mutating func feed() throws(PumpFailure) -> Bool {
+    private mutating func feed() throws(PumpError) -> Bool {
         while true {
             let bytes: [UInt8]?
-            do throws(SocketFailure) {
+            do throws(SocketError) {
                 bytes = try socket.receiveNow(atMost: 16_384)
             } catch {
-                throw PumpFailure(error)
+                throw PumpError(error)
             }
             guard let bytes else { return false }
             if try give(bytes) { return true }

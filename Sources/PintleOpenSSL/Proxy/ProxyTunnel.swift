@@ -36,12 +36,12 @@ struct ProxyTunnel: ~Copyable {
     private consuming func intoSocket() -> Socket { socket }
 
     borrowing func send(_ bytes: [UInt8]) throws(HandshakeError) {
-        do throws(SocketFailure) { try socket.send(bytes, until: deadline) } catch { throw failure(error) }
+        do throws(SocketError) { try socket.send(bytes, until: deadline) } catch { throw failure(error) }
     }
 
     borrowing func receive(atMost limit: Int) throws(HandshakeError) -> [UInt8] {
         let bytes: [UInt8]
-        do throws(SocketFailure) {
+        do throws(SocketError) {
             bytes = try socket.receive(atMost: limit, until: deadline)
         } catch {
             throw failure(error)
@@ -82,7 +82,7 @@ struct ProxyTunnel: ~Copyable {
         )
     }
 
-    private func failure(_ failure: SocketFailure) -> HandshakeError {
+    private func failure(_ failure: SocketError) -> HandshakeError {
         switch failure {
         case .timedOut:
             HandshakeError(

@@ -1,7 +1,7 @@
 internal import PintleSystem
 
 /// The reason that bytes could not be sent or received.
-enum SocketFailure: Error {
+enum SocketError: Error {
     case timedOut
     /// The connection failed, with the system's error number.
     case broken(CInt)
@@ -24,7 +24,7 @@ struct Socket: ~Copyable {
     }
 
     /// Sends all of `bytes`.
-    borrowing func send(_ bytes: UnsafeRawBufferPointer, until deadline: Deadline) throws(SocketFailure) {
+    borrowing func send(_ bytes: UnsafeRawBufferPointer, until deadline: Deadline) throws(SocketError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let chunk = UnsafeRawBufferPointer(rebasing: rest)
@@ -38,16 +38,16 @@ struct Socket: ~Copyable {
         }
     }
 
-    borrowing func send(_ bytes: [UInt8], until deadline: Deadline) throws(SocketFailure) {
-        var failure: SocketFailure?
+    borrowing func send(_ bytes: [UInt8], until deadline: Deadline) throws(SocketError) {
+        var failure: SocketError?
         bytes.withUnsafeBytes { buffer in
-            do throws(SocketFailure) { try send(buffer, until: deadline) } catch { failure = error }
+            do throws(SocketError) { try send(buffer, until: deadline) } catch { failure = error }
         }
         if let failure { throw failure }
     }
 
     /// Waits for bytes and reads at most `limit` of them; empty when the peer has closed its side.
-    borrowing func receive(atMost limit: Int, until deadline: Deadline) throws(SocketFailure) -> [UInt8] {
+    borrowing func receive(atMost limit: Int, until deadline: Deadline) throws(SocketError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(1, limit))
         while true {
             let count = recv(descriptor, &bytes, bytes.count, 0)
@@ -61,7 +61,7 @@ struct Socket: ~Copyable {
 
     /// Sends as many bytes as possible without blocking. Returns their number, or `nil` if the socket cannot take any
     /// now.
-    borrowing func sendNow(_ bytes: ArraySlice<UInt8>) throws(SocketFailure) -> Int? {
+    borrowing func sendNow(_ bytes: ArraySlice<UInt8>) throws(SocketError) -> Int? {
         let sent = bytes.withUnsafeBytes {
             PintleSystem.send(descriptor, $0.baseAddress, $0.count, StreamSocket.sendFlags)
         }
@@ -72,7 +72,7 @@ struct Socket: ~Copyable {
 
     /// Reads at most `limit` bytes without blocking: empty when the peer has closed its side, `nil` if no bytes have
     /// arrived.
-    borrowing func receiveNow(atMost limit: Int) throws(SocketFailure) -> [UInt8]? {
+    borrowing func receiveNow(atMost limit: Int) throws(SocketError) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: max(1, limit))
         let count = recv(descriptor, &bytes, bytes.count, 0)
         if count >= 0 {
@@ -119,7 +119,7 @@ struct Socket: ~Copyable {
 
     private borrowing func wait(
         for events: CInt, orThrow error: CInt, until deadline: Deadline
-    ) throws(SocketFailure) {
+    ) throws(SocketError) {
         guard Self.isMomentary(error) else { throw .broken(error) }
         if deadline.hasPassed { throw .timedOut }
         if error == EINTR { return }

@@ -175,7 +175,7 @@ struct PathAttempt {
         zip(path, path.dropFirst()).enumerated().compactMap { index, pair in
             var error = X509_check_issued(pair.1.pointer, pair.0.pointer)
             if error == X509_V_OK, X509_check_ca(pair.1.pointer) == 0 { error = X509_V_ERR_INVALID_CA }
-            return error == X509_V_OK ? nil : VerificationError.finding(error, depth: index + 1)
+            return error == X509_V_OK ? nil : VerificationCodes.finding(error, depth: index + 1)
         }
     }
 }

@@ -83,7 +83,7 @@ struct Verification {
             if status != 1, result.findings.isEmpty {
                 let error = X509_STORE_CTX_get_error(context)
                 result.findings = [
-                    VerificationError.finding(error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error, depth: 0)
+                    VerificationCodes.finding(error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error, depth: 0)
                 ]
             }
             return result
@@ -112,7 +112,7 @@ struct Verification {
     /// Returns whether OpenSSL can represent the instant. It takes whole seconds, while a `Date` may have any value.
     static func canJudge(_ instant: Date) -> Bool { abs(instant.timeIntervalSince1970) < 1e15 }
 
-    static let outOfMemory = VerificationError.finding(X509_V_ERR_OUT_OF_MEM, depth: 0)
+    static let outOfMemory = VerificationCodes.finding(X509_V_ERR_OUT_OF_MEM, depth: 0)
 }
 
 /// Collects the errors that OpenSSL's callback reports.
@@ -165,7 +165,7 @@ private struct Collector {
         if [X509_V_ERR_UNSPECIFIED, X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL].contains(error),
             let certificate, X509_get0_pubkey(certificate) == nil
         {
-            let finding = VerificationError.unreadableKey(of: certificate, depth: Int(depth), error)
+            let finding = VerificationCodes.unreadableKey(of: certificate, depth: Int(depth), error)
             if !findings.contains(where: { $0.code == finding.code && $0.depth == finding.depth }) {
                 findings.append(finding)
             }
@@ -175,9 +175,9 @@ private struct Collector {
             let key = X509_get0_pubkey(certificate), X509_verify(certificate, key) != 1
         {
             // OpenSSL recognizes a self-signed certificate by its names and does not check its signature.
-            findings.append(VerificationError.finding(X509_V_ERR_CERT_SIGNATURE_FAILURE, depth: Int(depth)))
+            findings.append(VerificationCodes.finding(X509_V_ERR_CERT_SIGNATURE_FAILURE, depth: Int(depth)))
         }
-        findings.append(VerificationError.finding(error, depth: Int(depth)))
+        findings.append(VerificationCodes.finding(error, depth: Int(depth)))
     }
 
     private func isTolerated(_ error: Int32, _ depth: Int32, _ context: OpaquePointer) -> Bool {

@@ -16,7 +16,7 @@ public import Foundation
 /// Without a reporter, and for a rule without `reportTo`, nothing is sent. A report is written to the disk before it is
 /// sent. It stays there until every address has accepted it, for at most 30 days, even if the process ends. Several
 /// processes may share a folder. Safe to use from any thread.
-public final class PinReporter: TrustFailureObserver {
+public final class PinReporter: TrustEventObserver {
     let spool: ReportSpool
     let options: ReportOptions
     let transport: any ReportTransport
@@ -51,7 +51,7 @@ public final class PinReporter: TrustFailureObserver {
 
     /// Stores the report of a verdict. It writes to the disk, so sessions and observed evaluators call it outside of
     /// handshakes.
-    public func observe(_ event: TrustFailureEvent) {
+    public func observe(_ event: TrustEvent) {
         if case .verdict(let failure) = event { record(failure) }
     }
 
@@ -62,7 +62,7 @@ public final class PinReporter: TrustFailureObserver {
     public var waiting: Int { spool.names().count }
 
     /// Waits until all events so far are on the disk.
-    public func settle() async { await TrustFailureFeed.shared.settle() }
+    public func settle() async { await TrustEventFeed.shared.settle() }
 
     /// Writes a report of the failure to the spool.
     ///
@@ -70,7 +70,7 @@ public final class PinReporter: TrustFailureObserver {
     /// - Returns: `nil` if the failure is not reported. Then there is no rule or no address, the install is not in the
     ///   sample, the app has dropped the report, or the report cannot be shortened to the limit.
     @discardableResult
-    package func record(_ failure: TrustFailure) -> ReportSpool.Outcome? {
+    package func record(_ failure: VerdictEvent) -> ReportSpool.Outcome? {
         guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }
         let addresses = addresses(failure, rule)
         guard !addresses.isEmpty, spool.draw < options.sampling else { return nil }
@@ -95,7 +95,7 @@ public final class PinReporter: TrustFailureObserver {
     }
 
     /// Returns the rule's addresses whose host no rule covers. A policy allows no others, but a later version may.
-    private func addresses(_ failure: TrustFailure, _ rule: MatchedRule) -> [String] {
+    private func addresses(_ failure: VerdictEvent, _ rule: MatchedRule) -> [String] {
         let urls = failure.policy.hosts[rule.index].reportTo.filter { url in
             ServerEndpoint(httpsURL: url).map { failure.policy.rule(for: $0) == nil } ?? false
         }

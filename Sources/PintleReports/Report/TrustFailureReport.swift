@@ -52,7 +52,7 @@ public struct TrustFailureReport: Sendable, Hashable {
     ///   - failure: the failure.
     ///   - app: the app's description of itself. At most 16 pairs of at most 256 bytes each are taken, in the order of
     ///     their keys.
-    public init?(_ failure: TrustFailure, app: [String: String] = [:]) {
+    public init?(_ failure: VerdictEvent, app: [String: String] = [:]) {
         guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }
         let host = failure.policy.hosts[rule.index]
         dateTime = failure.instant

@@ -56,7 +56,7 @@ package struct SpoolName: Sendable, Hashable {
 
 extension SpoolName {
     /// Creates the name for a report of a failure. The key contains nothing that a server can choose.
-    init(_ failure: TrustFailure, _ rule: MatchedRule, notBefore: Milliseconds) {
+    init(_ failure: VerdictEvent, _ rule: MatchedRule, notBefore: Milliseconds) {
         let endpoint = failure.endpoint
         self.init(
             host: Self.digest("host \(endpoint.host)", 16), key: Self.key(of: failure, rule),
@@ -65,7 +65,7 @@ extension SpoolName {
 
     /// Returns the hash of host, port, rule, reason, generation and policy version. The version is included because the
     /// generation starts again in each process.
-    static func key(of failure: TrustFailure, _ rule: MatchedRule) -> String {
+    static func key(of failure: VerdictEvent, _ rule: MatchedRule) -> String {
         let parts = [
             "\(failure.endpoint)", rule.pattern, failure.reason, "\(failure.generation)",
             "\(failure.policy.updateVersion)",

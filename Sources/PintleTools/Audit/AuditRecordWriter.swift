@@ -23,7 +23,7 @@ struct AuditRecordWriter {
     private static let mostProblems = 32
 
     func line(
-        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ findings: CheckFindings, _ entries: [LintEntry],
+        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ findings: CheckFacts, _ entries: [LintEntry],
         _ fragility: Fragility?
     )
         -> [UInt8]
@@ -126,7 +126,7 @@ struct AuditRecordWriter {
     }
 }
 
-extension CheckFindings {
+extension CheckFacts {
     /// The state of the rule's backup pins; `nil` if no rule pins the server.
     fileprivate var backupState: AuditBackup? {
         guard let host, !host.pins.isEmpty || !host.backupPins.isEmpty else { return nil }

@@ -89,7 +89,7 @@ struct AuditSurvey {
         _ target: AuditTarget, _ verdict: LiveVerdict, _ outcome: LiveHandshake.Outcome, _ instant: Date,
         _ milliseconds: Int
     ) throws(ToolError) -> [UInt8] {
-        let findings: CheckFindings
+        let findings: CheckFacts
         do throws(ToolError) {
             findings = try verdict.findings(outcome)
         } catch {

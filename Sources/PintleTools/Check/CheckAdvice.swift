@@ -3,7 +3,7 @@ internal import PintleOpenSSL
 
 /// The advice after a verdict: the lines behind `next:`.
 struct CheckAdvice {
-    let findings: CheckFindings
+    let findings: CheckFacts
     let invocation: Invocation
 
     var lines: [String] {

@@ -3,13 +3,13 @@ internal import PintleOpenSSL
 
 /// The report of `check`: the verdict first, the advice last.
 struct CheckReport {
-    let findings: CheckFindings
+    let findings: CheckFacts
     let policy: PinningPolicy
     let invocation: Invocation
     /// The notes of the rule and its pins; `nil` without a rule.
     private let notes: RuleNotes?
 
-    init(findings: CheckFindings, policy: PinningPolicy, invocation: Invocation) {
+    init(findings: CheckFacts, policy: PinningPolicy, invocation: Invocation) {
         self.findings = findings
         self.policy = policy
         self.invocation = invocation

@@ -12,7 +12,7 @@ struct LiveCheck {
     /// - Parameter approvals: the approvals of servers that no rule covers.
     /// - Throws: an error if no certificate arrived, or if the server broke off a handshake whose certificate was accepted:
     ///   it has not proved that it holds the key.
-    func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFindings {
+    func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFacts {
         let verdict = LiveVerdict(
             of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals)
         return try verdict.findings(handshake.run(judge: verdict.judge))
@@ -50,7 +50,7 @@ final class LiveVerdict {
     }
 
     /// - Throws: the errors of ``LiveCheck/run(_:)``.
-    func findings(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFindings {
+    func findings(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFacts {
         if let evaluation {
             if evaluation.decision.isTrusted, let error = outcome.error { throw Self.broken(error) }
             return findings(evaluation, outcome)
@@ -70,9 +70,9 @@ final class LiveVerdict {
         return failure
     }
 
-    private func findings(_ evaluation: TrustEvaluation, _ outcome: LiveHandshake.Outcome) -> CheckFindings {
+    private func findings(_ evaluation: TrustEvaluation, _ outcome: LiveHandshake.Outcome) -> CheckFacts {
         let rule = policy.rule(for: endpoint)
-        return CheckFindings(
+        return CheckFacts(
             endpoint: endpoint, instant: instant, evaluation: evaluation, rule: rule,
             host: rule.map { policy.hosts[$0.index] },
             positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),

@@ -3,7 +3,7 @@ internal import PintleOpenSSL
 
 /// Explains the failure of a path in a sentence.
 enum PathFailureText {
-    static func sentence(_ failure: PathFailure, of findings: CheckFindings) -> String {
+    static func sentence(_ failure: PathFailure, of findings: CheckFacts) -> String {
         let depth = failure.primary.depth ?? 0
         let now = findings.instant
         let place = findings.positions.place(atDepth: depth)
@@ -57,7 +57,7 @@ enum PathFailureText {
     }
 }
 
-extension CheckFindings {
+extension CheckFacts {
     /// A Boolean value that indicates whether the path is valid but does not meet the rule's terms about its length or the
     /// leaf's issuer.
     var rejectsTerms: Bool {

@@ -32,7 +32,7 @@ final class DemoReports {
     /// and the app sends the reports that it kept. After another hour it has nothing left to send.
     ///
     /// - Returns: the reports that were kept and delivered, and whether the result is right.
-    func report(_ failure: TrustFailure, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {
+    func report(_ failure: VerdictEvent, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {
         reporter.record(failure)
         let server = try DemoScene.server(collector) { _ in HTTPResponse(status: 204) }
         let port = server.port

@@ -18,7 +18,7 @@ struct DemoScene {
     let expectedDecision: String
     let expectedReason: String
     /// The app's reaction to a failure, in words, and whether it is right.
-    var aftermath: ((TrustFailure) throws(ToolError) -> (text: String, isAsExpected: Bool))?
+    var aftermath: ((VerdictEvent) throws(ToolError) -> (text: String, isAsExpected: Bool))?
     /// The remark about the result.
     let remark: (DemoResult) -> String
 
@@ -43,7 +43,7 @@ struct DemoScene {
         // The count of the server, after it has seen the end of the connection.
         _ = server.waitUntilClosed()
         var result = DemoResult(scene: self, decision: findings.decision, requestBytes: server.requestByteCount)
-        if let aftermath, let failure = TrustFailure(findings.evaluation, by: policy, at: instant) {
+        if let aftermath, let failure = VerdictEvent(findings.evaluation, by: policy, at: instant) {
             result.aftermath = try aftermath(failure)
         }
         return result

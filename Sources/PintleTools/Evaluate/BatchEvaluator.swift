@@ -27,7 +27,7 @@ struct BatchEvaluator {
         guard case .text(let bytes) = line else {
             let limit = EvaluateCommand.maximumLineLength >> 20
             return Self.refusal(
-                BatchProblem("line-too-long", "the line is longer than \(limit) MiB", hint: "split the case"),
+                BatchError("line-too-long", "the line is longer than \(limit) MiB", hint: "split the case"),
                 id: nil, line: number)
         }
         let root: JSONValue
@@ -35,9 +35,9 @@ struct BatchEvaluator {
             let limits = JSONDocument.Limits(maximumBytes: EvaluateCommand.maximumLineLength, allowsAnyNumber: true)
             root = try JSONDocument(bytes, limits: limits).root
         } catch {
-            return Self.refusal(BatchProblem(error), id: nil, line: number)
+            return Self.refusal(BatchError(error), id: nil, line: number)
         }
-        do throws(BatchProblem) {
+        do throws(BatchError) {
             let members = try BatchCase.Members(root)
             return try verdict(on: BatchCase(members), of: members)
         } catch {
@@ -47,7 +47,7 @@ struct BatchEvaluator {
 
     private mutating func verdict(
         on batchCase: BatchCase, of members: BatchCase.Members
-    ) throws(BatchProblem) -> Answer {
+    ) throws(BatchError) -> Answer {
         let policy = try policy(members.policy)
         let validator = try validator(members.anchors)
         let decision: TrustDecision
@@ -68,25 +68,25 @@ struct BatchEvaluator {
         return Answer(json: json, isVerdict: true)
     }
 
-    private mutating func policy(_ value: JSONValue?) throws(BatchProblem) -> PinningPolicy {
+    private mutating func policy(_ value: JSONValue?) throws(BatchError) -> PinningPolicy {
         guard let value else { return pathOnly }
-        return try policies.value(of: value) { value throws(BatchProblem) in
+        return try policies.value(of: value) { value throws(BatchError) in
             do throws(PolicyError) {
                 return try PinningPolicy(json: value, isPublicSuffix: PublicSuffixList.contains)
             } catch {
-                throw BatchProblem(error)
+                throw BatchError(error)
             }
         }
     }
 
-    private mutating func validator(_ anchors: JSONValue?) throws(BatchProblem) -> PathValidator {
+    private mutating func validator(_ anchors: JSONValue?) throws(BatchError) -> PathValidator {
         guard let anchors else { return machine }
-        return try validators.value(of: anchors) { anchors throws(BatchProblem) in
+        return try validators.value(of: anchors) { anchors throws(BatchError) in
             PathValidator(system: SystemAnchors(replacedBy: try BatchCase.anchors(anchors)))
         }
     }
 
-    private static func refusal(_ problem: BatchProblem, id: JSONValue?, line: Int) -> Answer {
+    private static func refusal(_ problem: BatchError, id: JSONValue?, line: Int) -> Answer {
         var json = JSONWriter(.compact)
         json.object { json in
             json.key("id")

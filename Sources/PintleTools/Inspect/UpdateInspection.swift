@@ -9,7 +9,7 @@ struct UpdateInspection {
     private let payload: UpdatePayload?
     private let policy: PinningPolicy?
     /// The verdict of an app if the signatures were valid.
-    private let problem: UpdateFailure?
+    private let problem: UpdateError.Reason?
 
     /// Returns whether a document looks like an update.
     static func isUpdate(_ root: JSONValue) -> Bool {
@@ -20,7 +20,7 @@ struct UpdateInspection {
     init(_ file: InputFile, _ invocation: Invocation) throws(ToolError) {
         self.file = file
         self.invocation = invocation
-        do throws(UpdateFailure) {
+        do throws(UpdateError.Reason) {
             envelope = try SignedEnvelope(file.bytes)
         } catch {
             throw .unusable(error.code, "\(error)", file: file.name)
@@ -28,12 +28,12 @@ struct UpdateInspection {
         (payload, policy, problem) = Self.content(of: envelope)
     }
 
-    private static func content(of envelope: SignedEnvelope) -> (UpdatePayload?, PinningPolicy?, UpdateFailure?) {
+    private static func content(of envelope: SignedEnvelope) -> (UpdatePayload?, PinningPolicy?, UpdateError.Reason?) {
         guard envelope.payloadType == SignedEnvelope.policyType else {
             return (nil, nil, .unknownPayloadType(envelope.payloadType))
         }
         let payload: UpdatePayload
-        do throws(UpdateFailure) {
+        do throws(UpdateError.Reason) {
             payload = try UpdatePayload(envelope.payload)
         } catch {
             return (nil, nil, error)

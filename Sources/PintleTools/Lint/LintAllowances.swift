@@ -42,7 +42,7 @@ struct LintAllowances {
             let problem = PolicyProblem(
                 id: "allow-without-effect", at: .root, message: "--allow \(name) hides nothing",
                 help: "remove it, or write it as ID:HOST with the host, and the port, of the message")
-            entries.append(LintEntry(LintFinding(severity: .warning, problem: problem)))
+            entries.append(LintEntry(LintProblem(severity: .warning, problem: problem)))
         }
         return allowed
     }

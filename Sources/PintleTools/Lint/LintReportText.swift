@@ -17,7 +17,7 @@ struct LintReportText {
     /// A Boolean value that indicates whether there are no problems, apart from those that the user accepts.
     var isFine: Bool { entries.isEmpty && !hasMore }
 
-    private func count(_ severity: LintFinding.Severity) -> Int { entries.count { $0.severity == severity } }
+    private func count(_ severity: LintProblem.Severity) -> Int { entries.count { $0.severity == severity } }
 
     var report: Report {
         var report = Report()
@@ -144,7 +144,7 @@ struct LintReportText {
 }
 
 extension JSONWriter {
-    mutating func write(_ finding: LintFinding) { write(LintEntry(finding)) }
+    mutating func write(_ finding: LintProblem) { write(LintEntry(finding)) }
 
     mutating func write(_ entry: LintEntry) {
         object { json in
@@ -188,20 +188,20 @@ enum GitHubAnnotations {
 
 /// A problem that `lint` reports: of the file, or of a live server that the file is about.
 struct LintEntry {
-    let severity: LintFinding.Severity
+    let severity: LintProblem.Severity
     let problem: PolicyProblem
     /// The note about the pin or rule.
     var note: String?
     /// The server that showed it.
     var server: String?
 
-    init(_ finding: LintFinding) {
+    init(_ finding: LintProblem) {
         severity = finding.severity
         problem = finding.problem
         note = finding.note
     }
 
-    init(_ severity: LintFinding.Severity, _ problem: PolicyProblem, server: String) {
+    init(_ severity: LintProblem.Severity, _ problem: PolicyProblem, server: String) {
         self.severity = severity
         self.problem = problem
         self.server = server

@@ -43,7 +43,7 @@ struct LiveLint {
     ) throws(ToolError) -> (server: Server, entries: [LintEntry]) {
         let handshake = try LiveHandshake(endpoint, invocation)
         let check = LiveCheck(policy: policy, validator: validator, instant: now, handshake: handshake)
-        let findings: CheckFindings
+        let findings: CheckFacts
         do throws(ToolError) {
             findings = try check.run()
         } catch {
@@ -61,14 +61,14 @@ struct LiveLint {
     }
 
     /// Returns the problems of a server that was asked.
-    func entries(on findings: CheckFindings, _ fragility: Fragility?) -> [LintEntry] {
+    func entries(on findings: CheckFacts, _ fragility: Fragility?) -> [LintEntry] {
         verdict(findings) + future(findings, fragility) + circumstances(findings)
     }
 
     /// Returns the reason why the pins that match a server will not match for long; `nil` if there is none.
     ///
     /// - Parameter connectTo: the place that was connected to, if it is another.
-    func fragility(of findings: CheckFindings, connectTo: ServerEndpoint? = nil) -> Fragility? {
+    func fragility(of findings: CheckFacts, connectTo: ServerEndpoint? = nil) -> Fragility? {
         guard case .trusted(.pinMatched) = findings.decision, let host = findings.host else { return nil }
         let path = findings.positions.onPath
         let keys = path.compactMap(\.certificate?.publicKeyPin)
@@ -81,7 +81,7 @@ struct LiveLint {
     }
 
     /// Returns the problem of a pin that is known to end. Problems of the file are listed without a server.
-    private func future(_ findings: CheckFindings, _ fragility: Fragility?) -> [LintEntry] {
+    private func future(_ findings: CheckFacts, _ fragility: Fragility?) -> [LintEntry] {
         guard let fragility, fragility.isProblem else { return [] }
         return [
             entry(
@@ -92,7 +92,7 @@ struct LiveLint {
 
     // MARK: The verdict
 
-    private func verdict(_ findings: CheckFindings) -> [LintEntry] {
+    private func verdict(_ findings: CheckFacts) -> [LintEntry] {
         let endpoint = findings.endpoint
         switch findings.decision {
         case .rejected(.pinMismatch): return [mismatch(findings, .error)]
@@ -109,11 +109,11 @@ struct LiveLint {
         }
     }
 
-    private func noRule(_ endpoint: ServerEndpoint, _ severity: LintFinding.Severity, _ message: String) -> LintEntry {
+    private func noRule(_ endpoint: ServerEndpoint, _ severity: LintProblem.Severity, _ message: String) -> LintEntry {
         entry(severity, .noRule, endpoint, rule: nil, message, help: "add one: pintle pin \(endpoint) --as policy")
     }
 
-    private func mismatch(_ findings: CheckFindings, _ severity: LintFinding.Severity) -> LintEntry {
+    private func mismatch(_ findings: CheckFacts, _ severity: LintProblem.Severity) -> LintEntry {
         let leaf = findings.positions.onPath.first
         var pinned: Set<String> = []
         for pin in (findings.host?.pins ?? []) + (findings.host?.backupPins ?? []) {
@@ -130,7 +130,7 @@ struct LiveLint {
             help: "if you \(change); else look from another network: pintle pin \(findings.endpoint)")
     }
 
-    private func invalidPath(_ findings: CheckFindings, _ failure: PathFailure) -> LintEntry {
+    private func invalidPath(_ findings: CheckFacts, _ failure: PathFailure) -> LintEntry {
         if failure.code == .untrustedRoot, let last = endOfChain(findings.positions), !last.isSelfIssued {
             return entry(
                 .error, .missingIntermediate, findings.endpoint, rule: findings.rule?.index,
@@ -154,7 +154,7 @@ struct LiveLint {
         return last
     }
 
-    private func matched(_ findings: CheckFindings) -> [LintEntry] {
+    private func matched(_ findings: CheckFacts) -> [LintEntry] {
         guard let host = findings.host, let rule = findings.rule?.index else { return [] }
         let path = findings.positions.onPath
         var entries: [LintEntry] = []
@@ -198,7 +198,7 @@ struct LiveLint {
     }
 
     private func sharedAuthorityEntries(
-        _ findings: CheckFindings, _ host: PinnedHost, _ path: [PathPositions.Place], _ rule: Int
+        _ findings: CheckFacts, _ host: PinnedHost, _ path: [PathPositions.Place], _ rule: Int
     ) -> [LintEntry] {
         guard let shared = sharedAuthority(host, path) else { return [] }
         return [
@@ -226,7 +226,7 @@ struct LiveLint {
 
     // MARK: Beside the verdict
 
-    private func circumstances(_ findings: CheckFindings) -> [LintEntry] {
+    private func circumstances(_ findings: CheckFacts) -> [LintEntry] {
         let path = findings.positions.onPath
         var entries: [LintEntry] = []
         // The server does not send or renew the root.
@@ -259,7 +259,7 @@ struct LiveLint {
     }
 
     private func entry(
-        _ severity: LintFinding.Severity, _ kind: LiveProblem, _ endpoint: ServerEndpoint, rule: Int?,
+        _ severity: LintProblem.Severity, _ kind: LiveProblem, _ endpoint: ServerEndpoint, rule: Int?,
         list: StaticString? = nil, pin: Int? = nil, _ message: String, help: String
     ) -> LintEntry {
         let place = places.place(rule: rule, list: list, pin: pin)

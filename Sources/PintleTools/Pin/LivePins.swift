@@ -33,7 +33,7 @@ struct LivePins {
         return PinListing(
             source: "\(endpoint)",
             entries: entries(PathPositions(path: evaluation.path, presented: presented)),
-            server: PinListing.ServerFindings(
+            server: PinListing.ServerFacts(
                 endpoint: endpoint, failure: failure, protocolVersion: outcome.connection?.protocolVersion.description,
                 address: outcome.connection?.peerAddress))
     }

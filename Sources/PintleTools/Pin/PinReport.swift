@@ -194,10 +194,10 @@ struct PinListing {
     /// The source as it was given; `host:port` for servers.
     let source: String
     let entries: [PinEntry]
-    var server: ServerFindings?
+    var server: ServerFacts?
 
     /// The results of a handshake beside the certificates.
-    struct ServerFindings {
+    struct ServerFacts {
         let endpoint: ServerEndpoint
         /// The reason why the system does not trust it; `nil` if it does.
         let failure: PathFailure?

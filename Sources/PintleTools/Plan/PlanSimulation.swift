@@ -42,7 +42,7 @@ struct PlanSimulation {
         /// The version fetches no updates.
         case fetchesNone
         /// The verifier refuses the update.
-        case failure(UpdateFailure)
+        case failure(UpdateError.Reason)
         /// The next update was published before the version was released.
         case replaced
     }

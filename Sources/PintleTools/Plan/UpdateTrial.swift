@@ -17,7 +17,7 @@ struct UpdateTrial {
     /// Returns the reason why an app that shipped with `bundled` would not take the update; `nil` if it would.
     func failure(
         of policy: PinningPolicy, version: Int, issued: Date, expires: Date, bundled: PinningPolicy, at instant: Date
-    ) throws(ToolError) -> UpdateFailure? {
+    ) throws(ToolError) -> UpdateError.Reason? {
         var envelope = SignedEnvelope(
             payload: UpdatePayload.json(version: version, issuedAt: issued, expiresAt: expires, policy: policy))
         guard let signature = key.signature(of: envelope.signedBytes) else {
@@ -28,7 +28,7 @@ struct UpdateTrial {
             _ = try UpdateVerifier(trust: trust, bundled: bundled).verify(envelope.json, floor: nil, at: instant)
             return nil
         } catch {
-            return error.failure
+            return error.reason
         }
     }
 }

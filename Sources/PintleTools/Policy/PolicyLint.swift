@@ -29,7 +29,7 @@ struct PolicyLint {
             root = try JSONDocument.policy(json).root
         } catch {
             return LintReport(
-                findings: error.problems.map { LintFinding(severity: .error, problem: $0) }, hasMore: false,
+                findings: error.problems.map { LintProblem(severity: .error, problem: $0) }, hasMore: false,
                 hosts: [], policy: nil)
         }
         let draft = PolicyFileReader.read(root, resolvingFile: resolvingFile, isPublicSuffix: isPublicSuffix)
@@ -39,8 +39,8 @@ struct PolicyLint {
         var places = PolicyPlaces(root)
         let offsets = warnings.problems.map { places.value(at: $0.place).offset }
         let located = zip(warnings.problems, JSONDocument.places(of: offsets, in: root)).map { $0.at($1) }
-        func finding(_ severity: LintFinding.Severity, _ problem: PolicyProblem) -> LintFinding {
-            LintFinding(severity: severity, problem: problem, note: draft.notes.nearest(to: problem.place))
+        func finding(_ severity: LintProblem.Severity, _ problem: PolicyProblem) -> LintProblem {
+            LintProblem(severity: severity, problem: problem, note: draft.notes.nearest(to: problem.place))
         }
         let findings = draft.problems.map { finding(.error, $0) } + located.map { finding(.warning, $0) }
         return LintReport(
@@ -49,13 +49,13 @@ struct PolicyLint {
     }
 
     /// Sorts by the place in the file, then by the order of the findings. Findings without a place come first.
-    private static func place(_ finding: (offset: Int, element: LintFinding)) -> (Int, Int, Int) {
+    private static func place(_ finding: (offset: Int, element: LintProblem)) -> (Int, Int, Int) {
         (finding.element.problem.line ?? 0, finding.element.problem.column ?? 0, finding.offset)
     }
 }
 
 /// A problem that lint found in a policy.
-struct LintFinding: Sendable, Hashable {
+struct LintProblem: Sendable, Hashable {
     enum Severity: String, Sendable, Hashable {
         /// The policy cannot be used.
         case error
@@ -73,7 +73,7 @@ struct LintFinding: Sendable, Hashable {
 /// All findings about a policy, in the order of the file.
 struct LintReport: Sendable {
     /// At most 1,000 errors and 1,000 warnings.
-    let findings: [LintFinding]
+    let findings: [LintProblem]
     /// A Boolean value that indicates whether there are more than `findings` holds.
     let hasMore: Bool
     /// All rules, in the order of the file. A placeholder stands for each rule that could not be read.

@@ -5,7 +5,7 @@ internal import Pintle
 enum PolicyProblemTable {
     struct Entry: Sendable {
         let id: String
-        let severity: LintFinding.Severity
+        let severity: LintProblem.Severity
         /// One line, lower case, no full stop.
         let summary: String
     }

@@ -14,7 +14,7 @@ struct MatchedServer {
     let leaf: Certificate
 
     /// Returns `nil` unless a pin matched.
-    init?(_ findings: CheckFindings) {
+    init?(_ findings: CheckFacts) {
         guard case .trusted(.pinMatched) = findings.decision, let rule = findings.rule?.index,
             let leaf = findings.positions.onPath.first?.certificate
         else { return nil }
@@ -36,7 +36,7 @@ struct MatchedServer {
 
 /// A reason why a server gives nothing to the proposal. It names the server and the reason, and no key, so that the key of
 /// an interceptor cannot be copied from it.
-struct RenewFinding {
+struct RenewProblem {
     let id: String
     let endpoint: ServerEndpoint
     /// The reason of the decision; `nil` if there is none.
@@ -54,10 +54,10 @@ struct RenewSurvey {
     let invocation: Invocation
 
     /// - Throws: an error if the command line cannot be used. A server that cannot be reached is a finding.
-    func run() throws(ToolError) -> (servers: [MatchedServer], findings: [RenewFinding], notes: [String]) {
+    func run() throws(ToolError) -> (servers: [MatchedServer], findings: [RenewProblem], notes: [String]) {
         let validator = try invocation.validator()
         var servers: [MatchedServer] = []
-        var findings: [RenewFinding] = []
+        var findings: [RenewProblem] = []
         var notes: [String] = []
         var seen: Set<ServerEndpoint> = []
         for host in policy.hosts where !host.pins.isEmpty {
@@ -80,7 +80,7 @@ struct RenewSurvey {
             } catch {
                 guard error.exitCode == .unreachable else { throw error }
                 findings.append(
-                    RenewFinding(
+                    RenewProblem(
                         id: LiveProblem.unreachable.rawValue, endpoint: endpoint, message: error.message,
                         help: error.hint ?? "check the host and port"))
             }
@@ -88,7 +88,7 @@ struct RenewSurvey {
         return (servers, findings, notes)
     }
 
-    private func finding(_ endpoint: ServerEndpoint, _ decision: TrustDecision) -> RenewFinding {
+    private func finding(_ endpoint: ServerEndpoint, _ decision: TrustDecision) -> RenewProblem {
         let help = "find out why first: pintle check \(endpoint) --policy \(ShellWord.quoted(file))"
         let (id, cause) =
             switch decision {
@@ -100,7 +100,7 @@ struct RenewSurvey {
                 ("pins-expired", "the pins of \(endpoint) have expired")
             default: (LiveProblem.noRule.rawValue, "no pin decides about \(endpoint)")
             }
-        return RenewFinding(
+        return RenewProblem(
             id: id, endpoint: endpoint, reason: decision.reason,
             message: "\(cause), so none of its keys is proposed", help: help)
     }

@@ -34,7 +34,7 @@ struct RenewProposal {
     /// The changes of the file, and those for later.
     private(set) var changes: [RenewChange] = []
     /// Rules that would be left without a backup pin.
-    private(set) var findings: [RenewFinding] = []
+    private(set) var findings: [RenewProblem] = []
     private(set) var notes: [String] = []
     private let authorities: RenewAuthorities
     /// The pins that the user says no server has.
@@ -65,7 +65,7 @@ struct RenewProposal {
     }
 
     /// Returns a finding for each pin that the user wants to remove and that the proposal keeps.
-    private func keptPins(_ server: MatchedServer, _ host: PinnedHost) -> [RenewFinding] {
+    private func keptPins(_ server: MatchedServer, _ host: PinnedHost) -> [RenewProblem] {
         host.pins.filter { removals.contains($0.subject) }.compactMap { pin in
             let planned = changes.first { $0.rule == server.rule && $0.pin == pin && $0.list == .pins }
             if planned?.action == .remove { return nil }
@@ -77,7 +77,7 @@ struct RenewProposal {
                 } else {
                     ("a server may still need it", "the notes say why; remove it by hand if you know better")
                 }
-            return RenewFinding(
+            return RenewProblem(
                 id: "pin-kept", endpoint: server.endpoint, message: "--remove \(pin): kept, because \(reason)",
                 help: help)
         }
@@ -148,7 +148,7 @@ struct RenewProposal {
         if leaves.isEmpty, let index = host.backupPins.firstIndex(where: server.isLeafMatched) {
             guard backups.count > 1 || host.backupRequirement == .noneAccepted || host.enforcement == .reportOnly else {
                 findings.append(
-                    RenewFinding(
+                    RenewProblem(
                         id: "no-backup-left", endpoint: server.endpoint,
                         message: "\(server.endpoint) has moved to the last backup pin of its rule",
                         help: "make a key, keep it offline, and give its request or public key: --key backup.csr"))

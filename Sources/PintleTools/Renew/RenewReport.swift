@@ -4,7 +4,7 @@ internal import PintleSystem
 /// A proposal in words, and as a document.
 struct RenewReport {
     let proposal: RenewProposal
-    let findings: [RenewFinding]
+    let findings: [RenewProblem]
     let servers: Int
     /// The name of the policy, which the words begin with.
     let file: String

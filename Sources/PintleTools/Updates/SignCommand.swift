@@ -125,18 +125,18 @@ struct SignCommand {
     }
 
     private func existingUpdate(_ file: InputFile) throws(ToolError) -> SignedEnvelope {
-        try Self.reading(file) { () throws(UpdateFailure) in try SignedEnvelope(file.bytes) }
+        try Self.reading(file) { () throws(UpdateError.Reason) in try SignedEnvelope(file.bytes) }
     }
 
     /// Returns the file with more signatures; the other ones stay as they are.
     private func appending(
         _ signatures: [SignedEnvelope.Signature], to file: InputFile
     ) throws(ToolError) -> [UInt8] {
-        try Self.reading(file) { () throws(UpdateFailure) in try SignedEnvelope.appending(signatures, to: file.bytes) }
+        try Self.reading(file) { () throws(UpdateError.Reason) in try SignedEnvelope.appending(signatures, to: file.bytes) }
     }
 
     private static func reading<Result>(
-        _ file: InputFile, _ body: () throws(UpdateFailure) -> Result
+        _ file: InputFile, _ body: () throws(UpdateError.Reason) -> Result
     ) throws(ToolError) -> Result {
         do {
             return try body()
@@ -149,7 +149,7 @@ struct SignCommand {
     private func payload(of envelope: SignedEnvelope) throws(ToolError) -> UpdatePayload {
         do {
             guard envelope.payloadType == SignedEnvelope.policyType else {
-                throw UpdateFailure.unknownPayloadType(envelope.payloadType)
+                throw UpdateError.Reason.unknownPayloadType(envelope.payloadType)
             }
             let payload = try UpdatePayload(envelope.payload)
             _ = try PinningPolicy(json: payload.policy)

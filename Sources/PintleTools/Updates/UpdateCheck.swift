@@ -4,7 +4,7 @@ internal import PintleUpdates
 /// One of the checks that an app makes, in their order.
 struct UpdateCheck {
     let name: String
-    let codes: [UpdateFailure.Code]
+    let codes: [UpdateError.Reason.Code]
     var needsBundledPolicy = false
 
     static let all: [UpdateCheck] = [
@@ -20,7 +20,7 @@ struct UpdateCheck {
     ]
 }
 
-extension UpdateFailure {
+extension UpdateError.Reason {
     /// The meaning of the check.
     var explanation: String {
         switch self {

@@ -90,14 +90,14 @@ struct VerifyCommand {
 
     private func outcome(
         _ verifier: UpdateVerifier, _ minimum: Int, _ instant: Date
-    ) throws(ToolError) -> Result<VerifiedUpdate, UpdateRejection> {
+    ) throws(ToolError) -> Result<VerifiedUpdate, UpdateError> {
         let file: InputFile
         do {
             file = try invocation.file(invocation.arguments.positionals[0], limit: SignedEnvelope.maximumBytes)
         } catch {
             // The only problem of the update itself that reading can find.
             guard error.code == "too-large" else { throw error }
-            return .failure(UpdateRejection(.tooLarge(maximum: SignedEnvelope.maximumBytes)))
+            return .failure(UpdateError(.tooLarge(maximum: SignedEnvelope.maximumBytes)))
         }
         do {
             return .success(try verifier.verify(file.bytes, floor: nil, minimumVersion: minimum, at: instant))

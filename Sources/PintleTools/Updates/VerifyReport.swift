@@ -4,7 +4,7 @@ internal import PintleUpdates
 
 /// The output of `verify`: the verdict first, the advice last.
 struct VerifyReport {
-    let outcome: Result<VerifiedUpdate, UpdateRejection>
+    let outcome: Result<VerifiedUpdate, UpdateError>
     let trust: UpdateTrust
     let bundled: PinningPolicy?
     let instant: Date
@@ -46,8 +46,8 @@ struct VerifyReport {
         ])
     }
 
-    private func add(_ rejection: UpdateRejection, to report: inout Report) {
-        let failure = rejection.failure
+    private func add(_ rejection: UpdateError, to report: inout Report) {
+        let failure = rejection.reason
         report.line("\("REJECTED", .bad)   \(failure.code)   \(failure)")
         report.gap()
         report.prose("\(failure.explanation)")
@@ -67,7 +67,7 @@ struct VerifyReport {
     }
 
     /// Adds, with `--verbose`, every check in its order, up to the one that failed.
-    private func addChecks(until code: UpdateFailure.Code?, to report: inout Report) {
+    private func addChecks(until code: UpdateError.Reason.Code?, to report: inout Report) {
         guard invocation.isVerbose else { return }
         report.gap()
         for check in UpdateCheck.all {
@@ -104,8 +104,8 @@ struct VerifyReport {
         if !update.ignoredMembers.isEmpty { json.member("ignoredMembers", update.ignoredMembers) }
     }
 
-    private func write(_ rejection: UpdateRejection, to json: inout JSONWriter) {
-        let failure = rejection.failure
+    private func write(_ rejection: UpdateError, to json: inout JSONWriter) {
+        let failure = rejection.reason
         json.member("error", failure.code)
         json.member("version", rejection.version)
         json.member("keyids", rejection.signers.map(\.id))

@@ -16,7 +16,7 @@ internal import PintleReports
 ///
 /// With a background configuration the system session stays the same, and its next requests use new connections after a
 /// change of the policy. It accepts only the tasks that the system accepts there: tasks without a completion handler,
-/// and uploads from a file. Other tasks fail with ``SessionRefusal`` and the code `unsupported-feature`, where a system
+/// and uploads from a file. Other tasks fail with ``SessionError`` and the code `unsupported-feature`, where a system
 /// session would end the process.
 public final class PinnedURLSession: Sendable {
     private struct State: Sendable {
@@ -33,14 +33,14 @@ public final class PinnedURLSession: Sendable {
     /// package.
     ///
     /// Debugging tools add one to every configuration, and it would carry requests past the pins. The session uses no
-    /// class of that list, and reports these to the observer as ``SessionTrouble``.
+    /// class of that list, and reports these to the observer as ``SessionEvent``.
     public let removedProtocols: [String]
     private let last = Locked<ObjectIdentifier?>(nil)
     private let state: Locked<State>
 
     init(
         source: any PolicySource, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
-        delegateQueue: OperationQueue?, observer: (any TrustFailureObserver)?
+        delegateQueue: OperationQueue?, observer: (any TrustEventObserver)?
     ) {
         self.source = source
         self.configuration = ClearedConfiguration(configuration)
@@ -192,16 +192,16 @@ public final class PinnedURLSession: Sendable {
     private func refusal(of url: URL?, as form: TaskForm) -> URLError? {
         if !isKnownInBackground(form) {
             let what = form == .handled ? "a task that hands its result to its maker" : "an upload from memory"
-            let refusal = SessionRefusal.unsupported(
+            let refusal = SessionError.unsupported(
                 what + " in the background", hint: "have a delegate, and upload from a file")
             return URLError(refusal, url: nil)
         }
         guard let url else { return nil }
         if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
-            return URLError(SessionRefusal(alias), url: url)
+            return URLError(SessionError(alias), url: url)
         }
         guard !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
-        return URLError(SessionRefusal(plainHTTPTo: url), url: url)
+        return URLError(SessionError(plainHTTPTo: url), url: url)
     }
 }
 

@@ -5,29 +5,29 @@ internal import PintleReports
 
 extension PinningSessionDelegate {
     /// Creates the delegate for a session of this module. It reports failures to an observer, and refuses requests with
-    /// ``SessionRefusal``.
+    /// ``SessionError``.
     ///
     /// - Parameter isLast: Returns `true` if the delegate has to hear that a session became invalid.
     convenience init(
         _ source: any PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
-        observer: (any TrustFailureObserver)?, isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }
+        observer: (any TrustEventObserver)?, isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }
     ) {
         self.init(
             source, forwardingTo: delegate,
             observer: { evaluation, snapshot, instant in
                 guard let observer,
-                    let failure = TrustFailure(
+                    let failure = VerdictEvent(
                         evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
                 else { return }
-                TrustFailureFeed.shared.post(.verdict(failure), to: observer)
+                TrustEventFeed.shared.post(.verdict(failure), to: observer)
             },
             isLast: isLast,
-            refused: { URLError(SessionRefusal($0, of: $1), url: $1) })
+            refused: { URLError(SessionError($0, of: $1), url: $1) })
     }
 }
 
-extension SessionRefusal {
-    fileprivate init(_ refusal: ArrivalRefusal, of url: URL) {
+extension SessionError {
+    fileprivate init(_ refusal: ArrivalError, of url: URL) {
         switch refusal {
         case .plainHTTP: self.init(plainHTTPTo: url)
         case .alias(let alias): self.init(alias)

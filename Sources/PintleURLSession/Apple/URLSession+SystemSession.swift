@@ -29,7 +29,7 @@ extension URLSession {
     public static func pinned(
         to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
-        delegateQueue: OperationQueue? = nil, observer: (any TrustFailureObserver)? = nil
+        delegateQueue: OperationQueue? = nil, observer: (any TrustEventObserver)? = nil
     ) -> URLSession {
         let configuration = ClearedConfiguration(configuration)
         let delegate = PinningSessionDelegate(

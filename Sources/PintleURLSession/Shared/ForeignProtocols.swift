@@ -41,15 +41,15 @@ struct ForeignProtocols: Sendable, Hashable {
     }
 
     /// Reports the classes to an observer, if there are any.
-    func report(to observer: (any TrustFailureObserver)?) {
-        guard let observer, let trouble else { return }
-        TrustFailureFeed.shared.post(.session(trouble), to: observer)
+    func report(to observer: (any TrustEventObserver)?) {
+        guard let observer, let event else { return }
+        TrustEventFeed.shared.post(.session(event), to: observer)
     }
 
-    private var trouble: SessionTrouble? {
+    private var event: SessionEvent? {
         guard !names.isEmpty else { return nil }
         let list = names.joined(separator: ", ")
-        return SessionTrouble(
+        return SessionEvent(
             .foreignProtocol, classes: names, isResolved: isRemoved,
             text: isRemoved
                 ? "the session does not use loaders of its configuration that carry requests past the pins: \(list)"

@@ -37,11 +37,11 @@ extension URLSession {
     ///     delegate queue.
     ///   - delegateQueue: The queue, as with `URLSession`; `nil` for a serial queue of the session's own.
     ///   - observer: An observer of refusals, of mismatches in report-only mode, and of expired pins: a `PinReporter`,
-    ///     a `TrustFailureLog` or your own. No handshake waits for it.
+    ///     a `TrustEventLog` or your own. No handshake waits for it.
     public static func pinned(
         to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
-        delegateQueue: OperationQueue? = nil, observer: (any TrustFailureObserver)? = nil
+        delegateQueue: OperationQueue? = nil, observer: (any TrustEventObserver)? = nil
     ) -> PinnedURLSession {
         PinnedURLSession(
             source: ApprovedPolicy.source(source, store), configuration: configuration, delegate: delegate,

@@ -49,7 +49,7 @@ package struct SignedEnvelope: Sendable {
     }
 
     /// Parses an envelope. Accepts base64 in both alphabets, with and without padding.
-    package init(_ bytes: [UInt8]) throws(UpdateFailure) {
+    package init(_ bytes: [UInt8]) throws(UpdateError.Reason) {
         guard bytes.count <= Self.maximumBytes else { throw .tooLarge(maximum: Self.maximumBytes) }
         let root = try Self.document(bytes)
         let type = try Self.string("payloadType", of: root)
@@ -95,7 +95,7 @@ package struct SignedEnvelope: Sendable {
     }
 
     /// Parses the envelope in a file as an object. Does not check its members.
-    static func document(_ bytes: [UInt8]) throws(UpdateFailure) -> JSONValue {
+    static func document(_ bytes: [UInt8]) throws(UpdateError.Reason) -> JSONValue {
         let document: JSONDocument
         do {
             document = try JSONDocument(
@@ -108,17 +108,17 @@ package struct SignedEnvelope: Sendable {
         return root
     }
 
-    static func malformed(_ value: JSONValue, _ message: String) -> UpdateFailure {
+    static func malformed(_ value: JSONValue, _ message: String) -> UpdateError.Reason {
         .malformedEnvelope(MalformedDocument(message, at: value.place))
     }
 
-    private static func string(_ key: StaticString, of object: JSONValue) throws(UpdateFailure) -> String {
+    private static func string(_ key: StaticString, of object: JSONValue) throws(UpdateError.Reason) -> String {
         guard let value = object[key] else { throw malformed(object, "there is no \"\(key)\"") }
         guard let string = value.string else { throw malformed(value, "\"\(key)\" is not a string") }
         return string
     }
 
-    private static func base64(_ key: StaticString, of object: JSONValue) throws(UpdateFailure) -> [UInt8] {
+    private static func base64(_ key: StaticString, of object: JSONValue) throws(UpdateError.Reason) -> [UInt8] {
         guard let value = object[key] else { throw malformed(object, "there is no \"\(key)\"") }
         guard let text = value.stringSlice else { throw malformed(value, "\"\(key)\" is not a string") }
         do {
@@ -199,7 +199,7 @@ extension SignedEnvelope {
     /// - Parameters:
     ///   - added: the signatures to append.
     ///   - file: an envelope that ``init(_:)`` can parse.
-    package static func appending(_ added: [Signature], to file: [UInt8]) throws(UpdateFailure) -> [UInt8] {
+    package static func appending(_ added: [Signature], to file: [UInt8]) throws(UpdateError.Reason) -> [UInt8] {
         let root = try document(file)
         guard let list = root["signatures"], let elements = list.elements else {
             throw malformed(root, "the envelope has no list of \"signatures\"")

@@ -28,7 +28,7 @@ package struct UpdatePayload: Sendable {
     /// can adopt updates in a newer format.
     package let ignoredMembers: [String]
 
-    package init(_ bytes: [UInt8]) throws(UpdateFailure) {
+    package init(_ bytes: [UInt8]) throws(UpdateError.Reason) {
         let document: JSONDocument
         do {
             // In a payload the policy lies two levels deeper than in a policy file.
@@ -70,11 +70,11 @@ package struct UpdatePayload: Sendable {
         key.equals("version") || key.equals("issuedAt") || key.equals("expiresAt") || key.equals("policy")
     }
 
-    private static func malformed(_ value: JSONValue, _ message: String) -> UpdateFailure {
+    private static func malformed(_ value: JSONValue, _ message: String) -> UpdateError.Reason {
         .malformedPayload(MalformedDocument(message, at: value.place))
     }
 
-    private static func version(of root: JSONValue) throws(UpdateFailure) -> Version {
+    private static func version(of root: JSONValue) throws(UpdateError.Reason) -> Version {
         guard let value = root["version"] else { throw malformed(root, "the payload has no \"version\"") }
         if let number = value.integer {
             return number > Int64(maximumVersion) ? .beyond : .number(Int(truncatingIfNeeded: number))
@@ -84,7 +84,7 @@ package struct UpdatePayload: Sendable {
         return .beyond
     }
 
-    private static func date(_ key: StaticString, of root: JSONValue) throws(UpdateFailure) -> Date {
+    private static func date(_ key: StaticString, of root: JSONValue) throws(UpdateError.Reason) -> Date {
         guard let value = root[key] else { throw malformed(root, "the payload has no \"\(key)\"") }
         guard let text = value.string else { throw malformed(value, "\"\(key)\" is not a string") }
         do {

@@ -11,7 +11,7 @@ package struct ActiveState: Sendable {
     package private(set) var snapshot: PolicySnapshot
     /// The active update; `nil` while the bundled policy is active.
     package private(set) var update: VerifiedUpdate?
-    package private(set) var loss: PolicyStoreLoss?
+    package private(set) var loss: LostUpdate?
     private(set) var floor: FloorKnowledge
     private let bundled: PinningPolicy
     private let trust: UpdateTrust

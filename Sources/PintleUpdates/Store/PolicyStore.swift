@@ -88,7 +88,7 @@ public actor PolicyStore: PolicySource {
 
     /// The loss that put the bundled policy in force; `nil` if no update was lost, and after the next update is
     /// adopted.
-    nonisolated public var loss: PolicyStoreLoss? { vault.active.loss }
+    nonisolated public var loss: LostUpdate? { vault.active.loss }
 
     /// Verifies an update, stores it, and puts it in force.
     ///

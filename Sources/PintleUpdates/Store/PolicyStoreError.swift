@@ -10,9 +10,9 @@ public import Foundation
 /// The reason that a store cannot be opened or did not adopt an update.
 public enum PolicyStoreError: Error, Sendable, Hashable {
     /// The stored update is lost, and the store was opened with ``PolicyStore/LostStore/refuse``.
-    case lostStore(PolicyStoreLoss)
+    case lostStore(LostUpdate)
     /// The update failed a check, so it was not adopted.
-    case rejected(UpdateRejection)
+    case rejected(UpdateError)
     /// The update or its floor could not be written, either to the folder or to the floor's copy outside of it.
     case notStored(StorageError)
     /// The copy of the floor outside of the folder cannot be read at this moment, so the store cannot check whether the

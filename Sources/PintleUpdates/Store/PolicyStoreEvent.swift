@@ -16,9 +16,9 @@ public enum PolicyStoreEvent: Sendable {
     case stale(version: Int, since: Date)
     /// An update from an earlier run of the process is lost. The bundled policy is in force, and the store adopts
     /// nothing below the floor. The event is sent when the store is opened, or once the floor can be read.
-    case lostStore(PolicyStoreLoss)
+    case lostStore(LostUpdate)
     /// A server sent an update that failed a check. The policy in force does not change.
-    case rejected(UpdateRejection, from: String)
+    case rejected(UpdateError, from: String)
     /// A request to a server failed.
     case notFetched(from: String, description: String)
     /// The update or its floor could not be written to the disk or to the storage outside of it. The update is not in
@@ -68,7 +68,7 @@ extension PolicyStoreEvent: CustomStringConvertible {
 }
 
 /// The loss of a stored update: its version and the reason.
-public struct PolicyStoreLoss: Sendable, Hashable {
+public struct LostUpdate: Sendable, Hashable {
     /// The reason for the loss.
     public enum Cause: Sendable, Hashable {
         /// Its file is gone.
@@ -76,7 +76,7 @@ public struct PolicyStoreLoss: Sendable, Hashable {
         /// Its file cannot be read.
         case unreadable(StorageError)
         /// It no longer passes the checks.
-        case rejected(UpdateRejection)
+        case rejected(UpdateError)
     }
 
     /// The version that was in force; `nil` if the floor does not say.
@@ -85,7 +85,7 @@ public struct PolicyStoreLoss: Sendable, Hashable {
     public let cause: Cause
 }
 
-extension PolicyStoreLoss.Cause: CustomStringConvertible {
+extension LostUpdate.Cause: CustomStringConvertible {
     /// One line, lower case, no full stop.
     public var description: String {
         switch self {

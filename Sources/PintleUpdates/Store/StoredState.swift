@@ -10,7 +10,7 @@ struct StoredState: Sendable {
     /// If no stored update passes the checks, it is the higher one of the two copies.
     let floor: FloorKnowledge
     /// The reason that an update which was once active is no longer stored; `nil` if none is lost.
-    let loss: PolicyStoreLoss?
+    let loss: LostUpdate?
     private let fileFloor: UpdateFloor?
     private let outside: StoreFiles.Reading?
 
@@ -30,9 +30,9 @@ struct StoredState: Sendable {
         let copies = [outside?.floor, fileFloor].compactMap { $0 }.filter { $0.keySetID == verifier.trust.keySetID }
         let highest = copies.dropFirst().reduce(copies.first) { $1.version > $0?.version ?? 0 ? $1 : $0 }
 
-        var (update, rejection): (VerifiedUpdate?, UpdateRejection?)
+        var (update, rejection): (VerifiedUpdate?, UpdateError?)
         if let bytes = reading.bytes {
-            do throws(UpdateRejection) {
+            do throws(UpdateError) {
                 update = try verifier.verifyStored(bytes, floor: highest, active: active)
             } catch {
                 rejection = error
@@ -50,7 +50,7 @@ struct StoredState: Sendable {
             loss = nil
         } else if let highest {
             // Otherwise the bundled policy is as new as the lost update, so nothing is lost.
-            loss = highest.version > bundledVersion ? PolicyStoreLoss(version: highest.version, cause: cause) : nil
+            loss = highest.version > bundledVersion ? LostUpdate(version: highest.version, cause: cause) : nil
         } else if fileFloor != nil {
             // The floor belongs to other keys: this release has replaced the trusted keys.
             loss = nil
@@ -59,7 +59,7 @@ struct StoredState: Sendable {
         } else if rejection != nil || reading.error != nil || floorReading.error != nil || floorReading.bytes != nil
             || outside?.bytes != nil
         {
-            loss = PolicyStoreLoss(version: nil, cause: cause)
+            loss = LostUpdate(version: nil, cause: cause)
         } else {
             loss = nil
         }
@@ -79,7 +79,7 @@ struct StoredState: Sendable {
     /// Leaves out the stored update, because its floor could not be written. The update still counts towards the floor.
     mutating func withholdUpdate() { update = nil }
 
-    private static func cause(_ reading: StoreFiles.Reading, _ rejection: UpdateRejection?) -> PolicyStoreLoss.Cause {
+    private static func cause(_ reading: StoreFiles.Reading, _ rejection: UpdateError?) -> LostUpdate.Cause {
         if let rejection { return .rejected(rejection) }
         return reading.error.map { .unreadable($0) } ?? .missing
     }

@@ -17,7 +17,7 @@ package import Foundation
 /// - *adopt*: to verify an update, store it, write its floor, and activate it, in this order.
 /// - *floor*: the highest version that was ever adopted, kept in two copies, ``StoreFiles/FloorCopy``.
 ///   ``FloorKnowledge`` says which copies could be read.
-/// - *lost*: active in an earlier process, and no longer stored, ``PolicyStoreLoss``.
+/// - *lost*: active in an earlier process, and no longer stored, ``LostUpdate``.
 ///
 /// Safe to use from any thread. Reading ``active`` never waits; a change waits for the disk and for other processes.
 package final class UpdateVault: Sendable {

@@ -40,7 +40,7 @@ struct UpdateScope: Sendable {
     /// Returns everything in the update's policy that exceeds the bundled policy, in the order of the update's policy.
     ///
     /// The result does not depend on the time, so a stored update that was accepted once stays accepted.
-    func violations(of policy: EmbeddedPolicy) -> [ScopeViolation] {
+    func violations(of policy: EmbeddedPolicy) -> [ScopeProblem] {
         violations(of: policy, comparing: repeatsNames(policy.hosts) ? repeatedRules : effectiveRules)
     }
 
@@ -48,17 +48,17 @@ struct UpdateScope: Sendable {
     ///   - policy: the policy of the update.
     ///   - compare: finds the same violations as ``repeatedRules(_:_:)`` or ``effectiveRules(_:_:)``.
     func violations(
-        of policy: EmbeddedPolicy, comparing compare: ([PinnedHost], inout ScopeFindings) -> Void
-    ) -> [ScopeViolation] {
-        var violations: [ScopeViolation] = []
+        of policy: EmbeddedPolicy, comparing compare: ([PinnedHost], inout ScopeProblems) -> Void
+    ) -> [ScopeProblem] {
+        var violations: [ScopeProblem] = []
         if policy.unpinnedHosts != bundled.unpinnedHosts {
             violations.append(
-                ScopeViolation(
+                ScopeProblem(
                     path: "unpinnedHosts",
                     message: "\(policy.unpinnedHosts.rawValue), and the bundled policy says "
                         + bundled.unpinnedHosts.rawValue))
         }
-        var findings = ScopeFindings(maximum: Self.maximumViolations)
+        var findings = ScopeProblems(maximum: Self.maximumViolations)
         compare(policy.hosts, &findings)
         for (index, rule) in policy.hosts.enumerated() where !rule.reportTo.isEmpty {
             for (position, url) in rule.reportTo.enumerated() where !findings.isFull {
@@ -72,7 +72,7 @@ struct UpdateScope: Sendable {
         for problem in policy.problems where problem.id == "anchor-file-not-allowed" {
             guard violations.count < Self.maximumViolations else { break }
             violations.append(
-                ScopeViolation(
+                ScopeProblem(
                     path: problem.path, message: "an anchor in a file is not among those of the bundled rule"))
         }
         return Array(violations.prefix(Self.maximumViolations))
@@ -106,7 +106,7 @@ struct UpdateScope: Sendable {
 
     /// Compares each rule with the bundled rule at the same index. Correct only for updates for which
     /// ``repeatsNames(_:)`` is `true`.
-    func repeatedRules(_ hosts: [PinnedHost], _ findings: inout ScopeFindings) {
+    func repeatedRules(_ hosts: [PinnedHost], _ findings: inout ScopeProblems) {
         // Access by index: taking a rule out of its array would copy it with all that it holds.
         for index in hosts.indices.prefix(rules.count) where !findings.isFull {
             if !hosts[index].anchors.isNoWider(than: rules[index].anchors) {
@@ -117,7 +117,7 @@ struct UpdateScope: Sendable {
     }
 
     /// Compares the deciding rules of both policies for each class of servers.
-    func effectiveRules(_ hosts: [PinnedHost], _ findings: inout ScopeFindings) {
+    func effectiveRules(_ hosts: [PinnedHost], _ findings: inout ScopeProblems) {
         var search = EffectiveRules(bundled: rules, update: hosts, allowance: allowance)
         var names = SuccessorNames(hosts, bundled: rules)
         var anchors = AnchorComparison()
@@ -135,7 +135,7 @@ struct UpdateScope: Sendable {
 
     private func judge(
         _ servers: ServerClass, _ pair: EffectiveRules.Pair, of hosts: [PinnedHost], _ names: inout SuccessorNames,
-        _ anchors: inout AnchorComparison, _ findings: inout ScopeFindings
+        _ anchors: inout AnchorComparison, _ findings: inout ScopeProblems
     ) {
         guard let number = pair.bundled else {
             if let index = pair.update { judgeAddition(hosts[index], index, &anchors, &findings) }
@@ -175,7 +175,7 @@ struct UpdateScope: Sendable {
 
     /// Judges a rule that decides where no bundled rule does.
     private func judgeAddition(
-        _ rule: PinnedHost, _ index: Int, _ anchors: inout AnchorComparison, _ findings: inout ScopeFindings
+        _ rule: PinnedHost, _ index: Int, _ anchors: inout AnchorComparison, _ findings: inout ScopeProblems
     ) {
         if !bundled.allowsUpdatesForAnyHost {
             findings.add(.host, of: index) { "no bundled rule covers \(rule)" }
@@ -199,7 +199,7 @@ struct UpdateScope: Sendable {
     ///   - findings: receives the violations.
     private func judgeNarrowing(
         of old: PinnedHost, by rule: PinnedHost, _ index: Int, to next: PinnedHost?,
-        _ anchors: inout AnchorComparison, _ findings: inout ScopeFindings
+        _ anchors: inout AnchorComparison, _ findings: inout ScopeProblems
     ) {
         let names = "the sub-domains of \(rule)"
         switch (next, bundled.unpinnedHosts) {
@@ -227,7 +227,7 @@ struct UpdateScope: Sendable {
         bundled.map { rules[$0].includesSubdomains || !rule.includesSubdomains } ?? false
     }
 
-    private func addAnchors(_ rule: PinnedHost, _ index: Int, _ findings: inout ScopeFindings) {
+    private func addAnchors(_ rule: PinnedHost, _ index: Int, _ findings: inout ScopeProblems) {
         findings.add(.anchors, of: index) { "\(rule) would trust roots that the bundled rule does not" }
     }
 
@@ -237,7 +237,7 @@ struct UpdateScope: Sendable {
     ///   - number: the index of the bundled rule.
     ///   - findings: receives the violations.
     private func addLoosened(
-        _ rule: PinnedHost, _ index: Int, from number: Int, _ findings: inout ScopeFindings
+        _ rule: PinnedHost, _ index: Int, from number: Int, _ findings: inout ScopeProblems
     ) {
         // A reason to withdraw pins does not justify a shorter path or another issuer.
         for term in rule.pathTerms.loosened(from: rules[number].pathTerms) {
@@ -267,7 +267,7 @@ struct UpdateScope: Sendable {
     }
 
     private func addLoosened(
-        _ rule: PinnedHost, _ index: Int, to after: OpenTimes, from before: OpenTimes, _ findings: inout ScopeFindings
+        _ rule: PinnedHost, _ index: Int, to after: OpenTimes, from before: OpenTimes, _ findings: inout ScopeProblems
     ) {
         guard !after.isWithin(before) else { return }
         if rule.pins.isEmpty {

@@ -47,7 +47,7 @@ package struct UpdateVerifier: Sendable {
     ///   - now: the instant with which both dates are compared.
     package func verify(
         _ envelope: [UInt8], floor: UpdateFloor?, minimumVersion: Int = 0, at now: Date
-    ) throws(UpdateRejection) -> VerifiedUpdate {
+    ) throws(UpdateError) -> VerifiedUpdate {
         try verify(envelope, floor: floor, active: nil, minimumVersion: minimumVersion, adoptingAt: now)
     }
 
@@ -56,7 +56,7 @@ package struct UpdateVerifier: Sendable {
     /// errors and their order.
     package func verify(
         _ envelope: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate?, at now: Date
-    ) throws(UpdateRejection) -> VerifiedUpdate {
+    ) throws(UpdateError) -> VerifiedUpdate {
         try verify(envelope, floor: floor, active: active, minimumVersion: 0, adoptingAt: now)
     }
 
@@ -69,34 +69,34 @@ package struct UpdateVerifier: Sendable {
     ///   - active: as in ``verify(_:floor:active:at:)``.
     package func verifyStored(
         _ envelope: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate? = nil
-    ) throws(UpdateRejection) -> VerifiedUpdate {
+    ) throws(UpdateError) -> VerifiedUpdate {
         try verify(envelope, floor: floor, active: active, minimumVersion: 0, adoptingAt: nil)
     }
 
     private func verify(
         _ bytes: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate?, minimumVersion: Int, adoptingAt now: Date?
-    ) throws(UpdateRejection) -> VerifiedUpdate {
-        let envelope = try Self.attempt { () throws(UpdateFailure) in try SignedEnvelope(bytes) }
+    ) throws(UpdateError) -> VerifiedUpdate {
+        let envelope = try Self.attempt { () throws(UpdateError.Reason) in try SignedEnvelope(bytes) }
         let signers = envelope.signers(trustedBy: trust, hashing: maximumHashedBytes)
-        guard !signers.isEmpty else { throw UpdateRejection(.invalidSignature) }
+        guard !signers.isEmpty else { throw UpdateError(.invalidSignature) }
         guard signers.count >= trust.threshold else {
-            throw UpdateRejection(
+            throw UpdateError(
                 .thresholdNotMet(valid: signers.count, needed: trust.threshold), signers: signers)
         }
         guard envelope.payloadType == SignedEnvelope.policyType else {
-            throw UpdateRejection(.unknownPayloadType(envelope.payloadType), signers: signers)
+            throw UpdateError(.unknownPayloadType(envelope.payloadType), signers: signers)
         }
         let digest = envelope.payloadDigest
         // The same bytes always have the same content, and these were parsed without an error before. Only the checks
         // against the floor, the clock and the bundled policy are repeated, in the same order.
         let repeated = active?.payloadDigest == digest ? active : nil
-        let payload = try Self.attempt(signers: signers) { () throws(UpdateFailure) in
+        let payload = try Self.attempt(signers: signers) { () throws(UpdateError.Reason) in
             if let repeated { return UpdateStatement(repeated) }
             return UpdateStatement(try UpdatePayload(envelope.payload))
         }
         let floor = floor.flatMap { $0.keySetID == trust.keySetID ? $0 : nil }
         let number = if case .number(let number) = payload.version { number } else { Int?.none }
-        return try Self.attempt(version: number, signers: signers) { () throws(UpdateFailure) in
+        return try Self.attempt(version: number, signers: signers) { () throws(UpdateError.Reason) in
             let version = try checkVersion(payload.version, floor: floor, minimumVersion: minimumVersion)
             if let floor, version == floor.version, digest != floor.payloadDigest { throw .replacedVersion(version) }
             let reading = Self.reading(of: payload, isPublicSuffix)
@@ -120,7 +120,7 @@ package struct UpdateVerifier: Sendable {
 
     private func checkVersion(
         _ version: UpdatePayload.Version, floor: UpdateFloor?, minimumVersion: Int
-    ) throws(UpdateFailure) -> Int {
+    ) throws(UpdateError.Reason) -> Int {
         // The first update has version 1, because 0 stands for a policy without a version.
         let lowest = max(floor?.version ?? 0, bundled?.updateVersion ?? 0, minimumVersion, 1)
         guard case .number(let number) = version else { throw .rollback(version: nil, floor: lowest) }
@@ -140,7 +140,7 @@ package struct UpdateVerifier: Sendable {
 
     private func policy(
         in reading: Result<EmbeddedPolicy, PolicyError>
-    ) throws(UpdateFailure) -> PinningPolicy {
+    ) throws(UpdateError.Reason) -> PinningPolicy {
         let update: EmbeddedPolicy
         switch reading {
         case .success(let policy): update = policy
@@ -157,12 +157,12 @@ package struct UpdateVerifier: Sendable {
     }
 
     private static func attempt<Result>(
-        version: Int? = nil, signers: [UpdateKey] = [], _ body: () throws(UpdateFailure) -> Result
-    ) throws(UpdateRejection) -> Result {
+        version: Int? = nil, signers: [UpdateKey] = [], _ body: () throws(UpdateError.Reason) -> Result
+    ) throws(UpdateError) -> Result {
         do {
             return try body()
         } catch {
-            throw UpdateRejection(error, version: version, signers: signers)
+            throw UpdateError(error, version: version, signers: signers)
         }
     }
 }

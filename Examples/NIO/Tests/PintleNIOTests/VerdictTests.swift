@@ -50,7 +50,7 @@ struct VerdictTests {
     @Test("An observer gets a refusal, and nothing about an accepted server")
     func observer() async throws {
         let fixture = try Fixture()
-        let recorder = TrustFailureRecorder()
+        let recorder = TrustEventRecorder()
         for policy in [fixture.policy, fixture.otherPolicy] {
             let tls = try PinnedTLS(policy: policy).onFailure(notify: recorder)
             let (channel, log) = try await fixture.connect(tls)

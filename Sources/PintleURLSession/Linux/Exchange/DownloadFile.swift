@@ -9,13 +9,13 @@ final class DownloadFile: Sendable {
     private let isKept = Atomic(false)
 
     /// - Throws: a refusal if the file cannot be created.
-    init() throws(SessionRefusal) {
+    init() throws(SessionError) {
         let directory = FileManager.default.temporaryDirectory
         url = directory.appendingPathComponent("CFNetworkDownload_\(UUID().uuidString).tmp")
         // Other users share this directory: use mode 0600 and a random name, and never open an existing file.
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw SessionRefusal(
+            throw SessionError(
                 .invalidRequest, "no file can be made in \(directory.path): \(String(cString: strerror(errno)))",
                 hint: "downloads need a temporary directory; TMPDIR names it", errorCode: NSURLErrorCannotCreateFile)
         }

@@ -13,8 +13,8 @@ struct ProxySetting: Sendable {
         case configuration(https: ProxyConfiguration, http: ProxyConfiguration)
         /// Separate results, so that a setting for `http` that cannot be used does not stop requests over `https`.
         case environment(
-            https: Result<ProxyEnvironment, SessionRefusal>, http: Result<ProxyEnvironment, SessionRefusal>)
-        case unusable(SessionRefusal)
+            https: Result<ProxyEnvironment, SessionError>, http: Result<ProxyEnvironment, SessionError>)
+        case unusable(SessionError)
     }
 
     private let source: Source
@@ -32,7 +32,7 @@ struct ProxySetting: Sendable {
                 https: Self.proxies(in: variables, for: .https), http: Self.proxies(in: variables, for: .http))
             return
         }
-        do throws(SessionRefusal) {
+        do throws(SessionError) {
             source = .configuration(
                 https: try Self.proxy(dictionary, "HTTPS"), http: try Self.proxy(dictionary, "HTTP"))
         } catch {
@@ -41,7 +41,7 @@ struct ProxySetting: Sendable {
     }
 
     /// Returns the proxy for a URL.
-    func proxy(for url: CurlURL) throws(SessionRefusal) -> ProxyConfiguration {
+    func proxy(for url: CurlURL) throws(SessionError) -> ProxyConfiguration {
         switch source {
         case .configuration(let https, let http): url.scheme == .https ? https : http
         case .environment(let https, let http):
@@ -52,11 +52,11 @@ struct ProxySetting: Sendable {
 
     private static func proxy(
         _ dictionary: [AnyHashable: Any], _ kind: String
-    ) throws(SessionRefusal) -> ProxyConfiguration {
+    ) throws(SessionError) -> ProxyConfiguration {
         // Apple's key names. A setting that is not supported is an error: ignoring it could send traffic around a proxy
         // that guards the network.
         for key in ["ProxyAutoConfigEnable", "ProxyAutoDiscoveryEnable", "HTTPSProxyType"] where isOn(dictionary[key]) {
-            throw SessionRefusal(
+            throw SessionError(
                 .unsupportedProxy, "\(key) in connectionProxyDictionary is not supported",
                 hint: "name the proxy with HTTPSProxy and HTTPSPort, or SOCKSProxy and SOCKSPort")
         }
@@ -66,14 +66,14 @@ struct ProxySetting: Sendable {
             ("ExceptionsList", isFilled(dictionary["ExceptionsList"])),
             ("ExcludeSimpleHostnames", isOn(dictionary["ExcludeSimpleHostnames"])),
         ] where isSet {
-            throw SessionRefusal(
+            throw SessionError(
                 .unsupportedProxy, "\(key) in connectionProxyDictionary is not supported",
                 hint: "remove it, and reach such hosts through a session whose connectionProxyDictionary is empty")
         }
         if isHTTP {
             let credentials = credentials(dictionary)
             if let user = credentials?.user, user.utf8.contains(UInt8(ascii: ":")) {
-                throw SessionRefusal(
+                throw SessionError(
                     .unsupportedProxy,
                     "the user name in kCFProxyUsernameKey has a colon and cannot be sent (RFC 7617 section 2)",
                     hint: "ask the operator of the proxy for a user name without a colon")
@@ -85,11 +85,11 @@ struct ProxySetting: Sendable {
 
     private static func proxies(
         in environment: [String: String], for scheme: ProxyEnvironment.Scheme
-    ) -> Result<ProxyEnvironment, SessionRefusal> {
+    ) -> Result<ProxyEnvironment, SessionError> {
         do {
             return .success(try ProxyEnvironment(environment, for: scheme))
         } catch {
-            return .failure(SessionRefusal(.unsupportedProxy, error.message, hint: error.hint))
+            return .failure(SessionError(.unsupportedProxy, error.message, hint: error.hint))
         }
     }
 
@@ -107,7 +107,7 @@ struct ProxySetting: Sendable {
         dictionary["\(kind)Enable"] == nil && dictionary["\(kind)Proxy"] != nil
     }
 
-    private static func endpoint(_ dictionary: [AnyHashable: Any], _ kind: String) throws(SessionRefusal)
+    private static func endpoint(_ dictionary: [AnyHashable: Any], _ kind: String) throws(SessionError)
         -> ServerEndpoint
     {
         guard let host = dictionary["\(kind)Proxy"] as? String,
@@ -115,7 +115,7 @@ struct ProxySetting: Sendable {
                 ?? (dictionary["\(kind)Port"] as? Int).flatMap({ UInt16(exactly: $0) }),
             let name = try? ServerName(host), port > 0
         else {
-            throw SessionRefusal(
+            throw SessionError(
                 .unsupportedProxy, "the \(kind) proxy in connectionProxyDictionary names no host and port",
                 hint: "\(kind)Proxy is a host name without a scheme (https:// proxies are not supported), "
                     + "\(kind)Port a number")

@@ -11,7 +11,7 @@ struct ReceivedResponse: Sendable {
         /// are none, the response is final.
         case challenge([AuthenticationOffer])
         /// The server asks for a redirect that must not be followed.
-        case refused(SessionRefusal)
+        case refused(SessionError)
     }
 
     let response: PinnedHTTPURLResponse
@@ -31,7 +31,7 @@ struct ReceivedResponse: Sendable {
         self.response = response
         self.url = url
         self.cookies = cookies
-        do throws(SessionRefusal) {
+        do throws(SessionError) {
             if let next = try Redirect.request(after: response, to: request) {
                 meaning = .redirect(to: next)
             } else if response.statusCode == 401 {

@@ -9,7 +9,7 @@ enum Redirect {
     /// - Returns: the next request; `nil` if the response is not a redirect.
     static func request(
         after response: HTTPURLResponse, to request: URLRequest
-    ) throws(SessionRefusal) -> URLRequest? {
+    ) throws(SessionError) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(response.statusCode),
             let location = response.value(forHTTPHeaderField: "Location"), let base = request.url,
             let target = URL(string: location, relativeTo: base)?.absoluteURL
@@ -40,9 +40,9 @@ enum Redirect {
     /// Refuses a redirect from HTTPS to a URL without TLS, whether the server or the delegate asks for it.
     ///
     /// - Throws: a refusal if the next request would go without TLS.
-    static func refuseDowngrade(from base: URL?, to target: URL?) throws(SessionRefusal) {
+    static func refuseDowngrade(from base: URL?, to target: URL?) throws(SessionError) {
         guard base?.scheme?.lowercased() == "https", target?.scheme?.lowercased() != "https" else { return }
-        throw SessionRefusal(
+        throw SessionError(
             .insecureRedirect,
             "\(base?.host ?? "the server") redirects from https to \(target?.scheme ?? "nowhere")",
             hint: "have the server redirect to https")

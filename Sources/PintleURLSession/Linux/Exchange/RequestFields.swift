@@ -22,7 +22,7 @@ struct RequestFields: Sendable {
     ///
     /// - Parameter hasContent: A Boolean value that indicates whether the request announces content.
     /// - Throws: A refusal if a field would break the grammar of the request.
-    func lines(hasContent: Bool) throws(SessionRefusal) -> StringList {
+    func lines(hasContent: Bool) throws(SessionError) -> StringList {
         var sendable = fields
         for name in Self.framing { sendable[name] = nil }
         for field in sendable.values {
@@ -30,7 +30,7 @@ struct RequestFields: Sendable {
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(HeaderToken.isByte),
                 field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else {
-                throw SessionRefusal(
+                throw SessionError(
                     .invalidRequest, "a header field cannot be sent as it is",
                     hint: "names are tokens, and values hold no control characters (RFC 9110 section 5)")
             }
@@ -54,7 +54,7 @@ struct SessionFields: Sendable {
 
     let fields: RequestFields
     /// The list for a request that has no other fields. Most requests of a session share it.
-    let lines: Result<StringList, SessionRefusal>
+    let lines: Result<StringList, SessionError>
 
     /// - Parameter additional: The `httpAdditionalHeaders` of the configuration.
     init(_ additional: [AnyHashable: Any]?) {
@@ -66,7 +66,7 @@ struct SessionFields: Sendable {
             if let name = name.base as? String { fields.put(name, "\(value)") }
         }
         self.fields = fields
-        do throws(SessionRefusal) {
+        do throws(SessionError) {
             lines = .success(try fields.lines(hasContent: false))
         } catch {
             lines = .failure(error)

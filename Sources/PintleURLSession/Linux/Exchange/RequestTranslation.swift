@@ -21,22 +21,22 @@ struct RequestTranslation {
     ///   `Authorization`.
     func transferRequest(
         _ request: URLRequest, content: RequestContent, authorization: inout Authorization?
-    ) throws(SessionRefusal) -> TransferRequest {
+    ) throws(SessionError) -> TransferRequest {
         guard let address = request.url?.absoluteString else {
-            throw SessionRefusal(.invalidRequest, "the request has no URL", errorCode: NSURLErrorUnsupportedURL)
+            throw SessionError(.invalidRequest, "the request has no URL", errorCode: NSURLErrorUnsupportedURL)
         }
         let url = try CurlURL(address)
         if url.scheme == .http, !generation.allowsPlainHTTP(to: url.endpoint) {
-            throw SessionRefusal(
+            throw SessionError(
                 .plainHTTP, "the policy covers \(url.endpoint.host), and http cannot be judged", hint: "use https")
         }
         var result = TransferRequest(url: url)
         result.method = request.httpMethod ?? "GET"
         guard !result.method.isEmpty, result.method.utf8.allSatisfy(HeaderToken.isByte) else {
-            throw SessionRefusal(.invalidRequest, "the method is not a token (RFC 9110 section 9.1)")
+            throw SessionError(.invalidRequest, "the method is not a token (RFC 9110 section 9.1)")
         }
         guard content.isNone || result.method != "GET" else {
-            throw SessionRefusal(
+            throw SessionError(
                 .invalidRequest, "a GET request has content", hint: "use POST, or put it into the URL",
                 errorCode: NSURLErrorDataLengthExceedsMaximum)
         }
@@ -62,7 +62,7 @@ struct RequestTranslation {
 
     private func fields(
         _ request: URLRequest, to server: CurlURL, isForm: Bool, credentials: String?, hasContent: Bool
-    ) throws(SessionRefusal) -> StringList {
+    ) throws(SessionError) -> StringList {
         var fields = sessionFields.fields
         // Drops these fields only from the session's settings. The redirect has removed the request's own; the delegate
         // may have added new ones, which stay.

@@ -19,14 +19,14 @@ final class CurlURL: @unchecked Sendable {
     let scheme: Scheme
     let endpoint: ServerEndpoint
 
-    init(_ text: String) throws(SessionRefusal) {
+    init(_ text: String) throws(SessionError) {
         guard text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) else {
-            throw SessionRefusal(
+            throw SessionError(
                 .invalidRequest, "the URL has characters that programs read differently from one another",
                 hint: "write the host as A-labels (xn--) and percent-encode the rest")
         }
-        guard let handle = curl_url() else { throw SessionRefusal(.invalidRequest, "out of memory") }
-        do throws(SessionRefusal) {
+        guard let handle = curl_url() else { throw SessionError(.invalidRequest, "out of memory") }
+        do throws(SessionError) {
             (scheme, endpoint) = try Self.read(text, into: handle)
         } catch {
             // Swift runs no deinit if an initializer throws before all properties are set.
@@ -58,47 +58,47 @@ final class CurlURL: @unchecked Sendable {
 
     private static func read(
         _ text: String, into handle: OpaquePointer
-    ) throws(SessionRefusal) -> (Scheme, ServerEndpoint) {
+    ) throws(SessionError) -> (Scheme, ServerEndpoint) {
         guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else {
             let scheme = text.prefix { $0 != ":" }.lowercased()
             if text.contains(":"), Scheme(rawValue: scheme) == nil { throw unsupported(scheme) }
-            throw SessionRefusal(.invalidRequest, "libcurl cannot read the URL")
+            throw SessionError(.invalidRequest, "libcurl cannot read the URL")
         }
         let name = part(CURLUPART_SCHEME, of: handle)?.lowercased() ?? ""
         guard let scheme = Scheme(rawValue: name) else { throw unsupported(name) }
         // With one slash or with three, libcurl finds a host where other parsers find a path.
         let rest = text.utf8.dropFirst(name.utf8.count)
         guard rest.starts(with: "://".utf8), rest.dropFirst(3).first != UInt8(ascii: "/") else {
-            throw SessionRefusal(.invalidRequest, "the URL does not begin with \(name)://HOST")
+            throw SessionError(.invalidRequest, "the URL does not begin with \(name)://HOST")
         }
         for forbidden in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_ZONEID]
         where part(forbidden, of: handle) != nil {
-            throw SessionRefusal(
+            throw SessionError(
                 .invalidRequest, "the URL carries a user name, a password or a zone",
                 hint: "send credentials in the Authorization field")
         }
         guard let host = part(CURLUPART_HOST, of: handle),
             let port = part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap({ UInt16($0) }),
             port > 0
-        else { throw SessionRefusal(.invalidRequest, "the URL names no host and port") }
+        else { throw SessionError(.invalidRequest, "the URL names no host and port") }
         let server: ServerName
         do {
             server = try ServerName(host)
         } catch {
-            throw SessionRefusal(.invalidRequest, "\(error)", hint: error.hint)
+            throw SessionError(.invalidRequest, "\(error)", hint: error.hint)
         }
-        if let alias = AddressAlias(server) { throw SessionRefusal(alias) }
+        if let alias = AddressAlias(server) { throw SessionError(alias) }
         return (scheme, ServerEndpoint(host: server, port: port))
     }
 
-    private static func unsupported(_ scheme: String) -> SessionRefusal {
+    private static func unsupported(_ scheme: String) -> SessionError {
         let remedy: String? =
             switch scheme {
-            case "ws", "wss": SessionRefusal.webSocket.hint
+            case "ws", "wss": SessionError.webSocket.hint
             case "file": "read the file with FileManager or Data(contentsOf:)"
             default: nil
             }
-        return SessionRefusal(
+        return SessionError(
             .unsupportedScheme, "a pinned session loads https and http, not \(scheme)", hint: remedy)
     }
 

@@ -8,7 +8,7 @@ internal import PintleReports
 /// request. `URLSession.pinned(to:)` makes one.
 ///
 /// On Linux, Foundation has no hook for server trust. So the tasks of this session are Pintle's own classes, built on
-/// libcurl. A feature that they do not support yet fails with a ``SessionRefusal``. The session never falls back to
+/// libcurl. A feature that they do not support yet fails with a ``SessionError``. The session never falls back to
 /// Foundation's own loader.
 public final class PinnedURLSession: URLSession, @unchecked Sendable {
     // `@unchecked`: the superclass is Sendable in the same way, and the added properties are constant.
@@ -17,13 +17,13 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     /// package.
     ///
     /// Such a class would carry requests past the pins. The session does not use these classes, and reports them to the
-    /// observer as ``/PintleReports/SessionTrouble``.
+    /// observer as ``/PintleReports/SessionEvent``.
     public let removedProtocols: [String]
     let resources: SessionResources
 
     init(
         source: (any PolicySource)?, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
-        delegateQueue: OperationQueue?, observer: (any TrustFailureObserver)? = nil,
+        delegateQueue: OperationQueue?, observer: (any TrustEventObserver)? = nil,
         validator: PathValidator = PathValidator(), options: CurlTransport.Options = CurlTransport.Options()
     ) {
         var options = options
@@ -181,19 +181,19 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     // Foundation's `send` and `receive` are not open, and a web socket task made by `init()` ends the process in them.
     // So these tasks are Foundation's own, and only their error says who refused them.
 
-    /// Makes a task that fails with a ``SessionRefusal`` and never connects.
+    /// Makes a task that fails with a ``SessionError`` and never connects.
     @available(*, deprecated, message: "a pinned session has no web sockets on Linux; use PintleNIO")
     public override func webSocketTask(with url: URL) -> URLSessionWebSocketTask {
         refusedSocketTask(URLRequest(url: url))
     }
 
-    /// Makes a task that fails with a ``SessionRefusal`` and never connects.
+    /// Makes a task that fails with a ``SessionError`` and never connects.
     @available(*, deprecated, message: "a pinned session has no web sockets on Linux; use PintleNIO")
     public override func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
         refusedSocketTask(URLRequest(url: url))
     }
 
-    /// Makes a task that fails with a ``SessionRefusal`` and never connects.
+    /// Makes a task that fails with a ``SessionError`` and never connects.
     @available(*, deprecated, message: "a pinned session has no web sockets on Linux; use PintleNIO")
     public override func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
         refusedSocketTask(request)
@@ -236,7 +236,7 @@ extension PinnedURLSession {
     func refusedStreamTask(_ hostname: String, _ port: Int) -> PinnedStreamTask {
         var address = URLComponents()
         (address.scheme, address.host, address.port) = ("https", hostname, (1...65_535).contains(port) ? port : nil)
-        let refusal = SessionRefusal.unsupported("a stream task", hint: "use TLSClient of PintleOpenSSL")
+        let refusal = SessionError.unsupported("a stream task", hint: "use TLSClient of PintleOpenSSL")
         let request = URLRequest(url: address.url ?? URL(fileURLWithPath: "/"))
         return PinnedStreamTask(
             TaskLoader(self, resources, request: request, content: .refused(refusal), delivery: .delegate))
@@ -244,7 +244,7 @@ extension PinnedURLSession {
 
     private func unresumableTask(_ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
         // Resume data holds no request to start: Foundation for Linux never produces any.
-        let refusal = SessionRefusal.unsupported("resuming a download", hint: "start it again")
+        let refusal = SessionError.unsupported("resuming a download", hint: "start it again")
         let loader = TaskLoader(
             self, resources, request: URLRequest(url: URL(fileURLWithPath: "/")), content: .refused(refusal),
             delivery: delivery, isDownload: true)
@@ -285,14 +285,14 @@ final class PinningURLProtocol: URLProtocol {
 
     override func stopLoading() {}
 
-    private static func refusal(of task: URLSessionTask?) -> SessionRefusal {
+    private static func refusal(of task: URLSessionTask?) -> SessionError {
         let what =
             switch task {
             case is URLSessionDownloadTask: "a download"
             case is URLSessionUploadTask: "an upload"
             default: "a request"
             }
-        return SessionRefusal(
+        return SessionError(
             .stockLoader, "\(what) of a PinnedURLSession reached Foundation's own loader, which cannot pin",
             hint: "import PintleURLSession in the file that makes the call, and give `delegate:` a delegate or "
                 + "nil, not an optional variable (unwrap it); or use a task with a completion handler")

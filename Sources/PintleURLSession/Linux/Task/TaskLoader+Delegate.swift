@@ -80,7 +80,7 @@ extension TaskLoader {
             case .allow: self?.answer(.allow, transfer)
             case .cancel: self?.cancel()
             case .becomeDownload:
-                let refusal = SessionRefusal.unsupported(
+                let refusal = SessionError.unsupported(
                     "turning a data task into a download", hint: "make a download task")
                 self?.answer(.refuse(refusal), transfer)
             }

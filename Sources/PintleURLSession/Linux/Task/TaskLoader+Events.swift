@@ -25,7 +25,7 @@ extension TaskLoader: TransferEvents {
         let (request, carrier) = read { ($0.request, $0.carrier(of: transfer)) }
         guard let url = request.url, let response = PinnedHTTPURLResponse(head, url: url) else {
             guard let running = carrier else { return [] }
-            let refusal = SessionRefusal(.invalidRequest, "the response cannot be represented")
+            let refusal = SessionError(.invalidRequest, "the response cannot be represented")
             advance { $0.failed(.refused(refusal), over: running) }
             return []
         }
@@ -61,7 +61,7 @@ extension TaskLoader: TransferEvents {
         return isFull ? .backlog : []
     }
 
-    func transfer(_ transfer: Transfer, didComplete failure: TransferFailure?) {
+    func transfer(_ transfer: Transfer, didComplete failure: TransferError?) {
         advance { machine in
             guard let running = machine.unendedCarrier, running.transfer === transfer else { return [] }
             return machine.completed(running, failure, at: ProcessInfo.processInfo.systemUptime)
@@ -71,7 +71,7 @@ extension TaskLoader: TransferEvents {
     /// Prepares the download file and the cache candidate for the content of a response.
     func accept(_ response: PinnedHTTPURLResponse, _ hop: Hop, _ running: RunningTransfer) {
         let file: DownloadFile?
-        do throws(SessionRefusal) {
+        do throws(SessionError) {
             file = isDownload ? try DownloadFile() : nil
         } catch {
             return advance { $0.failed(.refused(error), over: running) }

@@ -12,7 +12,7 @@ extension TaskLoader {
             let canAsk = outbox.delegate != nil
             return advance { $0.lacksContent(canAsk: canAsk) }
         }
-        do throws(SessionRefusal) {
+        do throws(SessionError) {
             let hop = hop.with(try hop.content.opened())
             let transport = try resources.transports.transport()
             advance { $0.opened(hop) }
@@ -28,7 +28,7 @@ extension TaskLoader {
 
     private func translate(
         _ hop: Hop, for generation: PolicyGeneration
-    ) throws(SessionRefusal) -> (TransferRequest, Authorization?) {
+    ) throws(SessionError) -> (TransferRequest, Authorization?) {
         let (deadline, known) = read { ($0.deadline, $0.authentication.authorization) }
         let translation = RequestTranslation(
             configuration: resources.settings, sessionFields: resources.fields, proxies: resources.proxies,

@@ -63,7 +63,7 @@ extension TaskStateMachine {
         case stream(BodyStream?)
         /// The delegate wants the content of the response.
         case allow
-        case refuse(SessionRefusal)
+        case refuse(SessionError)
     }
 
     enum Outcome: Sendable {

@@ -158,7 +158,7 @@ extension TaskStateMachine {
     /// Ends the task because the loader cannot continue.
     ///
     /// - Parameter carrier: the transfer that failed, if one runs.
-    mutating func failed(_ failure: TransferFailure, over carrier: Carrier? = nil) -> [Action] {
+    mutating func failed(_ failure: TransferError, over carrier: Carrier? = nil) -> [Action] {
         guard case .live(let live) = state, live.carrier == carrier else { return [] }
         return end(failure) + (carrier.map { [.cancelTransfer($0)] } ?? [])
     }
@@ -175,9 +175,9 @@ extension TaskStateMachine {
         return [last.map { .prepareNext(hop, after: $0) } ?? .prepare(hop)]
     }
 
-    private mutating func end(_ failure: TransferFailure?) -> [Action] { [finish(failure)] }
+    private mutating func end(_ failure: TransferError?) -> [Action] { [finish(failure)] }
 
-    private mutating func finish(_ failure: TransferFailure?) -> Action {
+    private mutating func finish(_ failure: TransferError?) -> Action {
         let outcome = failure.map { Outcome.failed(URLError($0, url: request.url)) } ?? .succeeded
         state = .ended(outcome)
         return .finish(outcome)
@@ -256,7 +256,7 @@ extension TaskStateMachine {
     ///   - failure: the failure, or `nil` for a complete response.
     ///   - uptime: the system uptime of the event in seconds.
     mutating func completed(
-        _ carrier: Carrier, _ failure: TransferFailure?, at uptime: @autoclosure () -> Double
+        _ carrier: Carrier, _ failure: TransferError?, at uptime: @autoclosure () -> Double
     ) -> [Action] {
         if case .cancelling(carrier) = state { return end(.cancelled) }
         guard case (var live, let hop, let stage)? = transfer(carrier) else { return [] }
@@ -281,7 +281,7 @@ extension TaskStateMachine {
         guard case (var live, let hop, .asking(let question))? = transfer(carrier) else { return [] }
         switch (question, answer) {
         case (.redirect(let response), .redirect(let next?)):
-            do throws(SessionRefusal) {
+            do throws(SessionError) {
                 try Redirect.refuseDowngrade(from: response.url, to: next.url)
             } catch {
                 return failed(.refused(error), over: carrier)
@@ -333,7 +333,7 @@ extension TaskStateMachine {
             live.redirects += 1
             guard live.redirects <= Redirect.limit else {
                 let text = "more than \(Redirect.limit) redirects"
-                return failed(.refused(SessionRefusal(.tooManyRedirects, text)), over: carrier)
+                return failed(.refused(SessionError(.tooManyRedirects, text)), over: carrier)
             }
             guard canAsk else { return follow(next, carrier, hop, &live, isHeld: isHeld) }
             live.step = .transferring(carrier, hop, .asking(.redirect(response)))

@@ -15,7 +15,7 @@ final class BodyReader {
     private(set) var offset: Int64 = 0
     private let file: CInt
 
-    init(_ content: RequestContent) throws(TransferFailure) {
+    init(_ content: RequestContent) throws(TransferError) {
         self.content = content
         guard case .file(let path, _) = content else {
             file = -1
@@ -24,13 +24,13 @@ final class BodyReader {
         // `O_NONBLOCK`: opening a pipe blocks until its other end is open, and this thread runs all transfers.
         file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
-            throw .refused(SessionRefusal(.invalidRequest, "the file to upload cannot be read: \(path)"))
+            throw .refused(SessionError(.invalidRequest, "the file to upload cannot be read: \(path)"))
         }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             // All properties are set, so `deinit` closes the file.
             throw .refused(
-                SessionRefusal(.invalidRequest, "what is to be uploaded is no file: \(path)", hint: "upload its data"))
+                SessionError(.invalidRequest, "what is to be uploaded is no file: \(path)", hint: "upload its data"))
         }
     }
 

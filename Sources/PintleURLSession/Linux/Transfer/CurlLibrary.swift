@@ -4,13 +4,13 @@ internal import COpenSSL
 /// The libcurl of this process. Foundation uses the same one.
 enum CurlLibrary {
     /// The reason why this libcurl cannot run pinned transfers; `nil` if it can.
-    static let refusal: SessionRefusal? = {
+    static let refusal: SessionError? = {
         guard curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK, let info = pintle_curl_version() else {
-            return SessionRefusal(.unsuitableLibrary, "libcurl cannot be set up")
+            return SessionError(.unsuitableLibrary, "libcurl cannot be set up")
         }
         // The first version with CURLOPT_PREREQFUNCTION.
         guard info.pointee.version_num >= 0x07_50_00 else {
-            return SessionRefusal(
+            return SessionError(
                 .unsuitableLibrary, "libcurl \(version) cannot be asked to wait before it sends",
                 hint: "7.80 or newer is needed")
         }
@@ -19,7 +19,7 @@ enum CurlLibrary {
         let tls = info.pointee.ssl_version.map { String(cString: $0) } ?? "no TLS"
         let own = String(cString: OpenSSL_version(OPENSSL_VERSION_STRING))
         guard tls == "OpenSSL/\(own)" else {
-            return SessionRefusal(
+            return SessionError(
                 .unsuitableLibrary, "libcurl \(version) is built on \(tls), and this program on OpenSSL/\(own)",
                 hint: "install the OpenSSL flavour: apt-get install libcurl4")
         }

@@ -203,11 +203,11 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func start(_ transfer: Transfer) {
-        do throws(TransferFailure) {
+        do throws(TransferError) {
             guard transfer.generation.isCurrent else { throw .superseded }
             try transfer.refuseForbiddenHost()
             guard let handle = curl_easy_init() else {
-                throw TransferFailure.library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "")
+                throw TransferError.library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "")
             }
             try transfer.configure(handle)
             transfer.work = work

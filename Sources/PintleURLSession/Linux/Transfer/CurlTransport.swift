@@ -31,10 +31,10 @@ final class CurlTransport: Sendable {
     let counter: TurnCounter
 
     /// - Parameter completions: The batch for the completions of async calls.
-    init(_ generation: PolicyGeneration, options: Options, completions: CompletionBatch) throws(SessionRefusal) {
+    init(_ generation: PolicyGeneration, options: Options, completions: CompletionBatch) throws(SessionError) {
         if let refusal = CurlLibrary.refusal { throw refusal }
         guard let loop = CurlLoop(connectionsPerHost: options.connectionsPerHost, completions: completions) else {
-            throw SessionRefusal(
+            throw SessionError(
                 .outOfResources, "the process has no file descriptor or no memory left for a session's connections",
                 hint: "free some, or raise the limit (ulimit -n), and make the request again")
         }
@@ -45,7 +45,7 @@ final class CurlTransport: Sendable {
         // Foundation's Thread does not report that the system cannot start it.
         guard SystemThread.startDetached({ loop.run() }) else {
             loop.close()
-            throw SessionRefusal(
+            throw SessionError(
                 .outOfResources, "the process cannot start a thread for a session's connections",
                 hint: "end some, or raise the limit (ulimit -u), and make the request again")
         }
@@ -104,7 +104,7 @@ extension ProxyConfiguration {
 /// A factory that makes one transport for each policy that a source puts in force. Safe to use from any thread.
 final class TransportProvider: Sendable {
     private let source: (any PolicySource)?
-    private let observer: (any TrustFailureObserver)?
+    private let observer: (any TrustEventObserver)?
     private let validator: PathValidator
     private let options: CurlTransport.Options
     /// The batch that runs the completions of async calls.
@@ -114,7 +114,7 @@ final class TransportProvider: Sendable {
 
     /// - Parameter source: the source of policies; `nil` for a session that refuses every request.
     init(
-        _ source: (any PolicySource)?, observer: (any TrustFailureObserver)?, validator: PathValidator,
+        _ source: (any PolicySource)?, observer: (any TrustEventObserver)?, validator: PathValidator,
         options: CurlTransport.Options
     ) {
         self.source = source
@@ -124,13 +124,13 @@ final class TransportProvider: Sendable {
     }
 
     /// Returns the transport for the policy that is in force now.
-    func transport() throws(SessionRefusal) -> CurlTransport {
+    func transport() throws(SessionError) -> CurlTransport {
         guard let source else {
-            throw SessionRefusal(
+            throw SessionError(
                 .unsupportedFeature, "PinnedURLSession.shared has no policy", hint: "use URLSession.pinned(to:)")
         }
         let snapshot = source.current
-        let (transport, old) = try newest.withLock { newest throws(SessionRefusal) -> (CurlTransport, CurlTransport?) in
+        let (transport, old) = try newest.withLock { newest throws(SessionError) -> (CurlTransport, CurlTransport?) in
             // Another task may have read a newer policy in the meantime.
             if let newest, newest.generation.snapshot.generation >= snapshot.generation { return (newest, nil) }
             let old = newest

@@ -9,7 +9,7 @@ extension Transfer {
     ///
     /// If the policy rejects hosts that no rule covers, such a host gets no connection, and the client does not
     /// send its name in SNI. Requests without TLS were refused before.
-    func refuseForbiddenHost() throws(TransferFailure) {
+    func refuseForbiddenHost() throws(TransferError) {
         let (policy, endpoint) = (generation.policy, request.url.endpoint)
         guard policy.unpinnedHosts == .reject, policy.rule(for: endpoint) == nil else { return }
         let evaluation = TrustEvaluation(notAllowed: endpoint)
@@ -36,7 +36,7 @@ extension Transfer {
         let isKept = !state.isConnecting
         guard beginsAttempt() else { return false }
         state.phase = .seeking
-        do throws(GateFault) {
+        do throws(GateError) {
             guard generation.isCurrent else { throw .superseded }
             let connection = try judgedConnection()
             try refuseUnfit(connection, isKept: isKept)
@@ -51,7 +51,7 @@ extension Transfer {
     }
 
     /// Returns the connection that libcurl has found or made, if its verdict allows the request.
-    private func judgedConnection() throws(GateFault) -> Connection {
+    private func judgedConnection() throws(GateError) -> Connection {
         let found = pintle_curl_get_ssl(handle).map { OpaquePointer($0) }
         guard request.url.scheme == .https else {
             guard found == nil else { throw .noReceipt }

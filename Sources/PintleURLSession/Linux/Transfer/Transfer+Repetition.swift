@@ -58,7 +58,7 @@ extension Transfer {
     /// written.
     ///
     /// - Parameter isKept: `true` if the connection was made before.
-    func refuseUnfit(_ connection: Connection, isKept: Bool) throws(GateFault) {
+    func refuseUnfit(_ connection: Connection, isKept: Bool) throws(GateError) {
         guard isKept, let judge = connection.judge, let ssl = pintle_curl_get_ssl(handle) else { return }
         let mayBeDead = !request.isIdempotent && judge.idleTime > Self.freshness
         let hasLeftover = !connection.isStream && SSL_has_pending(OpaquePointer(ssl)) != 0

@@ -6,8 +6,8 @@ extension Transfer {
     /// Sets the options of a new easy handle, and owns it from now on. If this fails, the handle is freed.
     ///
     /// The handle does not retain this object; the loop keeps it alive for longer.
-    func configure(_ handle: UnsafeMutableRawPointer) throws(TransferFailure) {
-        do throws(TransferFailure) {
+    func configure(_ handle: UnsafeMutableRawPointer) throws(TransferError) {
+        do throws(TransferError) {
             state = HandleState()
             if !request.content.isNone { state.bodyReader = try BodyReader(request.content) }
         } catch {
@@ -59,7 +59,7 @@ extension Transfer {
     /// Sets the options that make libcurl depend on the verdict.
     ///
     /// - Throws: a refusal if libcurl does not accept one of these options.
-    private func setTrust(_ this: UnsafeMutableRawPointer) throws(TransferFailure) {
+    private func setTrust(_ this: UnsafeMutableRawPointer) throws(TransferError) {
         set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         // With 0 libcurl would continue after the verifier has refused the server.
         try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1))
@@ -87,10 +87,10 @@ extension Transfer {
         try require(asksGate)
     }
 
-    private func require(_ code: CURLcode) throws(TransferFailure) {
+    private func require(_ code: CURLcode) throws(TransferError) {
         guard code != CURLE_OK else { return }
         throw .refused(
-            SessionRefusal(
+            SessionError(
                 .unsuitableLibrary,
                 "libcurl does not take an option that pinning rests on: "
                     + String(cString: curl_easy_strerror(code)), hint: "install a libcurl built on OpenSSL"))

@@ -31,7 +31,7 @@ final class Transfer: @unchecked Sendable {
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     var state = HandleState()
     /// The result, once there is one. A hold may delay its report.
-    private(set) var end: Result<Void, TransferFailure>?
+    private(set) var end: Result<Void, TransferError>?
 
     /// The state of one easy handle. If a transfer is repeated on another connection, the second handle starts with a
     /// new state.
@@ -151,7 +151,7 @@ extension Transfer {
         if mayReportEnd { reportEnd() }
     }
 
-    func end(_ failure: TransferFailure) {
+    func end(_ failure: TransferError) {
         end = .failure(failure)
         reportEnd()
     }

@@ -4,7 +4,7 @@ internal import Pintle
 /// The first reason why a callback ended a transfer.
 enum TransferFault: Equatable {
     /// The gate did not let the request pass.
-    case gate(GateFault)
+    case gate(GateError)
     /// The proxy opened no tunnel.
     case tunnel(String)
     /// The head of the response, or its trailers, are refused.
@@ -17,7 +17,7 @@ enum TransferFault: Equatable {
     case loss(CURLcode)
 }
 
-enum GateFault: Error {
+enum GateError: Error {
     case noReceipt, receiptOver, superseded
     /// The connection has no TLS yet, because another transfer is still making it. libcurl 7.88 uses such a connection
     /// if an older one to the same server speaks HTTP/2.
@@ -69,7 +69,7 @@ struct TransferEnd {
     var handshakeLimit = 0
 
     /// The reason why the response is not complete; `nil` if it is.
-    var failure: TransferFailure? {
+    var failure: TransferError? {
         switch fault {
         case .gate(.superseded): .superseded
         case .gate(.repeated): lostResponse
@@ -84,7 +84,7 @@ struct TransferEnd {
         }
     }
 
-    private func failure(of fault: HandshakeJudge.Fault) -> TransferFailure? {
+    private func failure(of fault: HandshakeJudge.Fault) -> TransferError? {
         switch fault {
         case .superseded: return .superseded
         case .rejected(let rejection): return .rejected(rejection)
@@ -106,7 +106,7 @@ struct TransferEnd {
         }
     }
 
-    private var failureOfResult: TransferFailure? {
+    private var failureOfResult: TransferError? {
         switch (stage, result) {
         case (.answered(.whole), CURLE_OK), (.answered(.ended), CURLE_OK): nil
         // A server may refuse the rest of the request's content (RFC 9113 section 8.1), or hang up.
@@ -142,7 +142,7 @@ struct TransferEnd {
     private static let brokenFrames =
         "the server broke the rules of HTTP/2, or sent a response whose head is longer than 128 kB"
 
-    private var lostResponse: TransferFailure {
+    private var lostResponse: TransferError {
         .library(CURLE_RECV_ERROR, "the connection to \(endpoint) ended before the response" + advice)
     }
 
@@ -151,20 +151,20 @@ struct TransferEnd {
             ? "" : ", so the server may have performed the \(method); find out before you send it again"
     }
 
-    private var notJudged: TransferFailure {
+    private var notJudged: TransferError {
         .refused(
-            SessionRefusal(
+            SessionError(
                 .notJudged, "the connection to \(endpoint) has no live verdict; nothing was sent",
                 hint: "please report this, with the versions of pintle, libcurl and OpenSSL"))
     }
 
-    private func library(_ code: CURLcode) -> TransferFailure { .library(code, message(of: code)) }
+    private func library(_ code: CURLcode) -> TransferError { .library(code, message(of: code)) }
 
     private func message(of code: CURLcode) -> String { text ?? String(cString: curl_easy_strerror(code)) }
 }
 
-extension TransferFailure {
-    fileprivate static func library(_ code: CURLcode, _ text: String) -> TransferFailure {
+extension TransferError {
+    fileprivate static func library(_ code: CURLcode, _ text: String) -> TransferError {
         .library(code: code.rawValue, text: text)
     }
 }

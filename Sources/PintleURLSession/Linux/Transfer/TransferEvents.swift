@@ -9,7 +9,7 @@ protocol TransferEvents: AnyObject, Sendable {
     /// Returns reasons to hold the transfer; `nil` ends it.
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold?
     /// The last event. It comes exactly once.
-    func transfer(_ transfer: Transfer, didComplete failure: TransferFailure?)
+    func transfer(_ transfer: Transfer, didComplete failure: TransferError?)
 }
 
 /// Reasons to pause a transfer.
@@ -36,9 +36,9 @@ struct TransferHold: OptionSet, Sendable {
 }
 
 /// The reason why a transfer ended without a complete response.
-enum TransferFailure: Error {
+enum TransferError: Error {
     case rejected(TrustRejection)
-    case refused(SessionRefusal)
+    case refused(SessionError)
     case timedOut
     case cancelled
     /// The policy changed before anything was sent. The new policy decides about the request.
@@ -51,6 +51,6 @@ enum TransferFailure: Error {
     case library(code: UInt32, text: String)
 
     /// The failure of a transfer that ended before its response was accepted.
-    static let withoutResponse = TransferFailure.library(
+    static let withoutResponse = TransferError.library(
         code: CURLE_GOT_NOTHING.rawValue, text: "the transfer ended without a response")
 }

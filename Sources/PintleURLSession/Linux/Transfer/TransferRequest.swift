@@ -39,7 +39,7 @@ enum RequestContent: Sendable {
     /// it is unknown.
     case stream(BodyStream?, size: Int64?)
     /// Content that cannot be sent. The task fails with the refusal.
-    case refused(SessionRefusal)
+    case refused(SessionError)
 
     /// Reads the content of the request itself. Empty data counts as no content, as in Foundation, so a GET may have
     /// it.
@@ -74,13 +74,13 @@ enum RequestContent: Sendable {
     }
 
     /// Returns the content once the size of a file is known.
-    func opened() throws(SessionRefusal) -> RequestContent {
+    func opened() throws(SessionError) -> RequestContent {
         switch self {
         case .file(let path, nil):
             // FileManager would return the size of a symbolic link itself.
             var status = stat()
             guard stat(path, &status) == 0 else {
-                throw SessionRefusal(
+                throw SessionError(
                     .invalidRequest, "there is no file to upload: \(path)", errorCode: NSURLErrorFileDoesNotExist)
             }
             return .file(path: path, size: Int64(status.st_size))

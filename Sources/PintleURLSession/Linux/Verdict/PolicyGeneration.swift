@@ -13,7 +13,7 @@ struct PolicyGeneration: Sendable {
     var policy: PinningPolicy { snapshot.policy }
 
     private let source: any PolicySource
-    private let observer: (any TrustFailureObserver)?
+    private let observer: (any TrustEventObserver)?
     private let ports: Set<UInt16>
 
     private static let count = Atomic<Int>(0)
@@ -21,7 +21,7 @@ struct PolicyGeneration: Sendable {
     /// - Parameter snapshot: the snapshot that `source` returned.
     init(
         _ snapshot: PolicySnapshot, of source: any PolicySource, validator: PathValidator,
-        observer: (any TrustFailureObserver)? = nil
+        observer: (any TrustEventObserver)? = nil
     ) {
         serial = Self.count.add(1, ordering: .relaxed).newValue
         self.snapshot = snapshot
@@ -56,9 +56,9 @@ struct PolicyGeneration: Sendable {
     /// Posts a failure, or a mismatch in report-only mode, to the observer. Does not wait for the observer.
     func report(_ evaluation: TrustEvaluation, at instant: Date) {
         guard let observer,
-            let failure = TrustFailure(evaluation, by: policy, generation: snapshot.generation, at: instant)
+            let failure = VerdictEvent(evaluation, by: policy, generation: snapshot.generation, at: instant)
         else { return }
-        TrustFailureFeed.shared.post(.verdict(failure), to: observer)
+        TrustEventFeed.shared.post(.verdict(failure), to: observer)
     }
 
     /// Returns `true` if the session may send plain HTTP requests to a host: the policy has no rule for it, on any

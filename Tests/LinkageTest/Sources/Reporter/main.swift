@@ -8,7 +8,7 @@ struct SilentTransport: ReportTransport {
 }
 
 let reporter = try? PinReporter(folder: "/nowhere/at/all", transport: SilentTransport())
-let recorder = TrustFailureRecorder()
+let recorder = TrustEventRecorder()
 let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))
 let evaluator = ServerTrustEvaluator(policy: policy) { _ in .invalid(PathFailure(.other, text: "")) }
 let server = ServerEndpoint(host: try ServerName("example.com"))

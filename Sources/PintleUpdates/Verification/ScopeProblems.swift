@@ -2,7 +2,7 @@ internal import Pintle
 
 /// The findings about the rules of an update, in the order of the rules. Each rule has at most one finding of each
 /// kind.
-struct ScopeFindings {
+struct ScopeProblems {
     /// The kind of a finding. The findings of one rule are listed in the order of the cases.
     enum Kind: Hashable, Comparable {
         case host, anchors
@@ -27,7 +27,7 @@ struct ScopeFindings {
 
     private let maximum: Int
     private var messages: [Place: String] = [:]
-    private var unplaced: [ScopeViolation] = []
+    private var unplaced: [ScopeProblem] = []
 
     init(maximum: Int) {
         self.maximum = maximum
@@ -44,13 +44,13 @@ struct ScopeFindings {
 
     /// Adds a finding that concerns no single rule.
     mutating func addUnplaced(path: String, message: String) {
-        unplaced.append(ScopeViolation(path: path, message: message))
+        unplaced.append(ScopeProblem(path: path, message: message))
     }
 
-    var violations: [ScopeViolation] {
+    var violations: [ScopeProblem] {
         let sorted = messages.sorted { ($0.key.rule, $0.key.kind) < ($1.key.rule, $1.key.kind) }
         return unplaced
-            + sorted.map { ScopeViolation(path: "hosts[\($0.key.rule)].\($0.key.kind.key)", message: $0.value) }
+            + sorted.map { ScopeProblem(path: "hosts[\($0.key.rule)].\($0.key.kind.key)", message: $0.value) }
     }
 }
 

@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Pintle
 
 /// Translates OpenSSL's error codes to the core's findings.
-enum VerificationError {
+enum VerificationCodes {
     static func finding(_ error: Int32, depth: Int) -> PathFailure.Finding {
         // OpenSSL 3.0 reports this when there are too many names and constraints to compare.
         if error == X509_V_ERR_UNSPECIFIED {

@@ -5,7 +5,7 @@ internal import Pintle
 
 extension URLError {
     /// Creates the error that a task ends with. Its underlying error is the typed one.
-    init(_ failure: TransferFailure, url: URL?) {
+    init(_ failure: TransferError, url: URL?) {
         switch failure {
         case .rejected(let rejection):
             // Apps look for these specific codes of Foundation, so keep them apart.

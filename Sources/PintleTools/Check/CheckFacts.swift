@@ -3,7 +3,7 @@ internal import PintleOpenSSL
 internal import PintleSystem
 
 /// The findings of `check`.
-struct CheckFindings {
+struct CheckFacts {
     let endpoint: ServerEndpoint
     /// The instant of the decision.
     let instant: Date
@@ -21,7 +21,7 @@ struct CheckFindings {
     let alert: String?
 }
 
-extension CheckFindings {
+extension CheckFacts {
     /// `{host, port, decision, reason, pathFailure?, raw?, detail?, rule?, matchedPin?, depth?, configuredPins,
     /// presentedCertificates, validatedPath, approval?, previousApproval?, approvalRecord?, unacceptableFailure?,
     /// backupsInUse?}`, and the other results of the handshake.
@@ -121,7 +121,7 @@ struct BackupInUse {
     }
 }
 
-extension CheckFindings {
+extension CheckFacts {
     /// Returns the place where the server uses the key or certificate of this backup pin. The position of the pin does not
     /// count, because the key is in use in any case.
     func use(of pin: Pin) -> BackupInUse? {

@@ -13,8 +13,8 @@ internal import Glibc
 ///
 /// The process has a single feed. When it ends by `exit`, it waits for queued events for at most two seconds, because a
 /// mismatch is often the last event of a command-line program.
-package final class TrustFailureFeed: Sendable {
-    package static let shared = TrustFailureFeed()
+package final class TrustEventFeed: Sendable {
+    package static let shared = TrustEventFeed()
     package static let capacity = 256
     /// The limit of queued certificates in bytes. A server may send four mebibytes each time.
     package static let maximumWeight = 16 << 20
@@ -29,22 +29,22 @@ package final class TrustFailureFeed: Sendable {
     }
 
     private struct Delivery: Sendable {
-        let event: TrustFailureEvent
-        let observer: any TrustFailureObserver
+        let event: TrustEvent
+        let observer: any TrustEventObserver
         /// The size of the event's certificates in bytes.
         let weight: Int
     }
 
     private let state = Locked(State())
 
-    private static let isRegistered: Bool = atexit { TrustFailureFeed.shared.finish() } == 0
+    private static let isRegistered: Bool = atexit { TrustEventFeed.shared.finish() } == 0
 
     package init() {}
 
     /// The number of events that were dropped because the queue was full.
     package var dropped: Int { state.withLock { $0.dropped } }
 
-    package func post(_ event: TrustFailureEvent, to observer: any TrustFailureObserver) {
+    package func post(_ event: TrustEvent, to observer: any TrustEventObserver) {
         _ = Self.isRegistered
         let weight = event.weight
         let starts = state.withLock { state in
@@ -100,7 +100,7 @@ package final class TrustFailureFeed: Sendable {
     }
 }
 
-extension TrustFailureEvent {
+extension TrustEvent {
     /// The size of the event's certificates in bytes.
     fileprivate var weight: Int {
         guard case .verdict(let failure) = self else { return 0 }

@@ -2,7 +2,7 @@ import Foundation
 import Pintle
 
 /// The reason why a response is refused when it arrives although its server was not refused.
-package enum ArrivalRefusal: Sendable, Hashable {
+package enum ArrivalError: Sendable, Hashable {
     /// The request was for `https`, and the response came over `http`.
     case insecureRedirect
     /// The response came over `http` from a host that the policy covers.

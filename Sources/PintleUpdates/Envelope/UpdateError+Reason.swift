@@ -6,62 +6,62 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The reason that an update was not adopted: the first check that failed, in the order of the cases.
-///
-/// After a failure the policy in force and the stored update stay as they are. The next valid update can be adopted.
-public enum UpdateFailure: Error, Sendable, Hashable {
-    /// The envelope is larger than 16 MiB.
-    case tooLarge(maximum: Int)
-    /// The bytes are not a DSSE envelope.
-    case malformedEnvelope(MalformedDocument)
-    /// No signature is a trusted key's signature over this payload.
-    case invalidSignature
-    /// Fewer distinct keys have signed than the threshold requires.
-    case thresholdNotMet(valid: Int, needed: Int)
-    /// The signatures are valid, but the payload is not a policy in this format.
-    case unknownPayloadType(String)
-    /// The signatures are valid, but the payload cannot be parsed.
-    case malformedPayload(MalformedDocument)
-    /// The version is older than the floor, or higher than the highest possible version (`version` is then `nil`).
-    case rollback(version: Int?, floor: Int)
-    /// The version was already used for another payload.
-    case replacedVersion(Int)
-    /// `issuedAt` lies in the future.
-    case notYetIssued(Date)
-    /// `expiresAt` has passed.
-    case expired(Date)
-    /// The update exceeds what the bundled policy allows; 1 to 1,000 violations.
-    case outOfScope([ScopeViolation])
-    /// The policy in the update is not valid.
-    case invalidPolicy([PolicyProblem])
+extension UpdateError {
+    /// The first check that failed, in the order of the cases.
+    public enum Reason: Error, Sendable, Hashable {
+        /// The envelope is larger than 16 MiB.
+        case tooLarge(maximum: Int)
+        /// The bytes are not a DSSE envelope.
+        case malformedEnvelope(MalformedDocument)
+        /// No signature is a trusted key's signature over this payload.
+        case invalidSignature
+        /// Fewer distinct keys have signed than the threshold requires.
+        case thresholdNotMet(valid: Int, needed: Int)
+        /// The signatures are valid, but the payload is not a policy in this format.
+        case unknownPayloadType(String)
+        /// The signatures are valid, but the payload cannot be parsed.
+        case malformedPayload(MalformedDocument)
+        /// The version is older than the floor, or higher than the highest possible version (`version` is then `nil`).
+        case rollback(version: Int?, floor: Int)
+        /// The version was already used for another payload.
+        case replacedVersion(Int)
+        /// `issuedAt` lies in the future.
+        case notYetIssued(Date)
+        /// `expiresAt` has passed.
+        case expired(Date)
+        /// The update exceeds what the bundled policy allows; 1 to 1,000 problems.
+        case outOfScope([ScopeProblem])
+        /// The policy in the update is not valid.
+        case invalidPolicy([PolicyProblem])
+    }
 }
 
-extension UpdateFailure {
+extension UpdateError.Reason {
     /// An identifier that stays stable across releases, for programs.
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// ``UpdateFailure/tooLarge(maximum:)``
+        /// ``UpdateError/Reason/tooLarge(maximum:)``
         case tooLarge = "too-large"
-        /// ``UpdateFailure/malformedEnvelope(_:)``
+        /// ``UpdateError/Reason/malformedEnvelope(_:)``
         case malformedEnvelope = "malformed-envelope"
-        /// ``UpdateFailure/invalidSignature``
+        /// ``UpdateError/Reason/invalidSignature``
         case invalidSignature = "invalid-signature"
-        /// ``UpdateFailure/thresholdNotMet(valid:needed:)``
+        /// ``UpdateError/Reason/thresholdNotMet(valid:needed:)``
         case thresholdNotMet = "threshold-not-met"
-        /// ``UpdateFailure/unknownPayloadType(_:)``
+        /// ``UpdateError/Reason/unknownPayloadType(_:)``
         case unknownPayloadType = "unknown-payload-type"
-        /// ``UpdateFailure/malformedPayload(_:)``
+        /// ``UpdateError/Reason/malformedPayload(_:)``
         case malformedPayload = "malformed-payload"
-        /// ``UpdateFailure/rollback(version:floor:)``
+        /// ``UpdateError/Reason/rollback(version:floor:)``
         case rollback
-        /// ``UpdateFailure/replacedVersion(_:)``
+        /// ``UpdateError/Reason/replacedVersion(_:)``
         case replacedVersion = "replaced-version"
-        /// ``UpdateFailure/notYetIssued(_:)``
+        /// ``UpdateError/Reason/notYetIssued(_:)``
         case notYetIssued = "not-yet-issued"
-        /// ``UpdateFailure/expired(_:)``
+        /// ``UpdateError/Reason/expired(_:)``
         case expired
-        /// ``UpdateFailure/outOfScope(_:)``
+        /// ``UpdateError/Reason/outOfScope(_:)``
         case outOfScope = "out-of-scope"
-        /// ``UpdateFailure/invalidPolicy(_:)``
+        /// ``UpdateError/Reason/invalidPolicy(_:)``
         case invalidPolicy = "invalid-policy"
     }
 
@@ -87,7 +87,7 @@ extension UpdateFailure {
     }
 }
 
-extension UpdateFailure: CustomStringConvertible {
+extension UpdateError.Reason: CustomStringConvertible {
     /// One line, lower case, no full stop.
     public var description: String {
         switch self {
@@ -115,16 +115,16 @@ extension UpdateFailure: CustomStringConvertible {
 }
 
 /// A change in an update that the bundled policy does not allow.
-public struct ScopeViolation: Sendable, Hashable {
+public struct ScopeProblem: Sendable, Hashable {
     /// The place in the update's policy: `hosts[1].anchors`.
     public let path: String
     /// One line, lower case, no full stop.
     public let message: String
 }
 
-extension ScopeViolation: CustomStringConvertible {
+extension ScopeProblem: CustomStringConvertible {
     /// `hosts[1].anchors: example.com would trust roots that the bundled rule does not`
     public var description: String { "\(path): \(message)" }
 }
 
-extension UpdateFailure: LocalizedError, DescribedError {}
+extension UpdateError.Reason: LocalizedError, DescribedError {}

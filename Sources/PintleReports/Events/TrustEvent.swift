@@ -1,14 +1,14 @@
 public import Pintle
 
-/// An event that an app may log or report: a verdict that is not plain trust, or trouble with a policy update or a
-/// session.
-public enum TrustFailureEvent: Sendable {
+/// An event that an app may log or report: a verdict that is not plain trust, or what happened to a policy update or
+/// a session.
+public enum TrustEvent: Sendable {
     /// A server was refused, or was accepted although no pin matched or the pins had expired.
-    case verdict(TrustFailure)
+    case verdict(VerdictEvent)
     /// A policy update is late, or was not adopted.
-    case update(UpdateTrouble)
+    case update(UpdateEvent)
     /// The configuration of a new session would have weakened its pins.
-    case session(SessionTrouble)
+    case session(SessionEvent)
 
     /// The severity, in the terms of loggers.
     public enum Level: String, Sendable, Hashable, CaseIterable {
@@ -24,33 +24,33 @@ public enum TrustFailureEvent: Sendable {
     /// The level at which a log shows the event.
     public var level: Level {
         switch self {
-        case .verdict(let failure): failure.decision.isTrusted ? .warning : .error
-        case .update(let trouble):
-            switch trouble.kind {
+        case .verdict(let event): event.decision.isTrusted ? .warning : .error
+        case .update(let event):
+            switch event.kind {
             // Expected at times: a device is offline, or has not been unlocked yet.
             case .notFetched, .floorUnreadable: .notice
             case .stale: .warning
             case .rejected, .lostStore, .notStored: .error
             }
-        case .session(let trouble): trouble.isResolved ? .warning : .error
+        case .session(let event): event.isResolved ? .warning : .error
         }
     }
 }
 
-extension TrustFailureEvent: CustomStringConvertible {
+extension TrustEvent: CustomStringConvertible {
     /// One line, with text from servers escaped.
     public var description: String {
         switch self {
-        case .verdict(let failure): failure.description
-        case .update(let trouble): trouble.description
-        case .session(let trouble): trouble.description
+        case .verdict(let event): event.description
+        case .update(let event): event.description
+        case .session(let event): event.description
         }
     }
 }
 
-/// A problem with signed policy updates. `PintleURLSession` creates it from the events of a `PolicyStore`.
-public struct UpdateTrouble: Sendable, Hashable {
-    /// The kind of trouble; stable.
+/// What went wrong with signed policy updates. `PintleURLSession` creates it from the events of a `PolicyStore`.
+public struct UpdateEvent: Sendable, Hashable {
+    /// The kind of event; stable.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// The update in force has expired, and no newer one has been adopted.
         case stale
@@ -66,7 +66,7 @@ public struct UpdateTrouble: Sendable, Hashable {
         case floorUnreadable = "floor-unreadable"
     }
 
-    /// The stable code of the trouble: `stale`, `rejected`, `not-fetched`, `lost-store`, `not-stored` or
+    /// The stable code of the event: `stale`, `rejected`, `not-fetched`, `lost-store`, `not-stored` or
     /// `floor-unreadable`.
     public var code: String { kind.rawValue }
     package let kind: Code
@@ -79,7 +79,7 @@ public struct UpdateTrouble: Sendable, Hashable {
     /// A description for people, escaped.
     public let text: String
 
-    /// Creates trouble of this kind, for an observer.
+    /// Creates an event of this kind, for an observer.
     package init(_ kind: Code, reason: String? = nil, version: Int? = nil, source: String? = nil, text: String) {
         self.kind = kind
         self.reason = reason
@@ -89,8 +89,8 @@ public struct UpdateTrouble: Sendable, Hashable {
     }
 }
 
-extension UpdateTrouble: CustomStringConvertible {
-    /// The trouble in one line, for people.
+extension UpdateEvent: CustomStringConvertible {
+    /// The event in one line, for people.
     public var description: String {
         let place = source.map { " from \($0)" } ?? ""
         return "policy update\(version.map { " \($0)" } ?? "")\(place) \(code): \(text)"
@@ -98,15 +98,15 @@ extension UpdateTrouble: CustomStringConvertible {
 }
 
 /// A problem that weakens a session's pins, or would have. `PintleURLSession` finds it when it creates the session.
-public struct SessionTrouble: Sendable, Hashable {
-    /// The kind of trouble; stable.
+public struct SessionEvent: Sendable, Hashable {
+    /// The kind of event; stable.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// The configuration has a `URLProtocol` that belongs neither to the system nor to this package. Debugging
         /// tools add such a class to every configuration, and it sends requests past the pins.
         case foreignProtocol = "foreign-protocol"
     }
 
-    /// The stable code of the trouble: `foreign-protocol`, for a `URLProtocol` in the configuration that belongs
+    /// The stable code of the event: `foreign-protocol`, for a `URLProtocol` in the configuration that belongs
     /// neither to the system nor to this package.
     public var code: String { kind.rawValue }
     package let kind: Code
@@ -118,7 +118,7 @@ public struct SessionTrouble: Sendable, Hashable {
     public let text: String
 
     /// - Parameters:
-    ///   - kind: the kind of trouble.
+    ///   - kind: the kind of event.
     ///   - classes: the names of the classes concerned.
     ///   - isResolved: `true` if the session is free of the problem.
     ///   - text: a description for people.
@@ -130,7 +130,7 @@ public struct SessionTrouble: Sendable, Hashable {
     }
 }
 
-extension SessionTrouble: CustomStringConvertible {
+extension SessionEvent: CustomStringConvertible {
     /// The code and the text, in one line.
     public var description: String { "session \(code): \(text)" }
 }

@@ -4,12 +4,12 @@ public import os
 
 /// Writes each event as one line to the app's logger.
 ///
-///     let log = TrustFailureLog { level, line in logger.log(level: level == .error ? .error : .warning, "\(line)") }
-public struct TrustFailureLog: TrustFailureObserver {
-    private let write: @Sendable (TrustFailureEvent.Level, String) -> Void
+///     let log = TrustEventLog { level, line in logger.log(level: level == .error ? .error : .warning, "\(line)") }
+public struct TrustEventLog: TrustEventObserver {
+    private let write: @Sendable (TrustEvent.Level, String) -> Void
 
     /// - Parameter write: called with the level and one line without a line break.
-    public init(_ write: @escaping @Sendable (_ level: TrustFailureEvent.Level, _ line: String) -> Void) {
+    public init(_ write: @escaping @Sendable (_ level: TrustEvent.Level, _ line: String) -> Void) {
         self.write = write
     }
 
@@ -28,7 +28,7 @@ public struct TrustFailureLog: TrustFailureObserver {
     #endif
 
     /// Writes the event as one line.
-    public func observe(_ event: TrustFailureEvent) {
+    public func observe(_ event: TrustEvent) {
         write(event.level, event.description)
     }
 }

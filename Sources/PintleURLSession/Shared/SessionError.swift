@@ -8,7 +8,7 @@ internal import FoundationNetworking
 /// The reason why a pinned session does not make a request, and the remedy.
 ///
 /// It is the underlying error of a task's `URLError`.
-public struct SessionRefusal: Error, Sendable, Hashable {
+public struct SessionError: Error, Sendable, Hashable {
     /// The reasons. Their raw values do not change.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The URL, the method or a header field cannot be sent as it is.
@@ -57,20 +57,20 @@ public struct SessionRefusal: Error, Sendable, Hashable {
         self.init(.invalidRequest, alias.message, hint: alias.hint)
     }
 
-    static func unsupported(_ what: String, hint: String? = nil) -> SessionRefusal {
-        SessionRefusal(.unsupportedFeature, "\(what) is not supported by a pinned session yet", hint: hint)
+    static func unsupported(_ what: String, hint: String? = nil) -> SessionError {
+        SessionError(.unsupportedFeature, "\(what) is not supported by a pinned session yet", hint: hint)
     }
 
     static let webSocket = unsupported("a web socket", hint: "use PintleNIO with SwiftNIO's web socket upgrader")
 }
 
-extension SessionRefusal: LocalizedError, DescribedError {
+extension SessionError: LocalizedError, DescribedError {
     public var description: String { hint.map { "\(message); \($0)" } ?? message }
 }
 
 extension URLError {
     /// Creates the error of a request that a session refuses. Its underlying error is the refusal.
-    init(_ refusal: SessionRefusal, url: URL?) {
+    init(_ refusal: SessionError, url: URL?) {
         let code: URLError.Code =
             switch refusal.code {
             case .unsupportedScheme: .unsupportedURL

@@ -3,19 +3,19 @@ internal import Pintle
 public import PintleReports
 public import PintleUpdates
 
-extension TrustFailureObserver {
+extension TrustEventObserver {
     /// Reports problems with updates to this observer too.
     ///
     ///     let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { reporter.observe($0) }
     ///
     /// Ignores the event that an update was adopted. Returns at once, on any thread.
     public func observe(_ event: PolicyStoreEvent) {
-        guard let trouble = UpdateTrouble(event) else { return }
-        TrustFailureFeed.shared.post(.update(trouble), to: self)
+        guard let trouble = UpdateEvent(event) else { return }
+        TrustEventFeed.shared.post(.update(trouble), to: self)
     }
 }
 
-extension UpdateTrouble {
+extension UpdateEvent {
     /// Creates the problem that an event stands for. Returns `nil` for an update that was adopted.
     public init?(_ event: PolicyStoreEvent) {
         switch event {
@@ -26,8 +26,8 @@ extension UpdateTrouble {
             self.init(.lostStore, version: loss.version, text: Self.escaped("\(loss.cause)"))
         case .rejected(let rejection, let url):
             self.init(
-                .rejected, reason: rejection.failure.code, source: url,
-                text: "\(rejection.failure.code), \(Self.escaped("\(rejection)"))")
+                .rejected, reason: rejection.reason.code, source: url,
+                text: "\(rejection.reason.code), \(Self.escaped("\(rejection)"))")
         case .notFetched(let url, let description):
             self.init(.notFetched, source: url, text: Self.escaped(description))
         case .notStored(let error): self.init(.notStored, text: Self.escaped("\(error)"))

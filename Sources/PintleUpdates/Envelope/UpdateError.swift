@@ -6,28 +6,30 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The rejection of an update: the failed check, and the facts that were known by then.
-public struct UpdateRejection: Error, Sendable, Hashable {
+/// The reason why an update was not adopted, and the facts that were known by then.
+///
+/// The policy in force and the stored update stay as they are. The next valid update can be adopted.
+public struct UpdateError: Error, Sendable, Hashable {
     /// The first check that failed.
-    public let failure: UpdateFailure
+    public let reason: Reason
     /// The version in the update; `nil` unless enough keys have signed it.
     public let version: Int?
     /// The trusted keys that signed the update.
     public let signers: [UpdateKey]
 
-    package init(_ failure: UpdateFailure, version: Int? = nil, signers: [UpdateKey] = []) {
-        self.failure = failure
+    package init(_ reason: Reason, version: Int? = nil, signers: [UpdateKey] = []) {
+        self.reason = reason
         self.version = version
         self.signers = signers
     }
 }
 
-extension UpdateRejection: CustomStringConvertible {
+extension UpdateError: CustomStringConvertible {
     /// `rollback: version 5 is older than 7`
-    public var description: String { "\(failure.code): \(failure)" }
+    public var description: String { "\(reason.code): \(reason)" }
 }
 
-extension UpdateRejection: LocalizedError, DescribedError {}
+extension UpdateError: LocalizedError, DescribedError {}
 
 /// A parse error: the message and its place in the document.
 public struct MalformedDocument: Sendable, Hashable {

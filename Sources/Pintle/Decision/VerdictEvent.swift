@@ -8,7 +8,7 @@ public import Foundation
 /// expired pins.
 ///
 /// It holds certificates by reference and encodes nothing, so creating one adds no noticeable cost to a handshake.
-public struct TrustFailure: Sendable {
+public struct VerdictEvent: Sendable {
     /// The evaluation with the reported verdict.
     public let evaluation: TrustEvaluation
     /// The policy that decided.
@@ -43,7 +43,7 @@ public struct TrustFailure: Sendable {
     public var reason: String { evaluation.decision.reason }
 }
 
-extension TrustFailure: CustomStringConvertible {
+extension VerdictEvent: CustomStringConvertible {
     /// The failure on one line. Texts from certificates are escaped.
     public var description: String {
         switch decision {

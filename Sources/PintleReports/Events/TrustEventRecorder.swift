@@ -2,21 +2,21 @@ internal import Pintle
 
 /// Records events in memory, for tests.
 ///
-///     let recorder = TrustFailureRecorder()
+///     let recorder = TrustEventRecorder()
 ///     let session = URLSession.pinned(to: policy, observer: recorder)
 ///     // ... a request that is refused ...
 ///     await recorder.settle()
 ///     #expect(recorder.reports.map(\.reason) == ["pin-mismatch"])
 ///
 /// Keeps the newest 1,000 events. Safe to use from any thread.
-public final class TrustFailureRecorder: TrustFailureObserver {
-    private let kept = Locked<[TrustFailureEvent]>([])
+public final class TrustEventRecorder: TrustEventObserver {
+    private let kept = Locked<[TrustEvent]>([])
 
     /// Creates a recorder without events.
     public init() {}
 
     /// Appends the event. Drops the oldest event beyond 1,000.
-    public func observe(_ event: TrustFailureEvent) {
+    public func observe(_ event: TrustEvent) {
         kept.withLock { kept in
             kept.append(event)
             if kept.count > 1_000 { kept.removeFirst() }
@@ -24,7 +24,7 @@ public final class TrustFailureRecorder: TrustFailureObserver {
     }
 
     /// The events, oldest first.
-    public var events: [TrustFailureEvent] { kept.withLock { $0 } }
+    public var events: [TrustEvent] { kept.withLock { $0 } }
 
     /// The reports that the recorded verdicts would produce, even for rules without an address.
     public var reports: [TrustFailureReport] {
@@ -38,5 +38,5 @@ public final class TrustFailureRecorder: TrustFailureObserver {
     public func removeAll() { kept.withLock { $0 = [] } }
 
     /// Waits until all events so far have been delivered to their observers.
-    public func settle() async { await TrustFailureFeed.shared.settle() }
+    public func settle() async { await TrustEventFeed.shared.settle() }
 }

@@ -44,7 +44,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             version: update.version + 1, keySetID: trust.keySetID, payloadDigest: update.payloadDigest)
         if (try? verifier.verify(file, floor: above, at: now)) != nil { fatalError("taken below the floor") }
     } catch {
-        switch error.failure.kind {
+        switch error.reason.kind {
         case .tooLarge, .malformedEnvelope, .invalidSignature, .thresholdNotMet, .unknownPayloadType:
             fatalError("the envelope is good: \(error)")
         default: break

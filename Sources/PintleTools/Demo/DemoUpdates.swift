@@ -39,7 +39,7 @@ final class DemoUpdates {
             return nil
         } catch {
             guard case .rejected(let rejection) = error else { throw Self.failure(error) }
-            return rejection.failure.code
+            return rejection.reason.code
         }
     }
 

@@ -166,10 +166,10 @@ struct PlanRenewalTests {
         let pins = days.indices.map { "sha256/" + Data(repeating: UInt8(100 + $0), count: 32).base64EncodedString() }
         let keys = pins.enumerated().map { #"{"name": "key \#($0)", "pin": "\#($1)"}"# }
         let certificates = days.enumerated().map { index, day in
-            #"{"name": "c\#(index)", "keys": ["key \#(index)", "\#(authority)"], "notBefore": "\#(PlanTime.day(day))", "#
-                + #""notAfter": "\#(PlanTime.day(day.addingDays(47)))"}"#
+            #"{"name": "c\#(index)", "keys": ["key \#(index)", "\#(authority)"], "notBefore": "\#(ValidityText.day(day))", "#
+                + #""notAfter": "\#(ValidityText.day(day.addingDays(47)))"}"#
         }
-        let switches = days.enumerated().map { #"{"from": "\#(PlanTime.day($1))", "certificate": "c\#($0)"}"# }
+        let switches = days.enumerated().map { #"{"from": "\#(ValidityText.day($1))", "certificate": "c\#($0)"}"# }
         let text = scene.text
             .replacing("\"renews\": \(scene.renews)", with: #""port": 443"#)
             .replacing(

@@ -46,7 +46,7 @@ struct RenewTests {
             try scene.text("next.json")
                 == scene.text("policy.json").replacing(
                     "\"\(RenewFixture.strange)\"",
-                    with: scene.noted(leaf, "served by example.test:443 on \(PlanTime.day(Date()))")
+                    with: scene.noted(leaf, "served by example.test:443 on \(ValidityText.day(Date()))")
                 )
                 .replacing("\"updateVersion\": 7", with: "\"updateVersion\": 8"))
         #expect(try run.json()["updateVersion"]?.integer == 8)
@@ -76,7 +76,7 @@ struct RenewTests {
         #expect(try scene.text("next.json").contains(RenewFixture.strange))
         #expect(
             scene.renew(policy, server).output.split { $0 == " " || $0 == "\n" }.joined(separator: " ").contains(
-                "keep in pins, and remove from \(PlanTime.day(day)) on: it matches nothing at example.test:443"))
+                "keep in pins, and remove from \(ValidityText.day(day)) on: it matches nothing at example.test:443"))
         // On that day it goes, and a second before it does not.
         #expect(
             try scene.changes(scene.renew(policy, server, now: day, "--remove", RenewFixture.strange, "--json")).last

@@ -383,7 +383,8 @@ def clickhouse(tool):
 def messages():
     """Runs the test that parses OTLP bodies with the official messages."""
     done = subprocess.run(
-        ["swift", "test", "--disable-build-manifest-caching", "--disable-xctest", "--filter", "officialMessages"],
+        ["swift", "test", "--disable-build-manifest-caching", "--disable-xctest", "--filter", "officialMessages",
+         *os.environ.get("DEBUG_BUILD_OPTIONS", "").split()],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     LOG.write_text(done.stdout)
     if done.returncode != 0:

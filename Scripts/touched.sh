@@ -15,8 +15,6 @@ for part in "$@"; do
     model) touches '^Models/|^Sources/PintleUpdates/(Store|Verification)' ;;
     darwin) touches '^Tests/(Darwin|System)|^Sources/PintleSystem/' || adds 'canImport\(Darwin\)' ;;
     fuzz-smoke) touches '^Fuzz/' ;;
-    asan) touches '^Scripts/(sanitize|leak)' || adds '[uU]nsafe' ;;
-    tsan) touches '^Scripts/(sanitize|tsan)' || adds '@unchecked Sendable|nonisolated\(unsafe\)|withLock' ;;
     engines) touches '^Examples/(collector|audit-at-scale)/|^Scripts/engines' ;;
     modern) touches '^Scripts/modern' ;;
     peers) touches '^Tests/PintleToolsTests/SlowPeer|^Tests/Consumers/' ;;

@@ -62,8 +62,8 @@ struct ReportTextTests {
         }
         #expect(
             lines(report, width: 34) == [
-                "  pin     a value that is longer than its line", "  note    a sentence that is longer",
-                "          than its line", "  in      first item, second item,", "          third item",
+                "  pin     a value that is longer than its line", "  note    a sentence that is",
+                "          longer than its line", "  in      first item, second item,", "          third item",
             ])
     }
 
@@ -182,8 +182,8 @@ struct ReportHTMLTests {
                 $0.figures([(1, "15\(text)", .bad)])
                 $0.table(
                     table([
-                        .init(lines: ["16\(text)", "17\(text, .code)"], facts: [("18\(text)", ["19\(text)"])]),
-                        .init(lines: ["20\(text, .link("21\(text)"))"]),
+                        .init(lines: ["16\(text)", "\("17" + text, .code)"], facts: [("18\(text)", ["19\(text)"])]),
+                        .init(lines: ["\("20" + text, .link("21" + text))"]),
                     ]))
             }
         }

@@ -21,6 +21,21 @@ struct TableWidthTests {
         #expect(!run.output.contains("…"))
     }
 
+    @Test("A name that is longer than its column has a line of its own, and a shorter one has its cells behind it")
+    func longName() throws {
+        let directory = try TemporaryDirectory()
+        let name = "a-very-long-name-of-a-server.service.example.com"
+        for (host, isLong) in [("api.example.com", false), (name, true)] {
+            let plan = PlanFixture().text.replacing("api.example.com", with: host)
+            let run = ToolRun("plan", try directory.write(plan, to: "plan.json"), "--at", "2026-11-20")
+            let rows = Array(table(run).dropFirst())
+            #expect(rows.first?.hasPrefix(host) == true)
+            #expect((rows.first.map(String.init) == host) == isLong)
+            #expect(rows.dropFirst(isLong ? 1 : 0).first?.contains(" before ") == true)
+            #expect(!run.output.contains("u{A}"))
+        }
+    }
+
     @Test("A table uses up to 160 columns of a terminal, and prose up to 100")
     func limits() {
         let (wide, wider) = (

@@ -76,7 +76,7 @@ struct PrivacyManifestTests {
     @Test("The package makes a resource of each manifest, and of no other file")
     func listed() throws {
         let package = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
-        let targets = package.split(separator: "\n").filter { $0.contains("resources: manifest.resources") }
+        let targets = package.split(separator: "\n").filter { $0.contains(".copy(privacy)") }
         let names = targets.compactMap { $0.split(separator: "\"").dropFirst().first }
         let withManifest = try Self.modules.filter { try Self.content(of: $0) != nil }
         #expect(names.map { String($0) }.sorted() == withManifest)

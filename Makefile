@@ -21,7 +21,7 @@ export PINTLE_TOOL ?= $(TOOL)
 export PINTLE_WARNINGS_AS_ERRORS ?= 1
 
 .PHONY: help setup build demo test test-apple corpus-accept ci nightly touched format lint docs api reference fuzz bench install deb clean \
-  release-tool builds apple-build apple-tests test-setup unit corpus linkage format-check api-check docs-if-touched examples \
+  release-tool builds apple-build apple-tests test-setup unit corpus linkage format-check api-check examples \
   asan tsan fuzz-smoke model darwin modern engines peers nio packages package-test reproduce rehearse-clients
 
 help: ## Print this list
@@ -61,7 +61,7 @@ ci: ## Run what a change must pass; a pull request runs the same
 	@$(MAKE) test
 	@Scripts/timed.sh examples
 	@Scripts/timed.sh demo
-	@Scripts/timed.sh docs-if-touched
+	@Scripts/timed.sh docs
 	@echo "make ci: everything passed ($$(paste -sd ',' .build/ci-times | sed 's/,/, /g'))"
 
 NIGHTLY := model darwin fuzz-smoke asan tsan engines modern peers nio packages
@@ -173,9 +173,6 @@ api-check:
 	@Scripts/setup.sh build docs
 	@Scripts/api.sh symbols && Scripts/api.sh check
 	@Scripts/api.sh symbols apple && Scripts/api.sh check apple
-
-docs-if-touched: api-check
-	@if [ -n "$$(Scripts/touched.sh docs)" ]; then Scripts/docs.sh; else echo "docs: no page and no doc comment changed"; fi
 
 examples:
 	@Scripts/setup.sh build

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints which of the given parts of the lanes the change touches: `docs`, and parts of `make nightly`. The change is everything
+# Prints which of the given parts of `make nightly` the change touches. The change is everything
 # since PINTLE_BASE, or else since the first parent of HEAD, so that a merge counts with all that it brings. With nothing to
 # compare with, as in a clone without history, prints all parts. usage: touched.sh PART...
 set -euo pipefail
@@ -11,7 +11,6 @@ adds() { [ -n "$(git diff --name-only -G "$1" "$base" -- 'Sources/*.swift' 'Sour
 
 for part in "$@"; do
     case $part in
-    docs) touches '\.docc/|^API/|^Scripts/docs' || adds '^ *///' ;;
     model) touches '^Models/|^Sources/PintleUpdates/(Store|Verification)' ;;
     darwin) touches '^Tests/(Darwin|System)|^Sources/PintleSystem/' || adds 'canImport\(Darwin\)' ;;
     fuzz-smoke) touches '^Fuzz/' ;;

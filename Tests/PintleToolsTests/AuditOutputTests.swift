@@ -15,8 +15,8 @@ struct AuditOutputTests {
         scene = try AuditFixture()
     }
 
-    /// Audits 600 servers that hang up, which is more than the results that wait for a reader, and returns the exit code,
-    /// the errors and the number of servers that were asked.
+    /// Audits 600 servers that hang up, which is more than the results that wait for a reader, and returns the exit
+    /// code, the errors and the number of servers that were asked.
     ///
     /// - Parameter write: standard output. Its parameter counts the servers that were asked so far.
     private func audit(

@@ -11,7 +11,8 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let report = PolicyLint(at: Date(timeIntervalSince1970: 1_800_000_000)).report(on: input)
     do throws(PolicyError) {
         let policy = try PinningPolicy(json: input)
-        guard report.findings.allSatisfy({ $0.severity == .warning }), report.policy != nil else { fatalError("lint finds an error in what is read") }
+        guard report.findings.allSatisfy({ $0.severity == .warning }), report.policy != nil
+        else { fatalError("lint finds an error in what is read") }
         let printed = policy.json()
         guard try PinningPolicy(json: printed).json() == printed else { fatalError("printed differently") }
         for (index, rule) in policy.hosts.enumerated() {
@@ -21,7 +22,8 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             else { fatalError("\(rule.host) is not governed by its rule") }
         }
     } catch {
-        guard report.findings.contains(where: { $0.severity == .error }), !error.problems.isEmpty else { fatalError("lint finds nothing: \(error)") }
+        guard report.findings.contains(where: { $0.severity == .error }), !error.problems.isEmpty
+        else { fatalError("lint finds nothing: \(error)") }
         let lines = error.problems.map { $0.line ?? 0 }
         guard lines.allSatisfy({ 1...count + 1 ~= $0 }) else { fatalError("a problem without a place: \(error)") }
     }

@@ -48,7 +48,7 @@ extension TrustEvent: CustomStringConvertible {
     }
 }
 
-/// What went wrong with signed policy updates. `PintleURLSession` creates it from the events of a `PolicyStore`.
+/// An event of signed policy updates that is not an adoption. `PintleURLSession` creates it from the events of a `PolicyStore`.
 public struct UpdateEvent: Sendable, Hashable {
     /// The kind of event; stable.
     package enum Code: String, Sendable, Hashable, CaseIterable {

@@ -132,7 +132,9 @@ struct SignCommand {
     private func appending(
         _ signatures: [SignedEnvelope.Signature], to file: InputFile
     ) throws(ToolError) -> [UInt8] {
-        try Self.reading(file) { () throws(UpdateError.Reason) in try SignedEnvelope.appending(signatures, to: file.bytes) }
+        try Self.reading(file) { () throws(UpdateError.Reason) in
+            try SignedEnvelope.appending(signatures, to: file.bytes)
+        }
     }
 
     private static func reading<Result>(

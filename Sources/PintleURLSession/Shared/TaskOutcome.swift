@@ -7,7 +7,7 @@ internal import FoundationNetworking
 
 /// The result of a task for an async caller. A cancelled task may be complete before the caller waits.
 final class TaskOutcome: Sendable {
-    /// What the caller gets. A download has a file, and no content.
+    /// The content or file that a caller gets, with the response. A download has a file and no content.
     struct Product: Sendable {
         var content = Data()
         var file: URL?

@@ -97,8 +97,8 @@ final class HostQueues {
         }
     }
 
-    /// Changes a server's transfers, and forgets the server if it has none left, so that a session does not remember every
-    /// server that it has met.
+    /// Changes a server's transfers, and forgets the server if it has none left, so that a session does not remember
+    /// every server that it has met.
     private func change(_ endpoint: ServerEndpoint, _ change: (Host) -> Void) {
         guard let host = hosts[endpoint] else { return }
         change(host)

@@ -48,7 +48,8 @@ extension TrustEvent: CustomStringConvertible {
     }
 }
 
-/// An event of signed policy updates that is not an adoption. `PintleURLSession` creates it from the events of a `PolicyStore`.
+/// An event of signed policy updates that is not an adoption. `PintleURLSession` creates it from the events of a
+/// `PolicyStore`.
 public struct UpdateEvent: Sendable, Hashable {
     /// The kind of event; stable.
     package enum Code: String, Sendable, Hashable, CaseIterable {

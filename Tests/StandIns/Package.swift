@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 // Apple's side of Pintle on Linux: the targets that Pintle's own Package.swift has on Apple's systems, over the modules
@@ -87,10 +88,15 @@ let app: [Target] = [
             + ["MemberImportVisibility", "InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
             .map { .enableUpcomingFeature($0) } + warnings + loading),
 ]
+// SwiftPM lists each file of a folder that no target names, unless it is excluded.
+let snippetFiles = try FileManager.default.contentsOfDirectory(
+    atPath: "\(Context.packageDirectory)/Repository/Snippets")
 let snippets: [Target] = ["ApplePlatforms", "ChangingPolicy", "FirstRequest", "Migrating", "PinnedSession"].map {
+    name in
     .executableTarget(
-        name: $0, dependencies: ["PintleApple", "PintleURLSession", "URLLoading", "WebKit", "Network", "os"],
-        path: "Repository/Snippets", sources: ["\($0).swift"], packageAccess: false, swiftSettings: warnings)
+        name: name, dependencies: ["PintleApple", "PintleURLSession", "URLLoading", "WebKit", "Network", "os"],
+        path: "Repository/Snippets", exclude: snippetFiles.filter { $0 != "\(name).swift" }, packageAccess: false,
+        swiftSettings: warnings)
 }
 
 // The tests of the core are left out, because they run with the other targets.

@@ -115,10 +115,10 @@ struct VerifyReport {
         case .rollback(_, let floor): json.member("minimumVersion", floor)
         case .notYetIssued(let date): json.member("issuedAt", date)
         case .expired(let date): json.member("expiresAt", date)
-        case .outOfScope(let violations):
-            json.objects("violations", violations) { json, violation in
-                json.member("path", violation.path)
-                json.member("message", violation.message)
+        case .outOfScope(let problems):
+            json.objects("violations", problems) { json, problem in
+                json.member("path", problem.path)
+                json.member("message", problem.message)
             }
         case .invalidPolicy(let problems):
             json.objects("problems", problems) { json, problem in

@@ -50,6 +50,8 @@ enum Redirect {
 }
 
 /// One request of a task: the first one, or one that follows a redirect or a challenge.
+///
+/// A class, because each event of a transfer hands it on, and copying its request and content costs more.
 final class Hop: Sendable {
     let request: URLRequest
     let content: RequestContent

@@ -151,7 +151,7 @@ apple-tests: apple-build test-setup
 	swift test --package-path Tests/StandIns --scratch-path .build/apple --skip-build --disable-swift-testing
 
 test-setup:
-	@Scripts/setup.sh test
+	@Scripts/setup.sh build test
 
 unit: test-setup
 	swift build --build-tests --disable-build-manifest-caching $(DEBUG_BUILD_OPTIONS)
@@ -207,6 +207,7 @@ peers:
 	@Scripts/peers.sh
 
 nio: build
+	@Scripts/setup.sh docs
 	@Scripts/nio.sh
 
 packages: package-test reproduce

@@ -3,8 +3,8 @@ import PackageDescription
 
 // On Linux the package has a session over libcurl and OpenSSL, and the command-line tool. On Apple's systems it has the
 // session and the trust of the system. With PINTLE_OPENSSL=1 macOS has the tool, with OpenSSL, and no session, because
-// macOS has no libcurl with OpenSSL. Tests/StandIns and Tests/Darwin build on Linux what these two have. Sources test
-// `#if PINTLE_APPLE` and never `canImport`, because the result of `canImport` depends on earlier builds.
+// macOS has no libcurl with OpenSSL. Tests/StandIns and Tests/Darwin build the targets of these two on Linux. Sources
+// ask `#if PINTLE_APPLE` for Apple's side, not `canImport`, whose result depends on earlier builds.
 #if os(Linux)
 let hasOpenSSL = true
 let hasSession = true
@@ -24,7 +24,7 @@ enum Features { case all, publicImports, none }
 // API. On Linux it is excluded, because SwiftPM puts a resource into a bundle that must be shipped with the program.
 let privacy = "PrivacyInfo.xcprivacy"
 
-// What all systems have.
+// The libraries of all systems.
 var libraries = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports", "PintleTestKit"]
 var targets = [
     module("Pintle", on: "PintleCrypto"),

@@ -2,8 +2,8 @@
 # Proves PintleNIO on the real SwiftNIO: builds Examples/NIO, which turns on the trait NIO, runs its tests and its echo
 # service, and attacks its client and its web socket with `pintle rehearse`. First proves that without the trait nothing is fetched.
 # SwiftNIO comes from GitHub, or from mirrors: PINTLE_MIRRORS is a folder with the mirrors.json that
-# `swift package config set-mirror` writes. Where neither can be reached, the script says "skipped".
-# PINTLE_CONNECTIONS is the number of connections of the memory test, by default 1000.
+# `swift package config set-mirror` writes. Where neither can be reached, the script says "skipped", or fails with
+# PINTLE_REQUIRED=1. PINTLE_CONNECTIONS is the number of connections of the memory test, by default 1000.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tool=${PINTLE_TOOL:-.build/release/pintle}
@@ -24,7 +24,7 @@ done
 
 for name in swift-nio swift-nio-ssl; do
     [ -n "${PINTLE_MIRRORS:-}" ] || timeout 20 git ls-remote -q "https://github.com/apple/$name.git" HEAD >/dev/null 2>&1 ||
-        { echo "nio: skipped: $name cannot be fetched here; PINTLE_MIRRORS can name mirrors" && exit 0; }
+        { echo "nio: skipped: $name cannot be fetched here; PINTLE_MIRRORS can name mirrors" && exit ${PINTLE_REQUIRED:+1}; }
 done
 
 swift package "${package[@]}" resolve

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints which of the given parts of `make nightly` the change touches. The change is everything
-# since PINTLE_BASE, or else since the first parent of HEAD, so that a merge counts with all that it brings. With nothing to
-# compare with, as in a clone without history, prints all parts. usage: touched.sh PART...
+# Prints which of the given parts of `make nightly` the change touches. The change is everything since PINTLE_BASE, or else since
+# the first parent of HEAD, so that a merge counts with all that it brings. In a clone without history it prints all parts.
+# usage: touched.sh PART...
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 base=$(git rev-parse -q --verify "${PINTLE_BASE:-HEAD^1}^{commit}") || { printf '%s\n' "$@" && exit; }

@@ -1,5 +1,5 @@
 // The control for the thread sanitizer: three threads count under a contended Mutex, which it must not report. With an
-// argument they also count without the lock, which it must report. Only tsan.sh compiles this file.
+// argument they also count without the lock, which it must report. Only Scripts/sanitize.sh compiles this file.
 import Glibc
 import Synchronization
 

@@ -85,9 +85,9 @@ public struct PinnedTLS: Sendable {
         return tls
     }
 
-    /// Returns a copy that also passes failures to an observer, such as a reporter, on a thread of the observer's own.
+    /// Returns a copy that also passes events to an observer, such as a reporter, on a thread of the observer's own.
     public func onFailure(notify observer: some TrustEventObserver) -> PinnedTLS {
-        onFailure { failure in TrustEventFeed.shared.post(.verdict(failure), to: observer) }
+        onFailure { event in TrustEventFeed.shared.post(.verdict(event), to: observer) }
     }
 }
 

@@ -62,10 +62,10 @@ struct ServerJudge: Sendable {
         let snapshot = source.current
         let evaluation = TrustEvaluation(of: server, unreadable: failure)
         if let failureHandler,
-            let failure = VerdictEvent(
+            let event = VerdictEvent(
                 evaluation, by: snapshot.policy, generation: snapshot.generation, at: Date())
         {
-            failureHandler(failure)
+            failureHandler(event)
         }
         return .invalidPath(failure)
     }

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const time_t instant = 1800000000; // 2027-01-15T08:00:00Z, as NOW in corpus_certificates.py
+static const time_t instant = 1800000000; // 2027-01-15T08:00:00Z, as NOW in Scripts/corpus_kit.py
 
 int clock_gettime(clockid_t clock, struct timespec *result) {
     if (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE) return (int)syscall(SYS_clock_gettime, clock, result);

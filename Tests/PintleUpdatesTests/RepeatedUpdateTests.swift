@@ -109,7 +109,7 @@ struct RepeatedUpdateTests {
             compared += 1
             let policy = EmbeddedPolicy(update)
             func places(_ compare: ([PinnedHost], inout ScopeProblems) -> Void) -> [String] {
-                scope.violations(of: policy, comparing: compare).map(\.path)
+                scope.problems(of: policy, comparing: compare).map(\.path)
             }
             let few = places(scope.repeatedRules)
             #expect(few == places(scope.effectiveRules))

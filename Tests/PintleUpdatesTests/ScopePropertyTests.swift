@@ -39,7 +39,7 @@ struct ScopePropertyTests {
 
     private func isAccepted(_ pair: Pair) -> Bool {
         let scope = UpdateScope(bundled: pair.bundled)
-        return scope.violations(of: EmbeddedPolicy(pair.update)).isEmpty
+        return scope.problems(of: EmbeddedPolicy(pair.update)).isEmpty
             && scope.missingHosts(in: Array(pair.update.hosts)).isEmpty
     }
 

@@ -177,7 +177,7 @@ struct ScopeTests {
         #expect(try code([Self.rule("example.com", wide)], [exact], more: anyHost) == nil)
     }
 
-    @Test("A scope violation is reported before an invalid policy")
+    @Test("A scope problem is reported before an invalid policy")
     func beforeSanity() throws {
         let exact = Self.rule("example.com")
         func lonely(_ host: String) -> String { "{\"host\": \"\(host)\", \"pins\": [\"\(Pins.pin(1))\"]}" }
@@ -233,8 +233,8 @@ struct ScopeTests {
             ])
         }
         let scope = UpdateScope(bundled: try policy(date))
-        #expect(scope.violations(of: EmbeddedPolicy(try policy(date - 0.5))).isEmpty)
-        #expect(scope.violations(of: EmbeddedPolicy(try policy(date - 1.5))).map(\.path) == ["hosts[0].expiry"])
+        #expect(scope.problems(of: EmbeddedPolicy(try policy(date - 0.5))).isEmpty)
+        #expect(scope.problems(of: EmbeddedPolicy(try policy(date - 1.5))).map(\.path) == ["hosts[0].expiry"])
     }
 
     @Test("A rule that requires two pins cannot be changed to require one")
@@ -347,7 +347,7 @@ struct ScopeTests {
         #expect(try code([bundled], [Self.rule("example.com")]) == .outOfScope)
     }
 
-    @Test("All scope violations are reported at once, each with its place")
+    @Test("All scope problems are reported at once, each with its place")
     func places() throws {
         let app = try ShippedApp()
         let update = Publication.policy(
@@ -358,9 +358,9 @@ struct ScopeTests {
                 try Publication(policy: update).signed(by: app.one), floor: nil, at: Publication.now)
             Issue.record("taken")
         } catch {
-            guard case .outOfScope(let violations) = (error as? UpdateError)?.reason else { throw error }
+            guard case .outOfScope(let problems) = (error as? UpdateError)?.reason else { throw error }
             #expect(
-                violations.map(\.path) == ["unpinnedHosts", "hosts[0].pins", "hosts[1].host", "hosts[1].reportTo[0]"])
+                problems.map(\.path) == ["unpinnedHosts", "hosts[0].pins", "hosts[1].host", "hosts[1].reportTo[0]"])
             #expect((error as? UpdateError)?.version == 7)
         }
     }

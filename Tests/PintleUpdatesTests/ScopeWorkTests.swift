@@ -61,10 +61,10 @@ struct ScopeWorkTests {
         #expect(hostile.comparisons <= allowance + 16 * 602 + 1, "\(hostile.comparisons)")
         #expect(work(bundled, bundled + (try added(200))).comparisons > 4 * hostile.comparisons)
         let scope = UpdateScope(bundled: try PinningPolicy(hosts: bundled), allowance: allowance)
-        let refused = scope.violations(of: EmbeddedPolicy(try PinningPolicy(hosts: bundled + (try added(200)))))
+        let refused = scope.problems(of: EmbeddedPolicy(try PinningPolicy(hosts: bundled + (try added(200)))))
         #expect(refused.map(\.path) == ["hosts"])
         // Counter-check: a few ports are accepted.
-        #expect(scope.violations(of: EmbeddedPolicy(try PinningPolicy(hosts: bundled + (try added(20))))).isEmpty)
+        #expect(scope.problems(of: EmbeddedPolicy(try PinningPolicy(hosts: bundled + (try added(20))))).isEmpty)
     }
 
     @Test("A large set of anchors is compared once with each other set, whatever the number of hosts")

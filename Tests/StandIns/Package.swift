@@ -37,7 +37,7 @@ let standIns: [Target] = [
     standIn("CryptoKit", on: "COpenSSL"),
     standIn("os"),
     standIn("Security", on: "COpenSSL", links: "ssl"),
-    // What Apple's Foundation has in addition to Foundation for Linux.
+    // URLSession and its types, which are part of Foundation on Apple's systems only.
     standIn("URLLoading", on: "COpenSSL", "CCurl", "Security"),
     standIn("Network", on: "Security"),
     standIn("WebKit", on: "URLLoading"),

@@ -81,10 +81,10 @@ public struct ServerTrustEvaluator: Sendable {
     ) -> TrustEvaluation {
         let (evaluation, snapshot) = evaluate(server, presented: presented, at: instant, validate: validate)
         if let failureHandler,
-            let failure = VerdictEvent(
+            let event = VerdictEvent(
                 evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
         {
-            failureHandler(failure)
+            failureHandler(event)
         }
         return evaluation
     }
@@ -111,13 +111,13 @@ public struct ServerTrustEvaluator: Sendable {
     /// Returns a copy of this evaluator that also calls a handler for each verdict that ``VerdictEvent`` describes.
     ///
     /// - Parameter handler: called within ``evaluate(_:presented:at:)``, and therefore inside a handshake. It must pass
-    ///   the failure on and return at once. `PintleReports` provides such a handler with `onFailure(notify:)`.
+    ///   the event on and return at once. `PintleReports` provides such a handler with `onFailure(notify:)`.
     public func onFailure(_ handler: @escaping @Sendable (VerdictEvent) -> Void) -> ServerTrustEvaluator {
         var evaluator = self
         let earlier = failureHandler
-        evaluator.failureHandler = { failure in
-            earlier?(failure)
-            handler(failure)
+        evaluator.failureHandler = { event in
+            earlier?(event)
+            handler(event)
         }
         return evaluator
     }

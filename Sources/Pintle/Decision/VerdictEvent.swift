@@ -21,7 +21,7 @@ public struct VerdictEvent: Sendable {
     /// looked up.
     public let rule: MatchedRule?
 
-    /// Creates a failure; `nil` if the verdict needs no report: a pin matched, the host has no pins, or the user
+    /// Creates an event; `nil` if the verdict needs no report: a pin matched, the host has no pins, or the user
     /// approved the server.
     public init?(_ evaluation: TrustEvaluation, by policy: PinningPolicy, generation: UInt64 = 1, at instant: Date) {
         switch evaluation.decision {

@@ -56,8 +56,7 @@ package struct ClientRunner: Sendable {
     ///
     /// - Parameters:
     ///   - timeout: The limit that the user has set, in seconds. With `nil` a client that starts slowly has 30 seconds
-    ///     to
-    ///     connect, and the standard time from then on.
+    ///     to connect, and the standard time from then on.
     ///   - isKnownToEnd: `true` for a client that ended by itself before. With `nil` as time-out, it has 30 seconds to
     ///     end.
     ///   - isCancelled: Returns `true` to kill the client.
@@ -253,8 +252,7 @@ package final class ClientTimeLimit: Sendable {
     /// - Parameters:
     ///   - fixed: The limit that the user has set.
     ///   - seconds: The time that the client took at the right server, when it ran without others. A client that starts
-    ///     slowly,
-    ///     such as a JVM, gets more than the standard time.
+    ///     slowly, such as a JVM, gets more than the standard time.
     ///   - parallel: The number of scenarios that run at the same time.
     package init(fixed: Double?, afterStart seconds: Double, parallel: Int) {
         let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))

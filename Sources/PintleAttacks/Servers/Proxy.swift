@@ -64,12 +64,10 @@ package final class Proxy: Sendable {
     ///   - address: The address to listen at.
     ///   - hosts: The named hosts, for `clear`.
     ///   - server: Returns the port on loopback of the server for a host and port, or `nil` to refuse the connection.
-    ///     The host
-    ///     is in lower case without a dot at its end. Called on the connection's thread.
+    ///     The host is in lower case without a dot at its end. Called on the connection's thread.
     ///   - isPlain: Returns `true` if a host and port belong to a server for plain HTTP.
     ///   - clear: Gets the number of bytes of each request without TLS to a named host, in the same spelling, that has
-    ///     no
-    ///     server. Such a client fell back from TLS, or never used it.
+    ///     no server. Such a client fell back from TLS, or never used it.
     init(
         at address: Address, hosts: [String],
         server: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,

@@ -65,15 +65,12 @@ package final class Server: Sendable {
     ///   - address: the address to listen at instead of loopback.
     ///   - timeLimit: the time limit of each connection in seconds, if not that of `address`.
     ///   - clientPort: the HTTPS port in the URLs of a client that comes through a proxy, which needs ``routes``. Plain
-    ///     HTTP
-    ///     has port 80 then. `nil` for a client that connects to the servers itself.
+    ///     HTTP has port 80 then. `nil` for a client that connects to the servers itself.
     ///   - keepsTranscripts: `true` to keep the first bytes of each connection for ``transcripts()``.
     ///   - isReplaced: returns `true` if the client's next connection meets another scenario. A response over HTTP/2
-    ///     then comes
-    ///     with GOAWAY.
+    ///     then comes with GOAWAY.
     ///   - observer: gets each ended connection to any of the servers, and what an HTTP/2 connection has brought with
-    ///     each
-    ///     response. With an observer the servers keep no records, and ``observation()`` is empty.
+    ///     each response. With an observer the servers keep no records, and ``observation()`` is empty.
     package init(
         _ scenario: Scenario, listeningAt address: String? = nil, timeLimit: Double? = nil, clientPort: UInt16? = nil,
         keepsTranscripts: Bool = false, isReplaced: @escaping @Sendable () -> Bool = { false },

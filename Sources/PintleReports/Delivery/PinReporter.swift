@@ -52,7 +52,7 @@ public final class PinReporter: TrustEventObserver {
     /// Stores the report of a verdict. It writes to the disk, so sessions and observed evaluators call it outside of
     /// handshakes.
     public func observe(_ event: TrustEvent) {
-        if case .verdict(let failure) = event { record(failure) }
+        if case .verdict(let event) = event { record(event) }
     }
 
     /// The numbers of reports by outcome, since the folder was created.
@@ -64,20 +64,20 @@ public final class PinReporter: TrustEventObserver {
     /// Waits until all events so far are on the disk.
     public func settle() async { await TrustEventFeed.shared.settle() }
 
-    /// Writes a report of the failure to the spool.
+    /// Writes a report of a verdict to the spool.
     ///
-    /// - Parameter failure: the failure.
-    /// - Returns: `nil` if the failure is not reported. Then there is no rule or no address, the install is not in the
+    /// - Parameter event: the verdict.
+    /// - Returns: `nil` if the verdict is not reported. Then there is no rule or no address, the install is not in the
     ///   sample, the app has dropped the report, or the report cannot be shortened to the limit.
     @discardableResult
-    package func record(_ failure: VerdictEvent) -> ReportSpool.Outcome? {
-        guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }
-        let addresses = addresses(failure, rule)
+    package func record(_ event: VerdictEvent) -> ReportSpool.Outcome? {
+        guard let rule = event.rule, rule.index < event.policy.hosts.count else { return nil }
+        let addresses = addresses(event, rule)
         guard !addresses.isEmpty, spool.draw < options.sampling else { return nil }
-        guard !spool.isKnown(SpoolName.key(of: failure, rule), at: Milliseconds(failure.instant)) else {
+        guard !spool.isKnown(SpoolName.key(of: event, rule), at: Milliseconds(event.instant)) else {
             return .duplicate
         }
-        guard var report = TrustFailureReport(failure, app: options.app) else { return nil }
+        guard var report = TrustFailureReport(event, app: options.app) else { return nil }
         if let redact = options.redact {
             guard let redacted = redact(report) else { return nil }
             report = redacted
@@ -87,17 +87,17 @@ public final class PinReporter: TrustEventObserver {
             return nil
         }
         let name = SpoolName(
-            failure, rule, notBefore: Milliseconds(failure.instant.addingTimeInterval(options.delay)))
-        let isRefused = !failure.decision.isTrusted
+            event, rule, notBefore: Milliseconds(event.instant.addingTimeInterval(options.delay)))
+        let isRefused = !event.decision.isTrusted
         let outcome = spool.add(SpooledReport(addresses: addresses, report: report, isRefused: isRefused), as: name)
         if outcome == .kept { alarm.ring() }
         return outcome
     }
 
     /// Returns the rule's addresses whose host no rule covers. A policy allows no others, but a later version may.
-    private func addresses(_ failure: VerdictEvent, _ rule: MatchedRule) -> [String] {
-        let urls = failure.policy.hosts[rule.index].reportTo.filter { url in
-            ServerEndpoint(httpsURL: url).map { failure.policy.rule(for: $0) == nil } ?? false
+    private func addresses(_ event: VerdictEvent, _ rule: MatchedRule) -> [String] {
+        let urls = event.policy.hosts[rule.index].reportTo.filter { url in
+            ServerEndpoint(httpsURL: url).map { event.policy.rule(for: $0) == nil } ?? false
         }
         return Array(urls.prefix(SpooledReport.maximumAddresses))
     }

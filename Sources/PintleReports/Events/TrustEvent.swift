@@ -71,7 +71,7 @@ public struct UpdateEvent: Sendable, Hashable {
     /// `floor-unreadable`.
     public var code: String { kind.rawValue }
     package let kind: Code
-    /// The reason for a rejection: the code of the failure, such as `rollback`.
+    /// The code of the reason why an update was rejected, such as `rollback`; `nil` for other events.
     public let reason: String?
     /// The version of the update, if known.
     public let version: Int?

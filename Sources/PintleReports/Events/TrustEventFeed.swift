@@ -103,9 +103,9 @@ package final class TrustEventFeed: Sendable {
 extension TrustEvent {
     /// The size of the event's certificates in bytes.
     fileprivate var weight: Int {
-        guard case .verdict(let failure) = self else { return 0 }
-        let sent = failure.evaluation.presented?.certificates.reduce(0) { $0 + $1.der.count } ?? 0
-        return sent + (failure.evaluation.path?.certificates.reduce(0) { $0 + $1.count } ?? 0)
+        guard case .verdict(let event) = self else { return 0 }
+        let sent = event.evaluation.presented?.certificates.reduce(0) { $0 + $1.der.count } ?? 0
+        return sent + (event.evaluation.path?.certificates.reduce(0) { $0 + $1.count } ?? 0)
     }
 }
 

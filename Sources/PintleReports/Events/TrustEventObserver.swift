@@ -1,6 +1,6 @@
 public import Pintle
 
-/// Receives failures while an app runs. It sends nothing out of the process by itself.
+/// Receives events while an app runs. It sends nothing out of the process by itself.
 ///
 ///     let session = URLSession.pinned(to: policy, observer: reporter)
 ///
@@ -30,8 +30,8 @@ public struct TrustEventObservers: TrustEventObserver {
 }
 
 extension ServerTrustEvaluator {
-    /// Returns an evaluator that also passes failures to an observer. The handshake does not wait for the observer.
+    /// Returns an evaluator that also passes its events to an observer. The handshake does not wait for the observer.
     public func onFailure(notify observer: some TrustEventObserver) -> ServerTrustEvaluator {
-        onFailure { failure in TrustEventFeed.shared.post(.verdict(failure), to: observer) }
+        onFailure { event in TrustEventFeed.shared.post(.verdict(event), to: observer) }
     }
 }

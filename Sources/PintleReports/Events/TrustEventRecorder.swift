@@ -29,8 +29,8 @@ public final class TrustEventRecorder: TrustEventObserver {
     /// The reports that the recorded verdicts would produce, even for rules without an address.
     public var reports: [TrustFailureReport] {
         events.compactMap { event in
-            guard case .verdict(let failure) = event else { return nil }
-            return TrustFailureReport(failure)
+            guard case .verdict(let event) = event else { return nil }
+            return TrustFailureReport(event)
         }
     }
 

@@ -55,20 +55,20 @@ package struct SpoolName: Sendable, Hashable {
 }
 
 extension SpoolName {
-    /// Creates the name for a report of a failure. The key contains nothing that a server can choose.
-    init(_ failure: VerdictEvent, _ rule: MatchedRule, notBefore: Milliseconds) {
-        let endpoint = failure.endpoint
+    /// Creates the name for a report of a verdict. The key contains nothing that a server can choose.
+    init(_ event: VerdictEvent, _ rule: MatchedRule, notBefore: Milliseconds) {
+        let endpoint = event.endpoint
         self.init(
-            host: Self.digest("host \(endpoint.host)", 16), key: Self.key(of: failure, rule),
-            createdAt: Milliseconds(failure.instant), notBefore: notBefore, id: Self.randomID())
+            host: Self.digest("host \(endpoint.host)", 16), key: Self.key(of: event, rule),
+            createdAt: Milliseconds(event.instant), notBefore: notBefore, id: Self.randomID())
     }
 
     /// Returns the hash of host, port, rule, reason, generation and policy version. The version is included because the
     /// generation starts again in each process.
-    static func key(of failure: VerdictEvent, _ rule: MatchedRule) -> String {
+    static func key(of event: VerdictEvent, _ rule: MatchedRule) -> String {
         let parts = [
-            "\(failure.endpoint)", rule.pattern, failure.reason, "\(failure.generation)",
-            "\(failure.policy.updateVersion)",
+            "\(event.endpoint)", rule.pattern, event.reason, "\(event.generation)",
+            "\(event.policy.updateVersion)",
         ]
         return digest(parts.joined(separator: " "), 32)
     }

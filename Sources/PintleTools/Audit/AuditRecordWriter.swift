@@ -23,31 +23,31 @@ struct AuditRecordWriter {
     private static let mostProblems = 32
 
     func line(
-        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ findings: CheckFacts, _ entries: [LintEntry],
+        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ facts: CheckFacts, _ entries: [LintEntry],
         _ fragility: Fragility?
     )
         -> [UInt8]
     {
         line(target, at: instant, milliseconds) { json in
-            json.write(findings.decision)
-            json.member("rule", findings.rule?.pattern)
-            if findings.decision.mismatch?.rule != nil {
-                json.member("nearestMiss", findings.decision.mismatch?.nearestMiss)
+            json.write(facts.decision)
+            json.member("rule", facts.rule?.pattern)
+            if facts.decision.mismatch?.rule != nil {
+                json.member("nearestMiss", facts.decision.mismatch?.nearestMiss)
             }
-            json.member("backup", findings.backupState?.rawValue)
-            json.member("pinsEnd", findings.host?.expiry.date)
-            if let end = findings.firstEnd {
+            json.member("backup", facts.backupState?.rawValue)
+            json.member("pinsEnd", facts.host?.expiry.date)
+            if let end = facts.firstEnd {
                 json.member("certificateEnds", end.date)
                 json.member("certificateEndsAt", end.position)
             }
-            json.array("certificates", findings.positions.places.prefix(Self.mostCertificates)) { json, place in
+            json.array("certificates", facts.positions.places.prefix(Self.mostCertificates)) { json, place in
                 write(place, to: &json)
             }
-            let more = findings.positions.places.count - Self.mostCertificates
+            let more = facts.positions.places.count - Self.mostCertificates
             json.member("moreCertificates", more > 0 ? more : nil)
             Self.write(entries, to: &json)
             fragility?.write(to: &json)
-            findings.writeHandshake(to: &json)
+            facts.writeHandshake(to: &json)
         }
     }
 

@@ -89,19 +89,19 @@ struct AuditSurvey {
         _ target: AuditTarget, _ verdict: LiveVerdict, _ outcome: LiveHandshake.Outcome, _ instant: Date,
         _ milliseconds: Int
     ) throws(ToolError) -> [UInt8] {
-        let findings: CheckFacts
+        let facts: CheckFacts
         do throws(ToolError) {
-            findings = try verdict.findings(outcome)
+            facts = try verdict.facts(outcome)
         } catch {
             guard error.code != HandshakeError.Code.noResources.rawValue else { throw error }
             return writer.line(
                 target, at: instant, milliseconds: milliseconds, rule: policy.rule(for: target.endpoint), error)
         }
-        let fragility = lint.fragility(of: findings, connectTo: target.connectTo)
-        var entries = lint.entries(on: findings, fragility)
+        let fragility = lint.fragility(of: facts, connectTo: target.connectTo)
+        var entries = lint.entries(on: facts, fragility)
         if !hasPolicyFile { entries.removeAll { $0.problem.id == LiveProblem.noRule.rawValue } }
-        let line = writer.line(target, at: instant, milliseconds: milliseconds, findings, entries, fragility)
-        findings.connection?.close()
+        let line = writer.line(target, at: instant, milliseconds: milliseconds, facts, entries, fragility)
+        facts.connection?.close()
         return line
     }
 

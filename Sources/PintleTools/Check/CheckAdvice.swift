@@ -3,11 +3,11 @@ internal import PintleOpenSSL
 
 /// The advice after a verdict: the lines behind `next:`.
 struct CheckAdvice {
-    let findings: CheckFacts
+    let facts: CheckFacts
     let invocation: Invocation
 
     var lines: [String] {
-        switch findings.decision {
+        switch facts.decision {
         case .trusted(let basis): trusted(basis)
         case .rejected(let rejection): rejected(rejection)
         }
@@ -15,14 +15,14 @@ struct CheckAdvice {
 
     /// The server as the command line takes it.
     private var server: String {
-        findings.endpoint.port == 443 ? "\(findings.endpoint.host)" : "\(findings.endpoint)"
+        facts.endpoint.port == 443 ? "\(facts.endpoint.host)" : "\(facts.endpoint)"
     }
 
     private func trusted(_ basis: TrustBasis) -> [String] {
         switch basis {
         case .pinMatched(let match) where match.isBackup:
             return ["the backup key is in use: make a new backup key and add its pin before this one is lost too"]
-        case .pinMatched where !findings.backupsInUse.isEmpty:
+        case .pinMatched where !facts.backupsInUse.isEmpty:
             return [
                 "make a new backup key, keep it where no server uses it, and pin it instead of the one in use:",
                 "pintle pin backup.key",
@@ -34,7 +34,7 @@ struct CheckAdvice {
             }
             return lines.compactMap(\.self)
         case .pinsExpired:
-            return ["ship a release with a later expiry; until then no pin protects \(findings.endpoint.host)"]
+            return ["ship a release with a later expiry; until then no pin protects \(facts.endpoint.host)"]
         case .userApproved:
             return [renewal].compactMap(\.self)
         case .mismatchReportedOnly:
@@ -44,9 +44,9 @@ struct CheckAdvice {
 
     /// Authorities' clients renew when a third of the lifetime is left.
     private var renewal: String? {
-        guard let validity = findings.positions.onPath.first?.certificate?.validity else { return nil }
+        guard let validity = facts.positions.onPath.first?.certificate?.validity else { return nil }
         let due = ValidityText.lastThird(of: validity)
-        return findings.instant < due
+        return facts.instant < due
             ? "nothing to do until \(ValidityText.day(due)) (leaf enters its last third)"
             : "the leaf is in its last third, it ends \(ValidityText.day(validity.notAfter)): renew it, with the same key"
     }
@@ -54,7 +54,7 @@ struct CheckAdvice {
     private func rejected(_ rejection: TrustRejection) -> [String] {
         switch rejection {
         case .pinMismatch(let mismatch) where mismatch.approval != nil:
-            ["if its owner confirms it: pintle trust revoke \(findings.endpoint) --store \(store), then --ask"]
+            ["if its owner confirms it: pintle trust revoke \(facts.endpoint) --store \(store), then --ask"]
         case .pinMismatch:
             [
                 "look from another network:   pintle pin \(server)",
@@ -102,7 +102,7 @@ struct CheckAdvice {
 
     /// A Boolean value that indicates whether the machine's roots count but there are none, as in slim containers.
     private var lacksRoots: Bool {
-        guard findings.host?.anchors.includesSystem != false, !invocation.arguments.has(.anchors) else { return false }
+        guard facts.host?.anchors.includesSystem != false, !invocation.arguments.has(.anchors) else { return false }
         return PublicAuthorities(environment: invocation.environment).isEmpty
     }
 
@@ -114,8 +114,8 @@ struct CheckAdvice {
         case .invalidSignature: ["send the intermediate that really issued the certificate"]
         case .selfSigned, .untrustedRoot:
             (lacksRoots ? ["this machine has no roots at all: install ca-certificates, or see SSL_CERT_FILE"] : []) + [
-                findings.host == nil
-                    ? "a private root?  make a rule with it: {\"host\": \"\(findings.endpoint.host)\", \"anchors\": "
+                facts.host == nil
+                    ? "a private root?  make a rule with it: {\"host\": \"\(facts.endpoint.host)\", \"anchors\": "
                         + "{\"include\": [\"root.pem\"]}}"
                     : Self.ruleAnchor,
                 "                 or try it first: --anchors root.pem",
@@ -140,7 +140,7 @@ struct CheckAdvice {
                 "issue the certificate again with the extensions that RFC 5280 section 4.2.1 asks for; openssl's:",
                 "authorityKeyIdentifier=keyid and subjectKeyIdentifier=hash",
             ] + (failure.primary.platformCode == Self.missingAuthorityKeyIdentifier ? [Self.ruleAnchor] : [])
-        case .other where findings.rejectsTerms:
+        case .other where facts.rejectsTerms:
             [
                 "look from another network:   pintle pin \(server)",
                 "if the authority changed:    change the rule's minimumPathLength or issuerKey",

@@ -138,10 +138,10 @@ struct CheckCommand {
                 "approvals do not count, because \"unpinnedHosts\" of the policy is \"\(policy.unpinnedHosts.rawValue)\""
             )
         }
-        let findings = try check.run(store?.approvals ?? .none)
-        findings.connection?.close()
-        let report = CheckReport(findings: findings, policy: policy, invocation: invocation)
-        if arguments.has(.ask), let store, case .rejected(.unknownHost(let host)) = findings.decision,
+        let facts = try check.run(store?.approvals ?? .none)
+        facts.connection?.close()
+        let report = CheckReport(facts: facts, policy: policy, invocation: invocation)
+        if arguments.has(.ask), let store, case .rejected(.unknownHost(let host)) = facts.decision,
             host.unacceptableFailure == nil || !host.exceptionsOfCertificate.isEmpty
         {
             guard host.approvalRecord == .complete else { return printReport(report) }
@@ -152,13 +152,13 @@ struct CheckCommand {
 
     private func printReport(_ report: CheckReport, briefly: Bool = false) -> ExitCode {
         if invocation.writesJSON {
-            console.print(report.findings.document)
+            console.print(report.facts.document)
         } else if briefly {
             invocation.print(Report(report.headline))
         } else {
             invocation.print(report.report)
         }
-        return report.findings.decision.isTrusted ? .fine : .rejected
+        return report.facts.decision.isTrusted ? .fine : .rejected
     }
 
     /// Refuses, asks, stores the answer and tries again, because nothing may wait inside a handshake.
@@ -185,9 +185,9 @@ struct CheckCommand {
             let undo = "pintle trust revoke \(host.endpoint) --store \(path)"
             console.printMessage(SafeText.escape("stored in \(store.path); undo: \(undo)"))
         }
-        let findings = try check.run(store.approvals)
-        findings.connection?.close()
-        let second = CheckReport(findings: findings, policy: report.policy, invocation: invocation)
-        return printReport(second, briefly: findings.decision.isTrusted)
+        let facts = try check.run(store.approvals)
+        facts.connection?.close()
+        let second = CheckReport(facts: facts, policy: report.policy, invocation: invocation)
+        return printReport(second, briefly: facts.decision.isTrusted)
     }
 }

@@ -2,7 +2,7 @@ internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
 
-/// The findings of `check`.
+/// The facts about one live server: the verdict, the path and the connection.
 struct CheckFacts {
     let endpoint: ServerEndpoint
     /// The instant of the decision.

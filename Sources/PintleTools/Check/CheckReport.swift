@@ -3,50 +3,50 @@ internal import PintleOpenSSL
 
 /// The report of `check`: the verdict first, the advice last.
 struct CheckReport {
-    let findings: CheckFacts
+    let facts: CheckFacts
     let policy: PinningPolicy
     let invocation: Invocation
     /// The notes of the rule and its pins; `nil` without a rule.
     private let notes: RuleNotes?
 
-    init(findings: CheckFacts, policy: PinningPolicy, invocation: Invocation) {
-        self.findings = findings
+    init(facts: CheckFacts, policy: PinningPolicy, invocation: Invocation) {
+        self.facts = facts
         self.policy = policy
         self.invocation = invocation
-        notes = findings.host.flatMap(policy.hosts.firstIndex(of:)).map { RuleNotes(policy, rule: $0) }
+        notes = facts.host.flatMap(policy.hosts.firstIndex(of:)).map { RuleNotes(policy, rule: $0) }
     }
 
     var report: Report {
         var report = Report()
         report.line(headline)
         report.gap()
-        switch findings.decision {
+        switch facts.decision {
         case .trusted(let basis): explain(basis, in: &report)
         case .rejected(let rejection): explain(rejection, in: &report)
         }
         if invocation.isVerbose { addConnection(to: &report) }
-        report.next(CheckAdvice(findings: findings, invocation: invocation).lines.map { "\($0)" })
+        report.next(CheckAdvice(facts: facts, invocation: invocation).lines.map { "\($0)" })
         return report
     }
 
     /// `REJECTED   invalid-path   expired   example.com:443`
     var headline: Line {
         let word: Line =
-            switch findings.decision {
+            switch facts.decision {
             case .trusted(.mismatchReportedOnly), .trusted(.pinsExpired): "\("trusted", .warning)"
             case .trusted: "\("trusted", .good)"
             case .rejected: "\("REJECTED", .bad)"
             }
-        var codes = findings.decision.reason
-        if case .rejected(.invalidPath(let failure)) = findings.decision { codes += "   \(failure.code.rawValue)" }
-        return "\(word)   \(codes)   \(findings.endpoint)"
+        var codes = facts.decision.reason
+        if case .rejected(.invalidPath(let failure)) = facts.decision { codes += "   \(failure.code.rawValue)" }
+        return "\(word)   \(codes)   \(facts.endpoint)"
     }
 
     /// Adds `tls     TLS 1.3  TLS_AES_256_GCM_SHA384  X25519MLKEM768 (hybrid)`.
     private func addConnection(to report: inout Report) {
-        let group = findings.tls?.keyExchangeGroup.map { $0.isHybrid ? "\($0) (hybrid)" : "\($0) (not hybrid)" }
-        let facts = [findings.tls?.version, findings.tls?.cipherSuite, group]
-        guard case let known = facts.compactMap(\.self), !known.isEmpty else { return }
+        let group = facts.tls?.keyExchangeGroup.map { $0.isHybrid ? "\($0) (hybrid)" : "\($0) (not hybrid)" }
+        let parameters = [facts.tls?.version, facts.tls?.cipherSuite, group]
+        guard case let known = parameters.compactMap(\.self), !known.isEmpty else { return }
         report.fact("tls", "\(known.joined(separator: "  "))")
     }
 
@@ -84,10 +84,10 @@ struct CheckReport {
     }
 
     private func addRule(to report: inout Report) {
-        guard let rule = findings.rule, let host = findings.host else {
+        guard let rule = facts.rule, let host = facts.host else {
             return report.fact("rule", "none covers this host; \(Self.unpinned(policy.unpinnedHosts))")
         }
-        report.fact("rule", "\(RuleText.match(rule)); \(RuleText.terms(of: host, now: findings.instant))")
+        report.fact("rule", "\(RuleText.match(rule)); \(RuleText.terms(of: host, now: facts.instant))")
         if let note = notes?.rule { report.fact("note", "\(note)") }
     }
 
@@ -100,7 +100,7 @@ struct CheckReport {
     }
 
     private func addPath(matching match: PinMatch? = nil, to report: inout Report) {
-        for (depth, place) in findings.positions.onPath.enumerated() {
+        for (depth, place) in facts.positions.onPath.enumerated() {
             let isMatch = match?.depth == depth
             let mark = isMatch ? match.map { "  <- \(name(of: $0))" } ?? "" : ""
             let pin = Line(Self.pin(at: place), isMatch ? .strong : nil)
@@ -108,7 +108,7 @@ struct CheckReport {
                 depth == 0 ? "path" : "",
                 "\(Self.column(place.position))\(pin)\(mark)\(place.isSent ? "" : "  not sent")")
         }
-        for place in findings.positions.places where place.position == "extra" {
+        for place in facts.positions.places where place.position == "extra" {
             let name = place.certificate.map { "\($0.subject)" } ?? "(cannot be read)"
             report.fact("extra", .name(name, after: "  sent, not on the path", besides: 26))
         }
@@ -122,7 +122,7 @@ struct CheckReport {
 
     /// `pin 1`, `backup pin 2`, by the order in the policy.
     private func name(of match: PinMatch) -> String {
-        let list = match.isBackup ? findings.host?.backupPins : findings.host?.pins
+        let list = match.isBackup ? facts.host?.backupPins : facts.host?.pins
         let number = (list?.firstIndex(of: match.pin)).map { " \($0 + 1)" } ?? ""
         let kind = match.pin.key == nil ? "certificate " : ""
         let note = notes?[match.pin].map { " (\($0))" } ?? ""
@@ -131,8 +131,8 @@ struct CheckReport {
 
     /// Adds the backup pins, except the pin that matched, which stands beside the path.
     private func addBackups(matching match: PinMatch? = nil, to report: inout Report) {
-        for pin in findings.host?.backupPins ?? [] where pin != match?.pin {
-            let use = findings.use(of: pin)
+        for pin in facts.host?.backupPins ?? [] where pin != match?.pin {
+            let use = facts.use(of: pin)
             let state = use.map { Line($0.sentence, .warning) } ?? "not in use, as it should be"
             report.fact("backup", "\(RuleText.pin(pin, note: notes?[pin]))  \(state)")
         }
@@ -184,7 +184,7 @@ struct CheckReport {
     }
 
     private func add(_ mismatch: PinMismatch, to report: inout Report) {
-        for (index, place) in findings.positions.onPath.enumerated() {
+        for (index, place) in facts.positions.onPath.enumerated() {
             let label: Line = index == 0 ? "served" : ""
             let pin: Line = "\(Self.column(place.position))\(Self.pin(at: place))"
             if let certificate = place.certificate {
@@ -200,7 +200,7 @@ struct CheckReport {
             report.fact(index == 0 ? "wanted" : "", "pin     \(RuleText.pin(pin, note: notes?[pin]))")
         }
         for pin in mismatch.backupPins {
-            let use = findings.use(of: pin).map { Line("  ") + Line($0.sentence, .warning) } ?? ""
+            let use = facts.use(of: pin).map { Line("  ") + Line($0.sentence, .warning) } ?? ""
             report.fact("", "backup  \(RuleText.pin(pin, note: notes?[pin]))\(use)")
         }
         report.fact("nearest", "\(mismatch.nearestMiss)")
@@ -219,7 +219,7 @@ struct CheckReport {
         report.fact("subject", .name("\(host.leaf.subject)", besides: 10))
         addNames(of: host.leaf, to: &report)
         if let purposes = CertificateFacts(host.leaf).purposes { report.fact("purpose", .names(purposes)) }
-        report.fact("valid", ValidityText.period(host.leaf.validity, now: findings.instant))
+        report.fact("valid", ValidityText.period(host.leaf.validity, now: facts.instant))
         report.fact("key", "\(host.leaf.publicKey)  \(host.leaf.publicKeyPin)")
         report.fact("cert", ["\(first)", "\(second)"])
     }
@@ -251,15 +251,15 @@ struct CheckReport {
     }
 
     private func add(_ failure: PathFailure, to report: inout Report) {
-        let sentence = PathFailureText.sentence(failure, of: findings)
-        guard !findings.rejectsTerms else {
+        let sentence = PathFailureText.sentence(failure, of: facts)
+        guard !facts.rejectsTerms else {
             report.prose("\(sentence) Pins were not compared.")
             report.gap()
             addRule(to: &report)
             addPath(to: &report)
             return
         }
-        let asksPeople = findings.rule == nil && policy.unpinnedHosts == .askUser
+        let asksPeople = facts.rule == nil && policy.unpinnedHosts == .askUser
         let consequence =
             asksPeople
             ? "An approval cannot accept that."
@@ -267,7 +267,7 @@ struct CheckReport {
         report.prose("\(sentence) \(consequence)")
         report.gap()
         let depth = failure.primary.depth ?? 0
-        if let place = findings.positions.place(atDepth: depth), let certificate = place.certificate {
+        if let place = facts.positions.place(atDepth: depth), let certificate = place.certificate {
             let validity = certificate.validity
             let days = "valid \(ValidityText.day(validity.notBefore)) to \(ValidityText.day(validity.notAfter))"
             report.fact(

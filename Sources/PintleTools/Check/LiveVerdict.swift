@@ -15,7 +15,7 @@ struct LiveCheck {
     func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFacts {
         let verdict = LiveVerdict(
             of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals)
-        return try verdict.findings(handshake.run(judge: verdict.judge))
+        return try verdict.facts(handshake.run(judge: verdict.judge))
     }
 }
 
@@ -50,17 +50,17 @@ final class LiveVerdict {
     }
 
     /// - Throws: the errors of ``LiveCheck/run(_:)``.
-    func findings(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFacts {
+    func facts(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFacts {
         if let evaluation {
             if evaluation.decision.isTrusted, let error = outcome.error { throw Self.broken(error) }
-            return findings(evaluation, outcome)
+            return facts(evaluation, outcome)
         }
         guard let error = outcome.error else {
             throw ToolError(
                 exitCode: .unreachable, code: "no-certificate", message: "\(endpoint) showed no certificate")
         }
         guard let failure = error.pathFailure else { throw ToolError(error) }
-        return findings(TrustEvaluation(of: endpoint, unreadable: failure), outcome)
+        return facts(TrustEvaluation(of: endpoint, unreadable: failure), outcome)
     }
 
     private static func broken(_ error: HandshakeError) -> ToolError {
@@ -70,7 +70,7 @@ final class LiveVerdict {
         return failure
     }
 
-    private func findings(_ evaluation: TrustEvaluation, _ outcome: LiveHandshake.Outcome) -> CheckFacts {
+    private func facts(_ evaluation: TrustEvaluation, _ outcome: LiveHandshake.Outcome) -> CheckFacts {
         let rule = policy.rule(for: endpoint)
         return CheckFacts(
             endpoint: endpoint, instant: instant, evaluation: evaluation, rule: rule,

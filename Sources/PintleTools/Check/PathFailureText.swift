@@ -3,10 +3,10 @@ internal import PintleOpenSSL
 
 /// Explains the failure of a path in a sentence.
 enum PathFailureText {
-    static func sentence(_ failure: PathFailure, of findings: CheckFacts) -> String {
+    static func sentence(_ failure: PathFailure, of facts: CheckFacts) -> String {
         let depth = failure.primary.depth ?? 0
-        let now = findings.instant
-        let place = findings.positions.place(atDepth: depth)
+        let now = facts.instant
+        let place = facts.positions.place(atDepth: depth)
         let validity = place?.certificate?.validity
         let which = depth == 0 ? "The leaf certificate" : "The certificate at depth \(depth)"
         return switch failure.code {
@@ -38,8 +38,8 @@ enum PathFailureText {
             } ?? "\(which) has expired."
         case .nameMismatch where place?.certificate.map { ($0.subjectAlternativeNames ?? []).isEmpty } ?? false:
             "The certificate has no subject alternative name, and the common name does not count."
-        case .nameMismatch: "The certificate is not for \(findings.endpoint.host)."
-        case .other where findings.rejectsTerms:
+        case .nameMismatch: "The certificate is not for \(facts.endpoint.host)."
+        case .other where facts.rejectsTerms:
             "The path is valid, and the rule asks for more: \(failure.primary.text)."
         case .other:
             failure.primary.depth == nil

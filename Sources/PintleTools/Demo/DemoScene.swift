@@ -38,12 +38,12 @@ struct DemoScene {
         // Ignores the environment, because a proxy would send the connection elsewhere.
         let handshake = try LiveHandshake(endpoint, connectTo: loopback, environment: [:])
         let check = LiveCheck(policy: policy, validator: validator, instant: instant, handshake: handshake)
-        let findings = try check.run()
-        if let connection = findings.connection { try exchange(over: connection) }
+        let facts = try check.run()
+        if let connection = facts.connection { try exchange(over: connection) }
         // The count of the server, after it has seen the end of the connection.
         _ = server.waitUntilClosed()
-        var result = DemoResult(scene: self, decision: findings.decision, requestBytes: server.requestByteCount)
-        if let aftermath, let failure = VerdictEvent(findings.evaluation, by: policy, at: instant) {
+        var result = DemoResult(scene: self, decision: facts.decision, requestBytes: server.requestByteCount)
+        if let aftermath, let failure = VerdictEvent(facts.evaluation, by: policy, at: instant) {
             result.aftermath = try aftermath(failure)
         }
         return result

@@ -43,9 +43,9 @@ struct LiveLint {
     ) throws(ToolError) -> (server: Server, entries: [LintEntry]) {
         let handshake = try LiveHandshake(endpoint, invocation)
         let check = LiveCheck(policy: policy, validator: validator, instant: now, handshake: handshake)
-        let findings: CheckFacts
+        let facts: CheckFacts
         do throws(ToolError) {
-            findings = try check.run()
+            facts = try check.run()
         } catch {
             guard error.exitCode == .unreachable else { throw error }
             let rule = policy.rule(for: endpoint)?.index
@@ -54,54 +54,54 @@ struct LiveLint {
             )
             return (Server(endpoint: endpoint, decision: nil), [entry])
         }
-        findings.connection?.close()
-        let fragility = fragility(of: findings)
-        let server = Server(endpoint: endpoint, decision: findings.decision, fragility: fragility)
-        return (server, entries(on: findings, fragility))
+        facts.connection?.close()
+        let fragility = fragility(of: facts)
+        let server = Server(endpoint: endpoint, decision: facts.decision, fragility: fragility)
+        return (server, entries(on: facts, fragility))
     }
 
     /// Returns the problems of a server that was asked.
-    func entries(on findings: CheckFacts, _ fragility: Fragility?) -> [LintEntry] {
-        verdict(findings) + future(findings, fragility) + circumstances(findings)
+    func entries(on facts: CheckFacts, _ fragility: Fragility?) -> [LintEntry] {
+        verdict(facts) + future(facts, fragility) + circumstances(facts)
     }
 
     /// Returns the reason why the pins that match a server will not match for long; `nil` if there is none.
     ///
     /// - Parameter connectTo: the place that was connected to, if it is another.
-    func fragility(of findings: CheckFacts, connectTo: ServerEndpoint? = nil) -> Fragility? {
-        guard case .trusted(.pinMatched) = findings.decision, let host = findings.host else { return nil }
-        let path = findings.positions.onPath
+    func fragility(of facts: CheckFacts, connectTo: ServerEndpoint? = nil) -> Fragility? {
+        guard case .trusted(.pinMatched) = facts.decision, let host = facts.host else { return nil }
+        let path = facts.positions.onPath
         let keys = path.compactMap(\.certificate?.publicKeyPin)
         guard let leaf = path.first?.certificate, keys.count == path.count else { return nil }
         return judge.judge(
             host,
             on: FragilityJudge.Path(
-                server: HistoryServer(endpoint: findings.endpoint, connectTo: connectTo), keys: keys,
-                fingerprint: leaf.fingerprint, validity: leaf.validity, now: findings.instant))
+                server: HistoryServer(endpoint: facts.endpoint, connectTo: connectTo), keys: keys,
+                fingerprint: leaf.fingerprint, validity: leaf.validity, now: facts.instant))
     }
 
     /// Returns the problem of a pin that is known to end. Problems of the file are listed without a server.
-    private func future(_ findings: CheckFacts, _ fragility: Fragility?) -> [LintEntry] {
+    private func future(_ facts: CheckFacts, _ fragility: Fragility?) -> [LintEntry] {
         guard let fragility, fragility.isProblem else { return [] }
         return [
             entry(
-                .warning, .fragilePin, findings.endpoint, rule: findings.rule?.index, list: "pins",
-                "\(fragility.message) (\(findings.endpoint))", help: fragility.remedy)
+                .warning, .fragilePin, facts.endpoint, rule: facts.rule?.index, list: "pins",
+                "\(fragility.message) (\(facts.endpoint))", help: fragility.remedy)
         ]
     }
 
     // MARK: The verdict
 
-    private func verdict(_ findings: CheckFacts) -> [LintEntry] {
-        let endpoint = findings.endpoint
-        switch findings.decision {
-        case .rejected(.pinMismatch): return [mismatch(findings, .error)]
-        case .trusted(.mismatchReportedOnly): return [mismatch(findings, .warning)]
-        case .rejected(.invalidPath(let failure)): return [invalidPath(findings, failure)]
-        case .trusted(.pinMatched): return matched(findings)
+    private func verdict(_ facts: CheckFacts) -> [LintEntry] {
+        let endpoint = facts.endpoint
+        switch facts.decision {
+        case .rejected(.pinMismatch): return [mismatch(facts, .error)]
+        case .trusted(.mismatchReportedOnly): return [mismatch(facts, .warning)]
+        case .rejected(.invalidPath(let failure)): return [invalidPath(facts, failure)]
+        case .trusted(.pinMatched): return matched(facts)
         case .rejected(.hostNotAllowed), .rejected(.unknownHost):
             return [noRule(endpoint, .error, "no rule covers \(endpoint), so apps refuse it")]
-        case .trusted(.hostNotPinned) where findings.rule == nil:
+        case .trusted(.hostNotPinned) where facts.rule == nil:
             return [noRule(endpoint, .warning, "no rule covers \(endpoint): nothing is pinned there")]
         // These are problems of the file, which are listed without a server.
         case .trusted(.hostNotPinned), .trusted(.pinsExpired), .rejected(.pinsExpired), .trusted(.userApproved):
@@ -113,10 +113,10 @@ struct LiveLint {
         entry(severity, .noRule, endpoint, rule: nil, message, help: "add one: pintle pin \(endpoint) --as policy")
     }
 
-    private func mismatch(_ findings: CheckFacts, _ severity: LintProblem.Severity) -> LintEntry {
-        let leaf = findings.positions.onPath.first
+    private func mismatch(_ facts: CheckFacts, _ severity: LintProblem.Severity) -> LintEntry {
+        let leaf = facts.positions.onPath.first
         var pinned: Set<String> = []
-        for pin in (findings.host?.pins ?? []) + (findings.host?.backupPins ?? []) {
+        for pin in (facts.host?.pins ?? []) + (facts.host?.backupPins ?? []) {
             pinned.insert(pin.key == nil ? "certificates" : "keys")
         }
         // A fingerprint does not identify the key: a renewal with the same key changes it too.
@@ -125,22 +125,22 @@ struct LiveLint {
         if hasFingerprints, let leaf { served += "; its certificate is \(CertificatePin(certificate: leaf.der))" }
         let change = hasFingerprints ? "renewed the certificate, pin its key" : "changed the key, add its pin"
         return entry(
-            severity, .mismatch, findings.endpoint, rule: findings.rule?.index, list: "pins",
-            "\(findings.endpoint) shows none of the pinned \(pinned.sorted().reversed().joined(separator: " and "))\(served)",
-            help: "if you \(change); else look from another network: pintle pin \(findings.endpoint)")
+            severity, .mismatch, facts.endpoint, rule: facts.rule?.index, list: "pins",
+            "\(facts.endpoint) shows none of the pinned \(pinned.sorted().reversed().joined(separator: " and "))\(served)",
+            help: "if you \(change); else look from another network: pintle pin \(facts.endpoint)")
     }
 
-    private func invalidPath(_ findings: CheckFacts, _ failure: PathFailure) -> LintEntry {
-        if failure.code == .untrustedRoot, let last = endOfChain(findings.positions), !last.isSelfIssued {
+    private func invalidPath(_ facts: CheckFacts, _ failure: PathFailure) -> LintEntry {
+        if failure.code == .untrustedRoot, let last = endOfChain(facts.positions), !last.isSelfIssued {
             return entry(
-                .error, .missingIntermediate, findings.endpoint, rule: findings.rule?.index,
-                "\(findings.endpoint) sends no certificate of \(last.issuer), and no root of that name is trusted",
+                .error, .missingIntermediate, facts.endpoint, rule: facts.rule?.index,
+                "\(facts.endpoint) sends no certificate of \(last.issuer), and no root of that name is trusted",
                 help: "let the server send its intermediates; a private root belongs in anchors.include")
         }
         return entry(
-            .error, .invalidPath, findings.endpoint, rule: findings.rule?.index,
-            "the path of \(findings.endpoint) is invalid: \(failure.code.rawValue): \(failure.primary.text)",
-            help: "pins are not compared until that is fixed: pintle check \(findings.endpoint) --policy FILE")
+            .error, .invalidPath, facts.endpoint, rule: facts.rule?.index,
+            "the path of \(facts.endpoint) is invalid: \(failure.code.rawValue): \(failure.primary.text)",
+            help: "pins are not compared until that is fixed: pintle check \(facts.endpoint) --policy FILE")
     }
 
     /// Returns the last certificate that can be reached from the leaf through the chain that was sent.
@@ -154,9 +154,9 @@ struct LiveLint {
         return last
     }
 
-    private func matched(_ findings: CheckFacts) -> [LintEntry] {
-        guard let host = findings.host, let rule = findings.rule?.index else { return [] }
-        let path = findings.positions.onPath
+    private func matched(_ facts: CheckFacts) -> [LintEntry] {
+        guard let host = facts.host, let rule = facts.rule?.index else { return [] }
+        let path = facts.positions.onPath
         var entries: [LintEntry] = []
         let inUse = host.pins.filter(path.isMatched)
         let families = Set(
@@ -170,41 +170,41 @@ struct LiveLint {
         }
         if inUse.isEmpty {
             let matched = host.backupPins.filter(path.isMatched)
-            if matched.allSatisfy(isRootOfFamily) { return sharedAuthorityEntries(findings, host, path, rule) }
+            if matched.allSatisfy(isRootOfFamily) { return sharedAuthorityEntries(facts, host, path, rule) }
             entries.append(
                 entry(
-                    .warning, .onBackup, findings.endpoint, rule: rule, list: "backupPins",
-                    "\(findings.endpoint) has moved to a backup pin: there is no backup any more",
+                    .warning, .onBackup, facts.endpoint, rule: rule, list: "backupPins",
+                    "\(facts.endpoint) has moved to a backup pin: there is no backup any more",
                     help: "make a new key, keep it offline, add its pin: pintle pin backup.key"))
         } else {
             for (index, pin) in host.pins.enumerated() where !inUse.contains(pin) && !isRootOfFamily(pin) {
                 entries.append(
                     entry(
-                        .warning, .unmatchedPin, findings.endpoint, rule: rule, list: "pins", pin: index,
-                        "\(pin) matches nothing on the path of \(findings.endpoint)",
+                        .warning, .unmatchedPin, facts.endpoint, rule: rule, list: "pins", pin: index,
+                        "\(pin) matches nothing on the path of \(facts.endpoint)",
                         help: "if no other server has that key, it is a backup or unused: move or remove it")
                 )
             }
-            for backup in findings.backupsInUse where !isRootOfFamily(backup.pin) {
+            for backup in facts.backupsInUse where !isRootOfFamily(backup.pin) {
                 let index = host.backupPins.firstIndex(of: backup.pin)
                 entries.append(
                     entry(
-                        .warning, .backupInUse, findings.endpoint, rule: rule, list: "backupPins", pin: index,
+                        .warning, .backupInUse, facts.endpoint, rule: rule, list: "backupPins", pin: index,
                         "the backup pin \(backup.pin) is \(backup.sentence)",
                         help: "a backup is another key, kept offline: pintle pin backup.key"))
             }
         }
-        return entries + sharedAuthorityEntries(findings, host, path, rule)
+        return entries + sharedAuthorityEntries(facts, host, path, rule)
     }
 
     private func sharedAuthorityEntries(
-        _ findings: CheckFacts, _ host: PinnedHost, _ path: [PathPositions.Place], _ rule: Int
+        _ facts: CheckFacts, _ host: PinnedHost, _ path: [PathPositions.Place], _ rule: Int
     ) -> [LintEntry] {
         guard let shared = sharedAuthority(host, path) else { return [] }
         return [
             entry(
-                .warning, .sharedAuthority, findings.endpoint, rule: rule, list: "pins",
-                "only keys under \(shared) match at \(findings.endpoint), which signs for everyone who asks",
+                .warning, .sharedAuthority, facts.endpoint, rule: rule, list: "pins",
+                "only keys under \(shared) match at \(facts.endpoint), which signs for everyone who asks",
                 help: "pin a key of your own beside them")
         ]
     }
@@ -226,23 +226,23 @@ struct LiveLint {
 
     // MARK: Beside the verdict
 
-    private func circumstances(_ findings: CheckFacts) -> [LintEntry] {
-        let path = findings.positions.onPath
+    private func circumstances(_ facts: CheckFacts) -> [LintEntry] {
+        let path = facts.positions.onPath
         var entries: [LintEntry] = []
         // The server does not send or renew the root.
         for place in path.dropLast() {
             if !place.isSent, let certificate = place.certificate {
                 entries.append(
                     entry(
-                        .warning, .missingIntermediate, findings.endpoint, rule: findings.rule?.index,
-                        "\(findings.endpoint) does not send \(certificate.subject), which only this machine knows",
+                        .warning, .missingIntermediate, facts.endpoint, rule: facts.rule?.index,
+                        "\(facts.endpoint) does not send \(certificate.subject), which only this machine knows",
                         help: "let the server send it: other machines find no path"))
             }
             if let certificate = place.certificate, let text = horizon(of: certificate.validity) {
                 entries.append(
                     entry(
-                        .warning, .certificateEnds, findings.endpoint, rule: findings.rule?.index,
-                        "the certificate of \(findings.endpoint) at \(place.position) \(text)",
+                        .warning, .certificateEnds, facts.endpoint, rule: facts.rule?.index,
+                        "the certificate of \(facts.endpoint) at \(place.position) \(text)",
                         help: "renew it; with the same key the pins stay as they are"))
             }
         }

@@ -265,5 +265,4 @@ struct RehearsalTiming {
         if let withoutHold { parts.append("\(ValidityText.seconds(withoutHold)) without the group hold") }
         return parts.joined(separator: "; ")
     }
-
 }

@@ -77,7 +77,7 @@ struct RehearsalReport {
         }
         let (files, failure) = writeFiles(invocation.arguments)
         guard invocation.writesJSON else {
-            invocation.print(page(after: rest, files: files).report)
+            invocation.print(report(after: rest, files: files))
             if let failure { throw failure }
             return exitCode
         }
@@ -100,7 +100,7 @@ struct RehearsalReport {
                 files.append("evidence: \(evidence.path)")
             }
             if let path = arguments[.rehearsalPage] {
-                try ReportHTML(page(), date: now).write(to: path)
+                try ReportHTML(page, date: now).write(to: path)
                 files.append("report: \(path)")
             }
             if let path = arguments[.rehearsalJUnit] {
@@ -120,17 +120,17 @@ struct RehearsalReport {
 
     // MARK: Text and page
 
-    /// The end of the text, and the page.
-    private func page(after rest: Line? = nil, files: [String] = []) -> ReportPage {
+    private var page: ReportPage {
         let facts: [Line?] = [
             client.map { "Client: \($0, .code)" }, controls.first?.httpVersion.map { "The client chose \($0)." },
             "\(sentence)", timing.map { "\($0.sentence)" }, proxy.map { "\($0.removal)" },
         ]
         return ReportPage(
             kind: "Rehearsal of attacks", result: "\(tally.result)", verdict: exitCode == .fine ? .good : .bad,
-            facts: facts.compactMap(\.self), isWide: true, report: report(after: rest, files: files))
+            facts: facts.compactMap(\.self), isWide: true, report: report(after: nil, files: []))
     }
 
+    /// Returns the end of the text, which is also the content of the page.
     private func report(after rest: Line?, files: [String]) -> Report {
         var report = Report()
         if let rest { report.line(rest) }

@@ -14,13 +14,13 @@ struct MatchedServer {
     let leaf: Certificate
 
     /// Returns `nil` unless a pin matched.
-    init?(_ findings: CheckFacts) {
-        guard case .trusted(.pinMatched) = findings.decision, let rule = findings.rule?.index,
-            let leaf = findings.positions.onPath.first?.certificate
+    init?(_ facts: CheckFacts) {
+        guard case .trusted(.pinMatched) = facts.decision, let rule = facts.rule?.index,
+            let leaf = facts.positions.onPath.first?.certificate
         else { return nil }
-        (endpoint, self.rule, self.leaf) = (findings.endpoint, rule, leaf)
-        path = findings.positions.onPath
-        presented = findings.positions.sent.map(\.der)
+        (endpoint, self.rule, self.leaf) = (facts.endpoint, rule, leaf)
+        path = facts.positions.onPath
+        presented = facts.positions.sent.map(\.der)
     }
 
     /// Returns `true` if the pin matches a certificate of the path.

@@ -1,9 +1,10 @@
 /// The result of a command for people: lines, sentences, labelled facts, lists and tables, in their order.
 ///
-/// A report does not know where it is shown. ``ReportText`` fits it into a terminal, and ``ReportHTML`` writes it as a page.
+/// ``ReportText`` fits it into a terminal, and ``ReportHTML`` writes it as a page. Each skips the blocks that only the
+/// other one shows.
 struct Report {
     enum Block {
-        // Text has these blocks to itself. A page has its header and its tables instead.
+        // Only in text. A page has its header and its tables instead.
         case line(Line)
         case gap
         /// A sentence or more, which is wrapped behind so many blanks.
@@ -12,12 +13,12 @@ struct Report {
         case row(Line, last: Line, RowWidth)
         /// A line of a file with a mark below a column, both counted from 1.
         case excerpt(SourceLines, line: Int, column: Int)
-        // Both have these.
+        // In text and on a page.
         case fact(label: Line, Value, FactLayout)
         case list(List)
         case table(Table)
         case picture(Picture)
-        // A page has these to itself: a number, its words, and the mark that it has if it is not 0.
+        // Only on a page: numbers, each with its words and the mark that it has if it is not 0.
         case figures([(count: Int, words: String, mark: Line.Mark?)])
     }
 
@@ -96,7 +97,7 @@ struct Report {
         enum Rows {
             /// Rows of a name, numbers and facts.
             case all([[Cell]])
-            /// Rows that only a page has. They are made one after the other, so that memory does not grow with them.
+            /// Rows that only a page shows. They are made one after the other, so that memory does not grow with them.
             case ofPage((_ write: ([Cell]) throws(ToolError) -> Void) throws(ToolError) -> Void)
         }
 

@@ -45,7 +45,7 @@ extension UpdateError.Reason {
     var details: [String] {
         let lines: [String] =
             switch self {
-            case .outOfScope(let violations): violations.map { "\($0)" }
+            case .outOfScope(let problems): problems.map { "\($0)" }
             case .invalidPolicy(let problems): problems.map { "\($0)" }
             default: []
             }

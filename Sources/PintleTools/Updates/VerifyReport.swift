@@ -19,7 +19,7 @@ struct VerifyReport {
         report.layout.labelColumns = 10
         switch outcome {
         case .success(let update): add(update, to: &report)
-        case .failure(let rejection): add(rejection, to: &report)
+        case .failure(let error): add(error, to: &report)
         }
         return report
     }
@@ -46,18 +46,18 @@ struct VerifyReport {
         ])
     }
 
-    private func add(_ rejection: UpdateError, to report: inout Report) {
-        let failure = rejection.reason
-        report.line("\("REJECTED", .bad)   \(failure.code)   \(failure)")
+    private func add(_ error: UpdateError, to report: inout Report) {
+        let reason = error.reason
+        report.line("\("REJECTED", .bad)   \(reason.code)   \(reason)")
         report.gap()
-        report.prose("\(failure.explanation)")
-        for line in failure.details { report.line("  \(line)") }
-        if !rejection.signers.isEmpty {
+        report.prose("\(reason.explanation)")
+        for line in reason.details { report.line("  \(line)") }
+        if !error.signers.isEmpty {
             report.gap()
-            addSigners(rejection.signers, to: &report)
+            addSigners(error.signers, to: &report)
         }
-        addChecks(until: failure.kind, to: &report)
-        report.next(["\(failure.nextStep)"])
+        addChecks(until: reason.kind, to: &report)
+        report.next(["\(reason.nextStep)"])
     }
 
     private func addSigners(_ signers: [UpdateKey], to report: inout Report) {
@@ -87,7 +87,7 @@ struct VerifyReport {
             json.member("result", isAccepted ? "accepted" : "rejected")
             switch outcome {
             case .success(let update): write(update, to: &json)
-            case .failure(let rejection): write(rejection, to: &json)
+            case .failure(let error): write(error, to: &json)
             }
             json.member("threshold", trust.threshold)
             if bundled == nil { json.member("notChecked", ["floor", "scope"]) }
@@ -104,21 +104,21 @@ struct VerifyReport {
         if !update.ignoredMembers.isEmpty { json.member("ignoredMembers", update.ignoredMembers) }
     }
 
-    private func write(_ rejection: UpdateError, to json: inout JSONWriter) {
-        let failure = rejection.reason
-        json.member("error", failure.code)
-        json.member("version", rejection.version)
-        json.member("keyids", rejection.signers.map(\.id))
-        json.member("message", "\(failure)")
-        json.member("next", failure.nextStep)
-        switch failure {
+    private func write(_ error: UpdateError, to json: inout JSONWriter) {
+        let reason = error.reason
+        json.member("error", reason.code)
+        json.member("version", error.version)
+        json.member("keyids", error.signers.map(\.id))
+        json.member("message", "\(reason)")
+        json.member("next", reason.nextStep)
+        switch reason {
         case .rollback(_, let floor): json.member("minimumVersion", floor)
         case .notYetIssued(let date): json.member("issuedAt", date)
         case .expired(let date): json.member("expiresAt", date)
-        case .outOfScope(let violations):
-            json.objects("violations", violations) { json, violation in
-                json.member("path", violation.path)
-                json.member("message", violation.message)
+        case .outOfScope(let problems):
+            json.objects("violations", problems) { json, problem in
+                json.member("path", problem.path)
+                json.member("message", problem.message)
             }
         case .invalidPolicy(let problems):
             json.objects("problems", problems) { json, problem in

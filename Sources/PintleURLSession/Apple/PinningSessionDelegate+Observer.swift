@@ -4,7 +4,7 @@ internal import PintleApple
 internal import PintleReports
 
 extension PinningSessionDelegate {
-    /// Creates the delegate for a session of this module. It reports failures to an observer, and refuses requests with
+    /// Creates the delegate for a session of this module. It posts events to an observer, and refuses requests with
     /// ``SessionError``.
     ///
     /// - Parameter isLast: Returns `true` if the delegate has to hear that a session became invalid.
@@ -16,10 +16,10 @@ extension PinningSessionDelegate {
             source, forwardingTo: delegate,
             observer: { evaluation, snapshot, instant in
                 guard let observer,
-                    let failure = VerdictEvent(
+                    let event = VerdictEvent(
                         evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
                 else { return }
-                TrustEventFeed.shared.post(.verdict(failure), to: observer)
+                TrustEventFeed.shared.post(.verdict(event), to: observer)
             },
             isLast: isLast,
             refused: { URLError(SessionError($0, of: $1), url: $1) })
@@ -27,8 +27,8 @@ extension PinningSessionDelegate {
 }
 
 extension SessionError {
-    fileprivate init(_ refusal: ArrivalError, of url: URL) {
-        switch refusal {
+    fileprivate init(_ error: ArrivalError, of url: URL) {
+        switch error {
         case .plainHTTP: self.init(plainHTTPTo: url)
         case .alias(let alias): self.init(alias)
         case .insecureRedirect:

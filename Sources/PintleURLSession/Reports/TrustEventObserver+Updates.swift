@@ -4,19 +4,19 @@ public import PintleReports
 public import PintleUpdates
 
 extension TrustEventObserver {
-    /// Reports problems with updates to this observer too.
+    /// Passes the events of updates to this observer too.
     ///
     ///     let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { reporter.observe($0) }
     ///
     /// Ignores the event that an update was adopted. Returns at once, on any thread.
     public func observe(_ event: PolicyStoreEvent) {
-        guard let trouble = UpdateEvent(event) else { return }
-        TrustEventFeed.shared.post(.update(trouble), to: self)
+        guard let update = UpdateEvent(event) else { return }
+        TrustEventFeed.shared.post(.update(update), to: self)
     }
 }
 
 extension UpdateEvent {
-    /// Creates the problem that an event stands for. Returns `nil` for an update that was adopted.
+    /// Creates the event for an observer. Returns `nil` for an update that was adopted.
     public init?(_ event: PolicyStoreEvent) {
         switch event {
         case .adopted: return nil
@@ -24,10 +24,10 @@ extension UpdateEvent {
             self.init(.stale, version: version, text: "it expired on \(RFC3339.string(from: since)); it stays in force")
         case .lostStore(let loss):
             self.init(.lostStore, version: loss.version, text: Self.escaped("\(loss.cause)"))
-        case .rejected(let rejection, let url):
+        case .rejected(let error, let url):
             self.init(
-                .rejected, reason: rejection.reason.code, source: url,
-                text: "\(rejection.reason.code), \(Self.escaped("\(rejection)"))")
+                .rejected, reason: error.reason.code, source: url,
+                text: "\(error.reason.code), \(Self.escaped("\(error)"))")
         case .notFetched(let url, let description):
             self.init(.notFetched, source: url, text: Self.escaped(description))
         case .notStored(let error): self.init(.notStored, text: Self.escaped("\(error)"))

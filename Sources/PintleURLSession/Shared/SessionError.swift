@@ -69,10 +69,10 @@ extension SessionError: LocalizedError, DescribedError {
 }
 
 extension URLError {
-    /// Creates the error of a request that a session refuses. Its underlying error is the refusal.
-    init(_ refusal: SessionError, url: URL?) {
+    /// Creates the error of a request that a session refuses. Its underlying error is the reason.
+    init(_ error: SessionError, url: URL?) {
         let code: URLError.Code =
-            switch refusal.code {
+            switch error.code {
             case .unsupportedScheme: .unsupportedURL
             case .plainHTTP, .insecureRedirect: .appTransportSecurityRequiresSecureConnection
             case .invalidRequest: .badURL
@@ -81,8 +81,8 @@ extension URLError {
             case .notJudged: .secureConnectionFailed
             case .unsupportedFeature, .unsuitableLibrary, .stockLoader: .unsupportedURL
             }
-        let own = refusal.errorCode.flatMap { URLError.Code(rawValue: $0) }
-        self.init(own ?? code, refusal.description, url: url, underlying: refusal)
+        let own = error.errorCode.flatMap { URLError.Code(rawValue: $0) }
+        self.init(own ?? code, error.description, url: url, underlying: error)
     }
 
     /// Creates an error with Foundation's keys.

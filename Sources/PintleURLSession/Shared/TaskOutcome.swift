@@ -6,6 +6,8 @@ internal import FoundationNetworking
 #endif
 
 /// The result of a task for an async caller. A cancelled task may be complete before the caller waits.
+///
+/// Not generic: each request would look the types of its result up at run time.
 final class TaskOutcome: Sendable {
     /// The content or file that a caller gets, with the response. A download has a file and no content.
     struct Product: Sendable {

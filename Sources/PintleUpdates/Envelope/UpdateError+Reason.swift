@@ -65,10 +65,10 @@ extension UpdateError.Reason {
         case invalidPolicy = "invalid-policy"
     }
 
-    /// The stable code of the failure, such as `rollback`. The article about signed updates lists all.
+    /// The stable code of the reason, such as `rollback`. The article about signed updates lists all.
     public var code: String { kind.rawValue }
 
-    /// The failure without its details.
+    /// The reason without its details.
     package var kind: Code {
         switch self {
         case .tooLarge: .tooLarge
@@ -102,8 +102,8 @@ extension UpdateError.Reason: CustomStringConvertible {
         case .replacedVersion(let version): "version \(version) is known with another content"
         case .notYetIssued(let date): "issued \(RFC3339.string(from: date)), which lies ahead"
         case .expired(let date): "expired \(RFC3339.string(from: date))"
-        case .outOfScope(let violations):
-            Self.first(violations.map { "\($0)" }, or: "beyond what the bundled policy allows")
+        case .outOfScope(let problems):
+            Self.first(problems.map { "\($0)" }, or: "beyond what the bundled policy allows")
         case .invalidPolicy(let problems):
             "the policy in it cannot be used: " + Self.first(problems.map { "\($0)" }, or: "no reason")
         }

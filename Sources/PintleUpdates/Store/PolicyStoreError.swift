@@ -26,7 +26,7 @@ extension PolicyStoreError: CustomStringConvertible {
         switch self {
         case .lostStore(let loss):
             "the stored update\(loss.version.map { " \($0)" } ?? "") is lost: \(loss.cause)"
-        case .rejected(let rejection): "\(rejection)"
+        case .rejected(let error): "\(error)"
         case .notStored(let error): "the update was not stored: \(error)"
         case .floorUnreadable(let error): "the floor of updates cannot be read: \(error)"
         }

@@ -39,8 +39,8 @@ extension PolicyStoreEvent: CustomStringConvertible {
             "update \(version) expired \(RFC3339.string(from: date)) and stays in force; no newer one has been adopted"
         case .lostStore(let loss):
             Self.oneLine("\(PolicyStoreError.lostStore(loss))") + "; the bundled policy is in force"
-        case .rejected(let rejection, let url):
-            Self.oneLine("the update from \(url) was not taken: \(rejection)")
+        case .rejected(let error, let url):
+            Self.oneLine("the update from \(url) was not taken: \(error)")
         case .notFetched(let url, let text): Self.oneLine("no update could be fetched from \(url): \(text)")
         case .notStored(let error): Self.oneLine("\(PolicyStoreError.notStored(error))")
         case .floorUnreadable(let error):
@@ -91,7 +91,7 @@ extension LostUpdate.Cause: CustomStringConvertible {
         switch self {
         case .missing: "its file is gone"
         case .unreadable(let error): "\(error)"
-        case .rejected(let rejection): "\(rejection)"
+        case .rejected(let error): "\(error)"
         }
     }
 }

@@ -30,12 +30,12 @@ struct StoredState: Sendable {
         let copies = [outside?.floor, fileFloor].compactMap { $0 }.filter { $0.keySetID == verifier.trust.keySetID }
         let highest = copies.dropFirst().reduce(copies.first) { $1.version > $0?.version ?? 0 ? $1 : $0 }
 
-        var (update, rejection): (VerifiedUpdate?, UpdateError?)
+        var (update, updateError): (VerifiedUpdate?, UpdateError?)
         if let bytes = reading.bytes {
             do throws(UpdateError) {
                 update = try verifier.verifyStored(bytes, floor: highest, active: active)
             } catch {
-                rejection = error
+                updateError = error
             }
         }
         let floor = update?.floor(under: verifier.trust) ?? highest
@@ -45,7 +45,7 @@ struct StoredState: Sendable {
         self.outside = outside
 
         let bundledVersion = verifier.bundled?.updateVersion ?? 0
-        let cause = Self.cause(reading, rejection)
+        let cause = Self.cause(reading, updateError)
         if update != nil {
             loss = nil
         } else if let highest {
@@ -54,9 +54,9 @@ struct StoredState: Sendable {
         } else if fileFloor != nil {
             // The floor belongs to other keys: this release has replaced the trusted keys.
             loss = nil
-        } else if let version = rejection?.version, version <= bundledVersion {
+        } else if let version = updateError?.version, version <= bundledVersion {
             loss = nil
-        } else if rejection != nil || reading.error != nil || floorReading.error != nil || floorReading.bytes != nil
+        } else if updateError != nil || reading.error != nil || floorReading.error != nil || floorReading.bytes != nil
             || outside?.bytes != nil
         {
             loss = LostUpdate(version: nil, cause: cause)
@@ -79,8 +79,8 @@ struct StoredState: Sendable {
     /// Leaves out the stored update, because its floor could not be written. The update still counts towards the floor.
     mutating func withholdUpdate() { update = nil }
 
-    private static func cause(_ reading: StoreFiles.Reading, _ rejection: UpdateError?) -> LostUpdate.Cause {
-        if let rejection { return .rejected(rejection) }
+    private static func cause(_ reading: StoreFiles.Reading, _ updateError: UpdateError?) -> LostUpdate.Cause {
+        if let updateError { return .rejected(updateError) }
         return reading.error.map { .unreadable($0) } ?? .missing
     }
 }

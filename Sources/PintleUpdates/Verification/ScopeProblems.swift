@@ -1,9 +1,8 @@
 internal import Pintle
 
-/// The findings about the rules of an update, in the order of the rules. Each rule has at most one finding of each
-/// kind.
+/// The problems of the rules of an update, in the order of the rules. Each rule has at most one problem of each kind.
 struct ScopeProblems {
-    /// The kind of a finding. The findings of one rule are listed in the order of the cases.
+    /// The kind of a problem. The problems of one rule are listed in the order of the cases.
     enum Kind: Hashable, Comparable {
         case host, anchors
         case path(PathTerm)
@@ -35,19 +34,19 @@ struct ScopeProblems {
 
     var isFull: Bool { messages.count >= maximum }
 
-    /// Adds a finding. Keeps only the first message of each kind for a rule, and builds no other.
+    /// Adds a problem. Keeps only the first message of each kind for a rule, and builds no other.
     mutating func add(_ kind: Kind, of rule: Int, _ message: () -> String) {
         let place = Place(rule: rule, kind: kind)
         guard !isFull, messages[place] == nil else { return }
         messages[place] = message()
     }
 
-    /// Adds a finding that concerns no single rule.
+    /// Adds a problem that concerns no single rule.
     mutating func addUnplaced(path: String, message: String) {
         unplaced.append(ScopeProblem(path: path, message: message))
     }
 
-    var violations: [ScopeProblem] {
+    var all: [ScopeProblem] {
         let sorted = messages.sorted { ($0.key.rule, $0.key.kind) < ($1.key.rule, $1.key.kind) }
         return unplaced
             + sorted.map { ScopeProblem(path: "hosts[\($0.key.rule)].\($0.key.kind.key)", message: $0.value) }

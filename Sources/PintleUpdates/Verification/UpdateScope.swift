@@ -19,7 +19,7 @@ struct UpdateScope: Sendable {
     private let allowance: Int
 
     /// The longest list that a person can still read.
-    private static let maximumViolations = 1_000
+    private static let maximumProblems = 1_000
 
     /// - Parameters:
     ///   - bundled: the policy that the app ships.
@@ -40,42 +40,42 @@ struct UpdateScope: Sendable {
     /// Returns everything in the update's policy that exceeds the bundled policy, in the order of the update's policy.
     ///
     /// The result does not depend on the time, so a stored update that was accepted once stays accepted.
-    func violations(of policy: EmbeddedPolicy) -> [ScopeProblem] {
-        violations(of: policy, comparing: repeatsNames(policy.hosts) ? repeatedRules : effectiveRules)
+    func problems(of policy: EmbeddedPolicy) -> [ScopeProblem] {
+        problems(of: policy, comparing: repeatsNames(policy.hosts) ? repeatedRules : effectiveRules)
     }
 
     /// - Parameters:
     ///   - policy: the policy of the update.
-    ///   - compare: finds the same violations as ``repeatedRules(_:_:)`` or ``effectiveRules(_:_:)``.
-    func violations(
+    ///   - compare: finds the same problems as ``repeatedRules(_:_:)`` or ``effectiveRules(_:_:)``.
+    func problems(
         of policy: EmbeddedPolicy, comparing compare: ([PinnedHost], inout ScopeProblems) -> Void
     ) -> [ScopeProblem] {
-        var violations: [ScopeProblem] = []
+        var found: [ScopeProblem] = []
         if policy.unpinnedHosts != bundled.unpinnedHosts {
-            violations.append(
+            found.append(
                 ScopeProblem(
                     path: "unpinnedHosts",
                     message: "\(policy.unpinnedHosts.rawValue), and the bundled policy says "
                         + bundled.unpinnedHosts.rawValue))
         }
-        var findings = ScopeProblems(maximum: Self.maximumViolations)
-        compare(policy.hosts, &findings)
+        var problems = ScopeProblems(maximum: Self.maximumProblems)
+        compare(policy.hosts, &problems)
         for (index, rule) in policy.hosts.enumerated() where !rule.reportTo.isEmpty {
-            for (position, url) in rule.reportTo.enumerated() where !findings.isFull {
+            for (position, url) in rule.reportTo.enumerated() where !problems.isFull {
                 guard let host = ServerEndpoint(httpsURL: url)?.host, reportHosts.contains(host) else {
-                    findings.add(.reportTo(position), of: index) { "the bundled policy sends no report there" }
+                    problems.add(.reportTo(position), of: index) { "the bundled policy sends no report there" }
                     continue
                 }
             }
         }
-        violations += findings.violations
+        found += problems.all
         for problem in policy.problems where problem.id == "anchor-file-not-allowed" {
-            guard violations.count < Self.maximumViolations else { break }
-            violations.append(
+            guard found.count < Self.maximumProblems else { break }
+            found.append(
                 ScopeProblem(
                     path: problem.path, message: "an anchor in a file is not among those of the bundled rule"))
         }
-        return Array(violations.prefix(Self.maximumViolations))
+        return Array(found.prefix(Self.maximumProblems))
     }
 
     /// Returns the bundled hosts that the update leaves out. Without a rule they would be unpinned.
@@ -86,7 +86,7 @@ struct UpdateScope: Sendable {
         let isRepeated = hosts.count >= rules.count && rules.indices.allSatisfy { rules[$0].hasSameName(as: hosts[$0]) }
         guard !isRepeated else { return [] }
         let present = Set(hosts.map(\.description))
-        return rules.lazy.filter { !present.contains($0.description) }.prefix(Self.maximumViolations).map { rule in
+        return rules.lazy.filter { !present.contains($0.description) }.prefix(Self.maximumProblems).map { rule in
             PolicyProblem(
                 id: "missing-host", at: .member("hosts"),
                 message: "the bundled policy has a rule for \(rule), the update none",
@@ -106,47 +106,47 @@ struct UpdateScope: Sendable {
 
     /// Compares each rule with the bundled rule at the same index. Correct only for updates for which
     /// ``repeatsNames(_:)`` is `true`.
-    func repeatedRules(_ hosts: [PinnedHost], _ findings: inout ScopeProblems) {
+    func repeatedRules(_ hosts: [PinnedHost], _ problems: inout ScopeProblems) {
         // Access by index: taking a rule out of its array would copy it with all that it holds.
-        for index in hosts.indices.prefix(rules.count) where !findings.isFull {
+        for index in hosts.indices.prefix(rules.count) where !problems.isFull {
             if !hosts[index].anchors.isNoWider(than: rules[index].anchors) {
-                addAnchors(hosts[index], index, &findings)
+                addAnchors(hosts[index], index, &problems)
             }
-            addLoosened(hosts[index], index, from: index, &findings)
+            addLoosened(hosts[index], index, from: index, &problems)
         }
     }
 
     /// Compares the deciding rules of both policies for each class of servers.
-    func effectiveRules(_ hosts: [PinnedHost], _ findings: inout ScopeProblems) {
+    func effectiveRules(_ hosts: [PinnedHost], _ problems: inout ScopeProblems) {
         var search = EffectiveRules(bundled: rules, update: hosts, allowance: allowance)
         var names = SuccessorNames(hosts, bundled: rules)
         var anchors = AnchorComparison()
         let isComplete = search.visit { servers, pair in
-            guard !findings.isFull else { return 0 }
+            guard !problems.isFull else { return 0 }
             let work = anchors.work
-            judge(servers, pair, of: hosts, &names, &anchors, &findings)
+            judge(servers, pair, of: hosts, &names, &anchors, &problems)
             return anchors.work - work
         }
         if !isComplete {
-            findings.addUnplaced(
+            problems.addUnplaced(
                 path: "hosts", message: "too many hosts times ports to compare with the bundled policy")
         }
     }
 
     private func judge(
         _ servers: ServerClass, _ pair: EffectiveRules.Pair, of hosts: [PinnedHost], _ names: inout SuccessorNames,
-        _ anchors: inout AnchorComparison, _ findings: inout ScopeProblems
+        _ anchors: inout AnchorComparison, _ problems: inout ScopeProblems
     ) {
         guard let number = pair.bundled else {
-            if let index = pair.update { judgeAddition(hosts[index], index, &anchors, &findings) }
+            if let index = pair.update { judgeAddition(hosts[index], index, &anchors, &problems) }
             return
         }
         let old = rules[number]
         if let index = pair.update, hosts[index].hasSameName(as: old) {
             if !anchors.isNoWider(hosts[index].anchors, than: old.anchors) {
-                addAnchors(hosts[index], index, &findings)
+                addAnchors(hosts[index], index, &problems)
             }
-            addLoosened(hosts[index], index, from: number, &findings)
+            addLoosened(hosts[index], index, from: number, &problems)
             return
         }
         // `missingHosts` reports bundled rules that the update leaves out.
@@ -157,34 +157,34 @@ struct UpdateScope: Sendable {
         if old.includesSubdomains, !hosts[place].includesSubdomains,
             servers.isBelow || servers.host != old.host, next.map({ !$0.host.isBelow(old.host) }) ?? true
         {
-            judgeNarrowing(of: old, by: hosts[place], place, to: next, &anchors, &findings)
+            judgeNarrowing(of: old, by: hosts[place], place, to: next, &anchors, &problems)
             if let index = pair.update, !covered(hosts[index], by: names.bundledIndex(of: hosts[index])) {
                 // A withdrawal returns the names to a rule that covered them before. Any other rule needs a withdrawal
                 // of its own.
-                addLoosened(hosts[index], index, from: number, &findings)
+                addLoosened(hosts[index], index, from: number, &problems)
             }
         } else if let index = pair.update {
             if !anchors.isNoWider(hosts[index].anchors, than: old.anchors) {
-                findings.add(.anchors, of: index) {
+                problems.add(.anchors, of: index) {
                     "\(hosts[index]) would trust roots that the bundled rule for \(old) does not"
                 }
             }
-            addLoosened(hosts[index], index, from: number, &findings)
+            addLoosened(hosts[index], index, from: number, &problems)
         }
     }
 
     /// Judges a rule that decides where no bundled rule does.
     private func judgeAddition(
-        _ rule: PinnedHost, _ index: Int, _ anchors: inout AnchorComparison, _ findings: inout ScopeProblems
+        _ rule: PinnedHost, _ index: Int, _ anchors: inout AnchorComparison, _ problems: inout ScopeProblems
     ) {
         if !bundled.allowsUpdatesForAnyHost {
-            findings.add(.host, of: index) { "no bundled rule covers \(rule)" }
+            problems.add(.host, of: index) { "no bundled rule covers \(rule)" }
         }
-        if !anchors.isNoWider(rule.anchors, than: .system) { addAnchors(rule, index, &findings) }
+        if !anchors.isNoWider(rule.anchors, than: .system) { addAnchors(rule, index, &problems) }
         // The bundled policy refuses hosts without a rule. A rule with pins may permit such a host; a rule without pins
         // may not.
         if bundled.allowsUpdatesForAnyHost, bundled.unpinnedHosts != .systemTrust, rule.withdrawalReason == nil {
-            addLoosened(rule, index, to: OpenTimes(rule), from: .never, &findings)
+            addLoosened(rule, index, to: OpenTimes(rule), from: .never, &problems)
         }
     }
 
@@ -196,29 +196,29 @@ struct UpdateScope: Sendable {
     ///   - index: the index of that rule in the update.
     ///   - next: the rule that now decides about the names; `nil` if none does.
     ///   - anchors: the comparison of the anchors.
-    ///   - findings: receives the violations.
+    ///   - problems: receives the problems.
     private func judgeNarrowing(
         of old: PinnedHost, by rule: PinnedHost, _ index: Int, to next: PinnedHost?,
-        _ anchors: inout AnchorComparison, _ findings: inout ScopeProblems
+        _ anchors: inout AnchorComparison, _ problems: inout ScopeProblems
     ) {
         let names = "the sub-domains of \(rule)"
         switch (next, bundled.unpinnedHosts) {
         case (let next?, _) where !anchors.isNoWider(next.anchors, than: old.anchors):
-            findings.add(.includeSubdomains, of: index) {
+            problems.add(.includeSubdomains, of: index) {
                 "\(names) would trust the roots of \(next), which the bundled rule for \(old) does not"
             }
         case (nil, .systemTrust) where !old.anchors.includesSystem:
-            findings.add(.includeSubdomains, of: index) { "\(names) would trust the system's roots" }
+            problems.add(.includeSubdomains, of: index) { "\(names) would trust the system's roots" }
         case (nil, .askUser):
-            findings.add(.includeSubdomains, of: index) { "\(names) would be left to the user" }
+            problems.add(.includeSubdomains, of: index) { "\(names) would be left to the user" }
         case (nil, .reject): break
         case _ where !(next?.pathTerms ?? PathTerms()).loosened(from: old.pathTerms).isEmpty:
-            findings.add(.includeSubdomains, of: index) {
+            problems.add(.includeSubdomains, of: index) {
                 "\(names) would lose their terms about the path, which the bundled rule for \(old) has"
             }
         default:
             guard rule.withdrawalReason == nil, !OpenTimes.always.isWithin(OpenTimes(old)) else { return }
-            findings.add(.includeSubdomains, of: index) { "\(names) would lose their pins\(Self.remedy)" }
+            problems.add(.includeSubdomains, of: index) { "\(names) would lose their pins\(Self.remedy)" }
         }
     }
 
@@ -227,30 +227,30 @@ struct UpdateScope: Sendable {
         bundled.map { rules[$0].includesSubdomains || !rule.includesSubdomains } ?? false
     }
 
-    private func addAnchors(_ rule: PinnedHost, _ index: Int, _ findings: inout ScopeProblems) {
-        findings.add(.anchors, of: index) { "\(rule) would trust roots that the bundled rule does not" }
+    private func addAnchors(_ rule: PinnedHost, _ index: Int, _ problems: inout ScopeProblems) {
+        problems.add(.anchors, of: index) { "\(rule) would trust roots that the bundled rule does not" }
     }
 
     /// - Parameters:
     ///   - rule: the rule of the update.
     ///   - index: the index of that rule in the update.
     ///   - number: the index of the bundled rule.
-    ///   - findings: receives the violations.
+    ///   - problems: receives the problems.
     private func addLoosened(
-        _ rule: PinnedHost, _ index: Int, from number: Int, _ findings: inout ScopeProblems
+        _ rule: PinnedHost, _ index: Int, from number: Int, _ problems: inout ScopeProblems
     ) {
         // A reason to withdraw pins does not justify a shorter path or another issuer.
         for term in rule.pathTerms.loosened(from: rules[number].pathTerms) {
-            findings.add(.path(term), of: index) { loosening(of: term, rule, from: rules[number]) }
+            problems.add(.path(term), of: index) { loosening(of: term, rule, from: rules[number]) }
         }
         guard rule.withdrawalReason == nil else { return }
         let before = OpenTimes(rules[number])
-        addLoosened(rule, index, to: OpenTimes(rule), from: before, &findings)
+        addLoosened(rule, index, to: OpenTimes(rule), from: before, &problems)
         if rules[number].requires == .leafAndCA, rule.requires == .anyPin, rules[number].enforcement == .enforce,
             !rule.pins.isEmpty,
             !OpenTimes.always.isWithin(before)
         {
-            findings.add(.requires, of: index) {
+            problems.add(.requires, of: index) {
                 "\(rule) would be content with one pin where two had to match\(Self.remedy)"
             }
         }
@@ -267,21 +267,21 @@ struct UpdateScope: Sendable {
     }
 
     private func addLoosened(
-        _ rule: PinnedHost, _ index: Int, to after: OpenTimes, from before: OpenTimes, _ findings: inout ScopeProblems
+        _ rule: PinnedHost, _ index: Int, to after: OpenTimes, from before: OpenTimes, _ problems: inout ScopeProblems
     ) {
         guard !after.isWithin(before) else { return }
         if rule.pins.isEmpty {
-            findings.add(.pins, of: index) { "\(rule) would lose its pins\(Self.remedy)" }
+            problems.add(.pins, of: index) { "\(rule) would lose its pins\(Self.remedy)" }
         } else if case .from(let date) = after {
-            findings.add(.expiry, of: index) {
+            problems.add(.expiry, of: index) {
                 "the pins of \(rule) would end \(RFC3339.string(from: date)), before the bundled ones do\(Self.remedy)"
             }
         } else if case (.before, .before) = (after, before) {
-            findings.add(.expiry, of: index) {
+            problems.add(.expiry, of: index) {
                 "\(rule) would be reported only for longer than the bundled rule says\(Self.remedy)"
             }
         } else {
-            findings.add(.enforcement, of: index) { "\(rule) would no longer be enforced\(Self.remedy)" }
+            problems.add(.enforcement, of: index) { "\(rule) would no longer be enforced\(Self.remedy)" }
         }
     }
 

@@ -148,9 +148,7 @@ package struct UpdateVerifier: Sendable {
         case .failure(let error): throw .invalidPolicy(error.problems)
         }
         let scope = scope?.scope
-        if let violations = scope?.violations(of: update), !violations.isEmpty {
-            throw .outOfScope(violations)
-        }
+        if let problems = scope?.problems(of: update), !problems.isEmpty { throw .outOfScope(problems) }
         guard let policy = update.policy else { throw .invalidPolicy(update.problems) }
         if let missing = scope?.missingHosts(in: update.hosts), !missing.isEmpty { throw .invalidPolicy(missing) }
         return policy

@@ -33,8 +33,7 @@ public final class LoopbackTLSServer: Sendable {
     ///   - identity: the certificates that the server presents, and its key.
     ///   - configure: changes the configuration before the server starts.
     ///   - handler: answers an HTTP request, on the connection's thread. The server speaks HTTP/2 if ALPN selects `h2`,
-    ///     and
-    ///     HTTP/1.1 otherwise.
+    ///     and HTTP/1.1 otherwise.
     /// - Throws: ``MintingError`` if OpenSSL cannot use the key or the certificates, or an error of the system if the
     ///   server cannot listen.
     public convenience init(

@@ -8,7 +8,7 @@ final class DownloadFile: Sendable {
     private let descriptor: CInt
     private let isKept = Atomic(false)
 
-    /// - Throws: a refusal if the file cannot be created.
+    /// - Throws: an error if the file cannot be created.
     init() throws(SessionError) {
         let directory = FileManager.default.temporaryDirectory
         url = directory.appendingPathComponent("CFNetworkDownload_\(UUID().uuidString).tmp")

@@ -46,7 +46,7 @@ struct ProxySetting: Sendable {
         case .configuration(let https, let http): url.scheme == .https ? https : http
         case .environment(let https, let http):
             try (url.scheme == .https ? https : http).get().proxy(for: HandshakeTarget(url.endpoint))
-        case .unusable(let refusal): throw refusal
+        case .unusable(let error): throw error
         }
     }
 

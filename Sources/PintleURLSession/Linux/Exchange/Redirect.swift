@@ -39,7 +39,7 @@ enum Redirect {
 
     /// Refuses a redirect from HTTPS to a URL without TLS, whether the server or the delegate asks for it.
     ///
-    /// - Throws: a refusal if the next request would go without TLS.
+    /// - Throws: an error if the next request would go without TLS.
     static func refuseDowngrade(from base: URL?, to target: URL?) throws(SessionError) {
         guard base?.scheme?.lowercased() == "https", target?.scheme?.lowercased() != "https" else { return }
         throw SessionError(
@@ -50,6 +50,8 @@ enum Redirect {
 }
 
 /// One request of a task: the first one, or one that follows a redirect or a challenge.
+///
+/// A class, because each event of a transfer hands it on, and copying its request and content costs more.
 final class Hop: Sendable {
     let request: URLRequest
     let content: RequestContent

@@ -21,7 +21,7 @@ struct RequestFields: Sendable {
     /// Returns the fields in the form of CURLOPT_HTTPHEADER, without those that libcurl writes itself.
     ///
     /// - Parameter hasContent: A Boolean value that indicates whether the request announces content.
-    /// - Throws: A refusal if a field would break the grammar of the request.
+    /// - Throws: An error if a field would break the grammar of the request.
     func lines(hasContent: Bool) throws(SessionError) -> StringList {
         var sendable = fields
         for name in Self.framing { sendable[name] = nil }

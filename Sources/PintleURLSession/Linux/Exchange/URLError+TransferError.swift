@@ -17,7 +17,7 @@ extension URLError {
                 default: .serverCertificateUntrusted
                 }
             self.init(code, rejection.advice, url: url, underlying: rejection)
-        case .refused(let refusal): self.init(refusal, url: url)
+        case .refused(let error): self.init(error, url: url)
         case .timedOut: self.init(.timedOut, "the request timed out", url: url)
         case .cancelled: self.init(.cancelled, "cancelled", url: url)
         case .superseded:

@@ -6,6 +6,7 @@ internal import Pintle
 /// libcurl can limit connections itself (`CURLMOPT_MAX_HOST_CONNECTIONS`), but 7.88 sometimes forgets waiting
 /// transfers: of 512 at once, a hundred stayed behind while six connections were idle, and nothing woke them.
 final class HostQueues {
+    /// The transfers to one server. A class, because each change of a value in the dictionary hashes the server's name.
     private final class Host {
         var running: [ObjectIdentifier: Transfer] = [:]
         var waiting: ArraySlice<Transfer> = []

@@ -58,7 +58,7 @@ extension Transfer {
 
     /// Sets the options that make libcurl depend on the verdict.
     ///
-    /// - Throws: a refusal if libcurl does not accept one of these options.
+    /// - Throws: an error if libcurl does not accept one of these options.
     private func setTrust(_ this: UnsafeMutableRawPointer) throws(TransferError) {
         set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         // With 0 libcurl would continue after the verifier has refused the server.

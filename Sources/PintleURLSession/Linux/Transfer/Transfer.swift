@@ -65,6 +65,8 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// The connection that carries the request. Another transfer may have made it.
+    ///
+    /// A class, because each line of a head reads the phase, and copying the receipt costs more.
     final class Connection {
         /// `nil` for plain HTTP.
         let judge: HandshakeJudge?

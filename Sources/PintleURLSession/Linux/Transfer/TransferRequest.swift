@@ -38,7 +38,7 @@ enum RequestContent: Sendable {
     /// A stream, which can be sent once; `nil` until the delegate has provided one. The size is in bytes, or `nil` if
     /// it is unknown.
     case stream(BodyStream?, size: Int64?)
-    /// Content that cannot be sent. The task fails with the refusal.
+    /// Content that cannot be sent. The task fails with the error.
     case refused(SessionError)
 
     /// Reads the content of the request itself. Empty data counts as no content, as in Foundation, so a GET may have
@@ -84,7 +84,7 @@ enum RequestContent: Sendable {
                     .invalidRequest, "there is no file to upload: \(path)", errorCode: NSURLErrorFileDoesNotExist)
             }
             return .file(path: path, size: Int64(status.st_size))
-        case .refused(let refusal): throw refusal
+        case .refused(let error): throw error
         case .none, .data, .file, .stream: return self
         }
     }

@@ -53,12 +53,12 @@ struct PolicyGeneration: Sendable {
         return approval.acceptsOtherNames(at: instant())
     }
 
-    /// Posts a failure, or a mismatch in report-only mode, to the observer. Does not wait for the observer.
+    /// Posts a verdict that is worth an event to the observer. Does not wait for the observer.
     func report(_ evaluation: TrustEvaluation, at instant: Date) {
         guard let observer,
-            let failure = VerdictEvent(evaluation, by: policy, generation: snapshot.generation, at: instant)
+            let event = VerdictEvent(evaluation, by: policy, generation: snapshot.generation, at: instant)
         else { return }
-        TrustEventFeed.shared.post(.verdict(failure), to: observer)
+        TrustEventFeed.shared.post(.verdict(event), to: observer)
     }
 
     /// Returns `true` if the session may send plain HTTP requests to a host: the policy has no rule for it, on any

@@ -12,11 +12,11 @@ adds() { [ -n "$(git diff --name-only -G "$1" "$base" -- 'Sources/*.swift' 'Sour
 for part in "$@"; do
     case $part in
     model) touches '^Models/|^Sources/PintleUpdates/(Store|Verification)' ;;
-    darwin) touches '^Tests/(Darwin|System)|^Sources/PintleSystem/' || adds 'canImport\(Darwin\)' ;;
-    fuzz-smoke) touches '^Fuzz/' ;;
+    darwin) touches '^Tests/(Darwin|System)|^Sources/Pintle(System|Tools)/' || adds 'canImport\(Darwin\)' ;;
+    fuzz-smoke) touches '^(Fuzz|Sources)/' ;;
     engines) touches '^Examples/(collector|audit-at-scale)/|^Scripts/engines' ;;
-    modern) touches '^Scripts/modern' ;;
-    peers) touches '^Tests/PintleToolsTests/SlowPeer|^Tests/Consumers/' ;;
+    modern) touches '^Scripts/modern|^Sources/Pintle(OpenSSL|URLSession)/' ;;
+    peers) touches '^Sources/PintleAttacks/|^Tests/PintleToolsTests/SlowPeer|^Tests/Consumers/' ;;
     nio) touches '^Sources/PintleNIO/|^Examples/NIO/' ;;
     packages) touches '^Packaging/' ;;
     *) echo "touched: error: no part is called $part" >&2 && exit 2 ;;

@@ -42,7 +42,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     /// Returns `true` if the delegate has to hear that this session became invalid.
     let isLast: @Sendable (URLSession) -> Bool
     /// Makes the error for a response that is refused when it arrives.
-    let refused: @Sendable (ArrivalError, URL) -> URLError
+    let refused: @Sendable (RefusedArrival, URL) -> URLError
     /// For each session, the generation of the policy under which its oldest connection may have been made.
     ///
     /// A new session may get the address, and so the entry, of a freed one. That is harmless: an entry is never newer
@@ -78,7 +78,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         _ source: some PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
         observer: @escaping @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void,
         isLast: @escaping @Sendable (URLSession) -> Bool,
-        refused: @escaping @Sendable (ArrivalError, URL) -> URLError
+        refused: @escaping @Sendable (RefusedArrival, URL) -> URLError
     ) {
         self.source = source
         forwarded = delegate
@@ -197,7 +197,7 @@ extension PinningSessionDelegate {
     func isRefusedOnArrival(_ task: URLSessionTask) -> Bool { arrivalError(of: task, task.response) != nil }
 
     /// Returns the error for sessions that this package has not made. It has no typed reason.
-    static func plainError(_ refusal: ArrivalError, _ url: URL) -> URLError {
+    static func plainError(_ refusal: RefusedArrival, _ url: URL) -> URLError {
         let text =
             switch refusal {
             case .insecureRedirect: "the server redirects from https to http"

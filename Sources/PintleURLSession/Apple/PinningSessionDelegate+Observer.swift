@@ -27,7 +27,7 @@ extension PinningSessionDelegate {
 }
 
 extension SessionError {
-    fileprivate init(_ error: ArrivalError, of url: URL) {
+    fileprivate init(_ error: RefusedArrival, of url: URL) {
         switch error {
         case .plainHTTP: self.init(plainHTTPTo: url)
         case .alias(let alias): self.init(alias)

@@ -58,8 +58,13 @@ final class HostQueues {
     /// - Parameter isFirst: `true` to add it before all others.
     func add(_ transfer: Transfer, isFirst: Bool = false) {
         let endpoint = transfer.request.url.endpoint
-        let host = hosts[endpoint] ?? Host()
-        if host.isIdle { hosts[endpoint] = host }
+        let host: Host
+        if let known = hosts[endpoint] {
+            host = known
+        } else {
+            host = Host()
+            hosts[endpoint] = host
+        }
         host.insert(transfer, isFirst: isFirst)
     }
 

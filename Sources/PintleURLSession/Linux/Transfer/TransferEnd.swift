@@ -17,6 +17,7 @@ enum TransferFault: Equatable {
     case loss(CURLcode)
 }
 
+/// The reason why the gate lets a request not pass over the connection that libcurl has found or made.
 enum GateError: Error {
     case noReceipt, receiptOver, superseded
     /// The connection has no TLS yet, because another transfer is still making it. libcurl 7.88 uses such a connection

@@ -2,7 +2,7 @@ import Foundation
 import Pintle
 
 /// The reason why a response is refused when it arrives although its server was not refused.
-package enum ArrivalError: Sendable, Hashable {
+package enum RefusedArrival: Sendable, Hashable {
     /// The request was for `https`, and the response came over `http`.
     case insecureRedirect
     /// The response came over `http` from a host that the policy covers.

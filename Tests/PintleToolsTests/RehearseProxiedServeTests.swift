@@ -18,7 +18,7 @@ struct RehearseProxiedServeTests {
         init(_ options: [String], ignoringHangUps ignores: Bool = false) throws {
             directory = try TemporaryDirectory()
             child = try ChildProcess(
-                (ignores ? ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"] : [])
+                ["env", ignores ? "--ignore-signal=HUP" : "--default-signal=HUP"]
                     + [try #require(SpawnedTool.path), "rehearse", "--proxy", "--serve"] + options,
                 outputFile: directory.path(of: "log"))
             #expect(wait { log.contains(": the right server first, then ") && log.hasSuffix("\n\n") }, "\(log)")

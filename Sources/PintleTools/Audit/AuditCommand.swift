@@ -31,14 +31,15 @@ extension Command {
             does, and looks for the problems that `pintle lint` finds with `--live`. Nothing but the handshake is sent.
             """,
             """
-            The servers are those on the command line and in the lists of `--hosts`, one a line: HOST[:PORT], and after \
-            a blank, if it is reached elsewhere, HOST[:PORT] to connect to; # begins a comment. If no server is named, \
-            they are the hosts of the policy's rules. An argument that is a file is the policy.
+            The servers are those on the command line and in the lists of `--hosts`, one a line: HOST[:PORT], and \
+            after a blank, if it is reached elsewhere, HOST[:PORT] to connect to; # begins a comment. If no server is \
+            named, they are the hosts of the policy's rules. An argument that is a file is the policy.
             """,
             """
-            With `-o`, each result is appended to the file as a line of JSON when it is known. `--resume` skips servers \
-            that have a result there; a line that was cut off does not count. The policy and `--anchors` must be the same. \
-            `pintle report` makes one report of several such files, and `pintle history` shows how keys changed.
+            With `-o`, each result is appended to the file as a line of JSON when it is known. `--resume` skips \
+            servers that have a result there; a line that was cut off does not count. The policy and `--anchors` must \
+            be the same. `pintle report` makes one report of several such files, and `pintle history` shows how keys \
+            changed.
             """,
             """
             `--shard I/N` takes a host if 1 + h mod N is I; h is the first 8 bytes of the SHA-256 of its name, \
@@ -65,8 +66,8 @@ extension Command {
             (
                 .rejected,
                 """
-                a server is rejected; with `--strict`, also a warning, or a rule whose host is in no list; with `--require`, \
-                also a server without the property
+                a server is rejected; with `--strict`, also a warning, or a rule whose host is in no list; with \
+                `--require`, also a server without the property
                 """
             ),
             (
@@ -86,9 +87,9 @@ extension ReferenceSection {
         "Servers",
         .paragraph(
             """
-            A line of a list that cannot be read is an error with its place, and no server is asked. With `--hosts`, the \
-            rules whose host is in no list are named on standard error, because their hosts may have \
-            typing errors; in JSON they are `unmetRules`, at most 20.
+            A line of a list that cannot be read is an error with its place, and no server is asked. With `--hosts`, \
+            the rules whose host is in no list are named on standard error, because their hosts may have typing \
+            errors; in JSON they are `unmetRules`, at most 20.
             """),
         .paragraph(
             """
@@ -98,8 +99,9 @@ extension ReferenceSection {
         .paragraph(
             """
             A terminal shows each server that is not trusted, or has a warning, as soon as it answers. At the end, \
-            standard output gets a row for all servers with the same reason: up to 10 of their names, or all with `-v`, which \
-            also shows trusted servers. Names are resolved, and proxies asked, 32 at a time. If the process may open few files (`ulimit -n`), fewer servers are asked at a time. Without `-v`, memory does not \
+            standard output gets a row for all servers with the same reason: up to 10 of their names, or all with \
+            `-v`, which also shows trusted servers. Names are resolved, and proxies asked, 32 at a time. If the \
+            process may open few files (`ulimit -n`), fewer servers are asked at a time. Without `-v`, memory does not \
             grow with the results; a list of hosts takes less than 200 bytes for each.
             """))
 
@@ -107,8 +109,8 @@ extension ReferenceSection {
         "Interruptions",
         .paragraph(
             """
-            After SIGINT, SIGTERM or `--time-limit` the results so far are whole, and the exit code is 2. Another signal, \
-            at least half a second later, ends the process at once.
+            After SIGINT, SIGTERM or `--time-limit` the results so far are whole, and the exit code is 2. Another \
+            signal, at least half a second later, ends the process at once.
             """))
 
     fileprivate static let results = ReferenceSection(
@@ -144,7 +146,8 @@ extension ReferenceSection {
             ),
             (
                 "certificates",
-                "`position`, `subject`, `issuer`, `spkiPin`, `certificateSHA256`, `notBefore`, `notAfter`, `sent`, `onPath`; at most 16"
+                "`position`, `subject`, `issuer`, `spkiPin`, `certificateSHA256`, `notBefore`, `notAfter`, "
+                    + "`sent`, `onPath`; at most 16"
             ),
             ("moreCertificates, moreProblems", "The number of certificates and problems that were left out"),
             ("problems, fragility", "As `pintle lint` has them; at most 32 problems"),

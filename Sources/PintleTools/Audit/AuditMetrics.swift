@@ -3,8 +3,8 @@ internal import PintleSystem
 
 /// The metrics of an audit in Prometheus's text format, version 0.0.4, for the textfile collector of the node exporter.
 ///
-/// Sums cover all servers. Only the servers that need attention have series of their own, at most 100 of each kind, so that a
-/// large audit does not fill the database. Which 100 does not depend on the order of the results.
+/// Sums cover all servers. Only the servers that need attention have series of their own, at most 100 of each kind, so
+/// that a large audit does not fill the database. Which 100 does not depend on the order of the results.
 struct AuditMetrics {
     private static let mostServers = 100
 
@@ -80,7 +80,8 @@ struct AuditMetrics {
         return text.text
     }
 
-    /// Writes the metrics of results. The file gets its name when it is complete, so that the collector never reads a part.
+    /// Writes the metrics of results. The file gets its name when it is complete, so that the collector never reads a
+    /// part.
     static func write(_ results: AuditSelection, to path: String, now: Date) throws(ToolError) {
         var metrics = AuditMetrics(now: now)
         try results.read { record throws(ToolError) in metrics.add(record) }

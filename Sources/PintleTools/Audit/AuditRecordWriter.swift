@@ -7,8 +7,8 @@ internal import PintleSystem
 ///
 /// `{host, port, connectTo?, at, milliseconds, decision, reason, pathFailure?, raw?, detail?, matchedPin?, depth?,
 /// isBackup?, rule?, nearestMiss?, backup?, pinsEnd?, certificateEnds?, certificateEndsAt?, certificates, problems,
-/// tlsVersion?, cipherSuite?, keyExchangeGroup?, address?, alert?, policy?, anchors?}`. A server that showed no certificate has `error` instead of a
-/// decision.
+/// tlsVersion?, cipherSuite?, keyExchangeGroup?, address?, alert?, policy?, anchors?}`. A server that showed no
+/// certificate has `error` instead of a decision.
 struct AuditRecordWriter {
     let basis: AuditBasis
     private let authorities = AuthorityJSON()

@@ -55,7 +55,8 @@ final class AuditRun {
             while rest.next() != nil { left += 1 }
             let others = known.count - before
             console.printMessage(
-                "\(ValidityText.counted(before, "result")) from before; \(ValidityText.counted(left, "server")) left to ask"
+                "\(ValidityText.counted(before, "result")) from before; "
+                    + "\(ValidityText.counted(left, "server")) left to ask"
                     + (others > 0 ? "; results of \(ValidityText.counted(others, "other server")) do not count" : ""))
         }
 

@@ -21,8 +21,8 @@ struct PrometheusText {
         sample(labels, Int(clamping: Int64(date.timeIntervalSince1970.rounded(.down))))
     }
 
-    /// Escapes what could change a terminal, and then what the format does not allow in a label's value. The values of forged
-    /// results can hold anything.
+    /// Escapes what could change a terminal, and then what the format does not allow in a label's value. The values of
+    /// forged results can hold anything.
     private static func escape(_ value: String) -> String {
         SafeText.escape(value).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }

@@ -14,8 +14,8 @@ extension Command {
         ],
         overview: [
             """
-            Reads the files that `pintle audit -o` writes, and asks no server. The newest result of each server counts. \
-            Results of different policies or anchors are an error.
+            Reads the files that `pintle audit -o` writes, and asks no server. The newest result of each server \
+            counts. Results of different policies or anchors are an error.
             """,
             """
             Prints a row for all servers that are not trusted for the same reason, with `--strict` also for those with \
@@ -28,7 +28,8 @@ extension Command {
             (.fine, "every server is trusted"),
             (
                 .rejected,
-                "a server is rejected; with `--strict`, also a warning; with `--require`, also a server without the property"
+                "a server is rejected; with `--strict`, also a warning; with `--require`, "
+                    + "also a server without the property"
             ),
             (.unusable, "the command line or a file cannot be used, or there is no result"),
             (.unreachable, "the only problem is that servers were not reached"),
@@ -39,10 +40,10 @@ extension Command {
                 .paragraph("The page of `--html` works without scripts and loads nothing."),
                 .paragraph(
                     """
-                    `--metrics` writes Prometheus's text format for the textfile collector of the node exporter: totals, and series for at \
-                    most 100 refused servers, 100 that were not reached, and 100 whose certificates or pins end first. The file is \
-                    replaced as a whole, and after an audit only when every server has a result; its name must end in `.prom` for the \
-                    collector.
+                    `--metrics` writes Prometheus's text format for the textfile collector of the node exporter: \
+                    totals, and series for at most 100 refused servers, 100 that were not reached, and 100 whose \
+                    certificates or pins end first. The file is replaced as a whole, and after an audit only when \
+                    every server has a result; its name must end in `.prom` for the collector.
                     """)),
             .json(keys: [
                 ("servers, trusted, warnings, rejected, unreached", "Numbers of servers"),

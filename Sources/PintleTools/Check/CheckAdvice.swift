@@ -48,7 +48,8 @@ struct CheckAdvice {
         let due = ValidityText.lastThird(of: validity)
         return facts.instant < due
             ? "nothing to do until \(ValidityText.day(due)) (leaf enters its last third)"
-            : "the leaf is in its last third, it ends \(ValidityText.day(validity.notAfter)): renew it, with the same key"
+            : "the leaf is in its last third, it ends \(ValidityText.day(validity.notAfter)): renew it, "
+                + "with the same key"
     }
 
     private func rejected(_ rejection: TrustRejection) -> [String] {

@@ -30,8 +30,8 @@ extension Command {
             """,
             """
             With `--store`, the approvals in that file count for hosts that no rule covers. The policy must say \
-            `"unpinnedHosts": "askUser"`. With `--ask`, an unknown server is shown on the terminal with a question: yes, \
-            no, or its fingerprint, pasted. A server whose certificate has changed since its approval is refused \
+            `"unpinnedHosts": "askUser"`. With `--ask`, an unknown server is shown on the terminal with a question: \
+            yes, no, or its fingerprint, pasted. A server whose certificate has changed since its approval is refused \
             without a question. If the store was damaged, approvals may be missing: then every unknown server is \
             refused without a question, until `NAME.corrupt` beside the store is moved away.
             """,
@@ -72,8 +72,8 @@ extension ReferenceSection {
             this certificate only. Other failures beside `self-signed` and `untrusted-root` cannot be approved.
             """,
             """
-            If another process has approved or revoked the server meanwhile, the answer is not stored, and the exit code \
-            is 1.
+            If another process has approved or revoked the server meanwhile, the answer is not stored, and the exit \
+            code is 1.
             """,
             "Without a terminal there is no question: the exit code is 1, and a hint names `pintle trust`.",
             "If the approvals were damaged, no question is asked until `NAME.corrupt` beside the store is moved away.",
@@ -135,7 +135,8 @@ struct CheckCommand {
         store?.warnOfProblem()
         if store != nil, policy.unpinnedHosts != .askUser {
             console.warn(
-                "approvals do not count, because \"unpinnedHosts\" of the policy is \"\(policy.unpinnedHosts.rawValue)\""
+                "approvals do not count, because \"unpinnedHosts\" of the policy is "
+                    + "\"\(policy.unpinnedHosts.rawValue)\""
             )
         }
         let facts = try check.run(store?.approvals ?? .none)

@@ -122,8 +122,8 @@ struct BackupInUse {
 }
 
 extension CheckFacts {
-    /// Returns the place where the server uses the key or certificate of this backup pin. The position of the pin does not
-    /// count, because the key is in use in any case.
+    /// Returns the place where the server uses the key or certificate of this backup pin. The position of the pin does
+    /// not count, because the key is in use in any case.
     func use(of pin: Pin) -> BackupInUse? {
         for (index, place) in positions.places.enumerated() where place.shows(pin.subject) {
             return BackupInUse(pin: pin, position: place.position, depth: place.isOnPath ? index : nil)

@@ -154,8 +154,8 @@ struct CheckReport {
                 : ("no key on it is pinned", "key has changed")
             report.prose(
                 """
-                The certificate path is valid, but \(pinned). Either the server's \(change), or something in between holds \
-                a certificate that this machine trusts.
+                The certificate path is valid, but \(pinned). Either the server's \(change), or something in between \
+                holds a certificate that this machine trusts.
                 """)
             report.gap()
             addRule(to: &report)
@@ -168,7 +168,8 @@ struct CheckReport {
             addBackups(to: &report)
         case .hostNotAllowed:
             report.prose(
-                "The policy allows only the hosts that it names, and this host is not among them. Nothing more was examined."
+                "The policy allows only the hosts that it names, "
+                    + "and this host is not among them. Nothing more was examined."
             )
             report.gap()
             addRule(to: &report)

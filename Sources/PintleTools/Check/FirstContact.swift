@@ -3,8 +3,8 @@ internal import PintleSystem
 
 /// The question to a person about a server that is not approved yet, with the facts that a decision needs.
 ///
-/// As in ssh, the answer is a whole word. An empty answer means no, and so do two answers that cannot be understood and the
-/// fingerprint of another certificate.
+/// As in ssh, the answer is a whole word. An empty answer means no, and so do two answers that cannot be understood and
+/// the fingerprint of another certificate.
 struct FirstContact {
     enum Answer: Equatable {
         case no
@@ -53,13 +53,15 @@ struct FirstContact {
         return nil
     }
 
-    /// Returns no: a person who enters the fingerprint of another certificate knows that this is not the server they mean.
+    /// Returns no: a person who enters the fingerprint of another certificate knows that this is not the server they
+    /// mean.
     private func other(_ what: String) -> Answer {
         console.printMessage(console.talk.bad("That is not the \(what) of this certificate."))
         return .no
     }
 
-    /// Returns a line without the blanks around it; `nil` at the end of the input. A fingerprint in two rows is one answer.
+    /// Returns a line without the blanks around it; `nil` at the end of the input. A fingerprint in two rows is one
+    /// answer.
     private static func line(_ reader: inout LineReader) -> String? {
         guard let first = text(&reader) else { return nil }
         guard let half = try? Hex.decode(first, allowingSeparators: true), half.count == 16 else { return first }

@@ -10,7 +10,8 @@ struct LiveCheck {
     let handshake: LiveHandshake
 
     /// - Parameter approvals: the approvals of servers that no rule covers.
-    /// - Throws: an error if no certificate arrived, or if the server broke off a handshake whose certificate was accepted:
+    /// - Throws: an error if no certificate arrived, or if the server broke off a handshake whose certificate was
+    ///   accepted:
     ///   it has not proved that it holds the key.
     func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFacts {
         let verdict = LiveVerdict(

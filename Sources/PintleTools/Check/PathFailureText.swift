@@ -58,8 +58,8 @@ enum PathFailureText {
 }
 
 extension CheckFacts {
-    /// A Boolean value that indicates whether the path is valid but does not meet the rule's terms about its length or the
-    /// leaf's issuer.
+    /// A Boolean value that indicates whether the path is valid but does not meet the rule's terms about its length or
+    /// the leaf's issuer.
     var rejectsTerms: Bool {
         guard case .rejected(.invalidPath) = evaluation.decision else { return false }
         return evaluation.path != nil

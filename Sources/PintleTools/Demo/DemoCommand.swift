@@ -100,7 +100,8 @@ struct DemoCommand {
             for line in folder.suggestions { console.print("  " + line) }
         }
         console.print(
-            "done in \(ValidityText.seconds(duration)). Try your own: pintle pin HOST, then pintle rehearse -- YOUR CLIENT"
+            "done in \(ValidityText.seconds(duration)). Try your own: pintle pin HOST, "
+                + "then pintle rehearse -- YOUR CLIENT"
         )
     }
 

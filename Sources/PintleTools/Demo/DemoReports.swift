@@ -28,8 +28,8 @@ final class DemoReports {
         }
     }
 
-    /// Plays the story: the app is refused and reports it while the collector is down. An hour later the collector is up,
-    /// and the app sends the reports that it kept. After another hour it has nothing left to send.
+    /// Plays the story: the app is refused and reports it while the collector is down. An hour later the collector is
+    /// up, and the app sends the reports that it kept. After another hour it has nothing left to send.
     ///
     /// - Returns: the reports that were kept and delivered, and whether the result is right.
     func report(_ failure: VerdictEvent, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {

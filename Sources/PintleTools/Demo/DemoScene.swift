@@ -81,8 +81,8 @@ struct DemoResult {
 
     var summary: String { "\(decision.isTrusted ? "trusted" : "rejected") \(decision.reason)" }
 
-    /// A Boolean value that indicates whether the verdict is the expected one, a request was sent only to a trusted server,
-    /// and the app's reaction was right.
+    /// A Boolean value that indicates whether the verdict is the expected one, a request was sent only to a trusted
+    /// server, and the app's reaction was right.
     var isAsExpected: Bool {
         summary == scene.expectation && decision.isTrusted == (requestBytes > 0)
             && (aftermath?.isAsExpected ?? (scene.aftermath == nil))

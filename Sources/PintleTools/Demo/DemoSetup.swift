@@ -3,7 +3,8 @@ internal import PintleOpenSSL
 internal import PintleSystem
 internal import PintleTestKit
 
-/// The setup of the demonstration: an authority, a server with its keys, someone in between, and the policies of the app.
+/// The setup of the demonstration: an authority, a server with its keys, someone in between, and the policies of the
+/// app.
 struct DemoSetup {
     let endpoint: ServerEndpoint
     let authority: CertificateAuthority

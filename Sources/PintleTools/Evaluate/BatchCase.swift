@@ -100,8 +100,8 @@ struct BatchCase {
         }
     }
 
-    /// Decodes the chain. The bytes inside the PEM need not be a certificate: the decision reports that. A chain that the
-    /// decision refuses for its size is not decoded.
+    /// Decodes the chain. The bytes inside the PEM need not be a certificate: the decision reports that. A chain that
+    /// the decision refuses for its size is not decoded.
     private static func chain(_ value: JSONValue) throws(BatchError) -> Result<[[UInt8]], PathFailure> {
         guard let elements = value.elements else { throw wrongType("chain", "an array of PEM certificates", value) }
         let limit = PresentedChain.Limits().count

@@ -19,18 +19,18 @@ extension Command {
         ],
         overview: [
             """
-            Reads cases from standard input and writes their verdicts, in the same order, as they are decided. Needs no \
-            network. A case has an `id`, a `host`, a `chain` of PEM certificates with the leaf first, and may have a \
-            `port` (443), `anchors`, `at` (now) and a `policy`.
+            Reads cases from standard input and writes their verdicts, in the same order, as they are decided. Needs \
+            no network. A case has an `id`, a `host`, a `chain` of PEM certificates with the leaf first, and may have \
+            a `port` (443), `anchors`, `at` (now) and a `policy`.
             """,
             """
-            `anchors` are PEM certificates that replace the system's roots; `[]` means no roots; without the member the \
-            roots of this machine count. `policy` is the object of a policy file, with anchors as PEM text; paths are \
-            refused. Without it, only the path decides. Unknown members are errors.
+            `anchors` are PEM certificates that replace the system's roots; `[]` means no roots; without the member \
+            the roots of this machine count. `policy` is the object of a policy file, with anchors as PEM text; paths \
+            are refused. Without it, only the path decides. Unknown members are errors.
             """,
             """
-            A line that cannot be read gives an `error` instead of a verdict, and the others are still decided. A line may \
-            have 32 MiB. Empty lines are skipped.
+            A line that cannot be read gives an `error` instead of a verdict, and the others are still decided. A line \
+            may have 32 MiB. Empty lines are skipped.
             """,
         ],
         arguments: [],

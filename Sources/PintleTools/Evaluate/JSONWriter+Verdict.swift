@@ -2,8 +2,8 @@ internal import Pintle
 internal import PintleOpenSSL
 
 extension JSONWriter {
-    /// Writes `decision`, `reason`, `pathFailure`, `raw`, `detail`, `matchedPin`, `depth`: the members of every verdict.
-    /// Those that do not apply are absent.
+    /// Writes `decision`, `reason`, `pathFailure`, `raw`, `detail`, `matchedPin`, `depth`: the members of every
+    /// verdict. Those that do not apply are absent.
     mutating func write(_ decision: TrustDecision) {
         member("decision", decision.isTrusted ? "trusted" : "rejected")
         member("reason", decision.reason)

@@ -4,8 +4,8 @@ internal import PintleTestKit
 
 /// The text of a request that a server received, for people other than its sender.
 ///
-/// Replaces the query, the content, and the values of all fields but a few common ones by their length and SHA-256 hash. A
-/// finding then proves that a secret was sent, and does not contain it.
+/// Replaces the query, the content, and the values of all fields but a few common ones by their length and SHA-256
+/// hash. A finding then proves that a secret was sent, and does not contain it.
 struct RequestTranscript {
     private let request: HTTPRequest
     /// A Boolean value that indicates whether nothing is replaced.

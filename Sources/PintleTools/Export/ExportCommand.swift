@@ -46,8 +46,8 @@ extension Command {
                     """),
                 .paragraph(
                     """
-                    Pins without a position are taken for those of authorities if a rule has no backup and at least five \
-                    pins, or the pins of rules for four domains. Otherwise the loss `position` names the rule.
+                    Pins without a position are taken for those of authorities if a rule has no backup and at least \
+                    five pins, or the pins of rules for four domains. Otherwise the loss `position` names the rule.
                     """)),
             .json(keys: [
                 ("format", "The format"), ("files", "A list of `name` and `content`, or of `path` with `-o`"),

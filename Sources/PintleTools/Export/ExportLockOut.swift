@@ -17,8 +17,8 @@ struct ExportLockOut {
     let hosts: [String]
     private let cause: Cause
 
-    /// This many pins in use without a backup are taken for those of authorities: no server changes among five keys of its
-    /// own.
+    /// This many pins in use without a backup are taken for those of authorities: no server changes among five keys of
+    /// its own.
     static let authorityCount = 5
     /// Pins in rules for this many domains, without a backup, are taken for those of authorities.
     static let domainCount = 4
@@ -97,20 +97,23 @@ struct ExportLockOut {
             (
                 "\(format.title) would compare pins of authorities with the leaf and refuse every server of \(names)",
                 format.traits.positions == .leaf
-                    ? "\(format.title) cannot pin an authority; if the pins are servers' own keys, say so: --pins-at leaf"
-                    : "say whose keys the pins without a position are: --pins-at ca for authorities, --pins-at leaf for servers"
+                    ? "\(format.title) cannot pin an authority; if the pins are servers' own keys, say so: "
+                        + "--pins-at leaf"
+                    : "say whose keys the pins without a position are: --pins-at ca for authorities, "
+                        + "--pins-at leaf for servers"
             )
         case .backups:
             (
-                "\(format.title) would get only backups, which no server shows yet, and refuse every server of \(names)",
+                "\(format.title) would get only backups, which no server shows yet, "
+                    + "and refuse every server of \(names)",
                 "pin a key in use that the format can hold: pintle pin prints the key of a server"
             )
         case .backupList:
             (
                 "\(format.title) wants both a leaf and an authority to match, and only backups would stand for one of "
                     + "them: it would refuse every server of \(names)",
-                "give the pins of a rule one position: --pins-at ca or --pins-at leaf for pins without a position, \"at\" for the "
-                    + "others"
+                "give the pins of a rule one position: --pins-at ca or --pins-at leaf for pins without a position, "
+                    + "\"at\" for the others"
             )
         }
     }

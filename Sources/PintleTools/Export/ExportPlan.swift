@@ -22,7 +22,8 @@ struct ExportPlan {
         let hosts = policy.hosts
         for index in selection(of: policy) {
             let host = hosts[index]
-            // A rule for every port is written for port 443. If another rule decides there, it has no entry, and loses all.
+            // A rule for every port is written for port 443. If another rule decides there, it has no entry, and loses
+            // all.
             let isEveryPort = traits.hasPorts && host.port == nil
             let isOverruled = isEveryPort && policy.rule(for: ServerEndpoint(host: host.host))?.index != index
             let message = isOverruled ? "another rule decides at port 443" : "only an entry for port 443 is written"

@@ -60,8 +60,8 @@ extension PublicKeyPin {
     /// The base64 without a prefix.
     var base64: String { String(description.dropFirst("sha256/".count)) }
 
-    /// A pin that no key has: the SHA-256 of a sentence. It is the second pin if a format wants two and there is one, and
-    /// the import leaves it out again.
+    /// A pin that no key has: the SHA-256 of a sentence. It is the second pin if a format wants two and there is one,
+    /// and the import leaves it out again.
     static let ofNoKey = PublicKeyPin(
         digest: CertificatePin(certificate: Array("pintle: the second pin, which no key has".utf8)).digest)
 }

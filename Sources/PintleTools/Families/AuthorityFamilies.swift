@@ -33,8 +33,8 @@ struct AuthorityFamilies: Sendable {
     /// Returns the family that has this key as an intermediate.
     func family(ofIntermediate pin: PublicKeyPin) -> AuthorityFamily? { intermediates[pin].map { families[$0] } }
 
-    /// Returns the family of the first certificate above the leaf that is a root of one. With a cross-signed root this is not
-    /// the end of the path, which may belong to an older authority that signed the root of a younger one.
+    /// Returns the family of the first certificate above the leaf that is a root of one. With a cross-signed root this
+    /// is not the end of the path, which may belong to an older authority that signed the root of a younger one.
     ///
     /// - Parameter keys: the keys of the path, leaf first.
     func family(ofPath keys: [PublicKeyPin]) -> AuthorityFamily? {

@@ -118,9 +118,9 @@ struct FragilityJudge: Sendable {
         return ending(.fragilePin, "\(family.name) exchanges its intermediates", remedy, true)
     }
 
-    /// Returns the outlook of a key of an authority that says nothing about its changes: it is likely to end if renewals
-    /// changed it before. A single change was a move, which tells nothing about the next one, and a change between pinned
-    /// keys has no effect.
+    /// Returns the outlook of a key of an authority that says nothing about its changes: it is likely to end if
+    /// renewals changed it before. A single change was a move, which tells nothing about the next one, and a change
+    /// between pinned keys has no effect.
     private func changing(
         _ part: KeyHistory.Part, _ pins: [Pin], _ history: KeyHistory?,
         _ ending: (Fragility.ID, String, String, Bool) -> Outlook
@@ -160,14 +160,15 @@ struct FragilityJudge: Sendable {
             false)
     }
 
-    /// The longest lifetime in days of certificates that are renewed by programs: that of public certificates from March 2027 on (CA/Browser
-    /// Forum Baseline Requirements, section 6.3.2). Authorities that issue automatically have shorter ones.
+    /// The longest lifetime in days of certificates that are renewed by programs: that of public certificates from
+    /// March 2027 on (CA/Browser Forum Baseline Requirements, section 6.3.2). Authorities that issue automatically have
+    /// shorter ones.
     private static let automatedLifetime = 100.0
 
     // MARK: Dates
 
-    /// Returns the instant at which the leaf is likely to be renewed, and the rule that gives it. If that day has passed, it is
-    /// the certificate's end.
+    /// Returns the instant at which the leaf is likely to be renewed, and the rule that gives it. If that day has
+    /// passed, it is the certificate's end.
     private func nextRenewal(of path: Path, _ history: KeyHistory?) -> (date: Date, rule: String) {
         let (date, rule) = expectedRenewal(of: path, history)
         guard date <= path.now else { return (min(date, path.validity.notAfter), rule) }

@@ -17,8 +17,8 @@ extension Command {
             """
             Reads the files that `pintle audit -o` writes, and asks no server; one file may hold several audits. It \
             counts how often each server changed its leaf key, leaf certificate, intermediates and root, by the \
-            validated path that each result names. A result without a valid path is a gap. Results are ordered by `at`, \
-            and the order of the files has no effect.
+            validated path that each result names. A result without a valid path is a gap. Results are ordered by \
+            `at`, and the order of the files has no effect.
             """,
             """
             With a policy, a pin died if an earlier result shows it and the newest does not. Without one, the pins are \
@@ -37,8 +37,8 @@ extension Command {
                 "Limits",
                 .paragraph(
                     """
-                    A history holds at most 100,000 servers, 500,000 results and 250,000 different certificates. More of them are \
-                    an error.
+                    A history holds at most 100,000 servers, 500,000 results and 250,000 different certificates. More \
+                    of them are an error.
                     """)),
             .json(
                 "Each member of `hosts` is a server:",
@@ -60,11 +60,13 @@ extension Command {
                     ("hosts.rule, isServed", "The policy's rule; `false` if its pins no longer match"),
                     (
                         "hosts.pins",
-                        "`pin`, `position`, `isBackup`, `rule`, `state` (`alive`, `died`, `retired`, `unseen`), `firstSeen`, `lastSeen`, `missingSince`"
+                        "`pin`, `position`, `isBackup`, `rule`, `state` (`alive`, `died`, `retired`, `unseen`), "
+                            + "`firstSeen`, `lastSeen`, `missingSince`"
                     ),
                     (
                         "hosts.changes",
-                        "`notYet`, `seen` (results before and after), the parts, `isReturn`, `before`, `after`; the newest 1000"
+                        "`notYet`, `seen` (results before and after), the parts, `isReturn`, `before`, `after`; "
+                            + "the newest 1000"
                     ),
                     ("hosts.gaps", "`at` and `reason`; the newest 1000"),
                     ("hosts.moreChanges, moreGaps", "The number of changes and gaps that were left out"),

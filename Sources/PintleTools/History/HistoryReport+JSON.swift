@@ -7,7 +7,8 @@ extension HistoryReport {
 
     /// `{result, servers, results, from, until, changed, unchanged, died, policy?, policies, anchors, hosts}`
     ///
-    /// - Parameter output: called with the pieces of the document, one for each server, so that the whole document is never
+    /// - Parameter output: called with the pieces of the document, one for each server, so that the whole document is
+    ///   never
     ///   in memory.
     func writeDocument(to output: ([UInt8]) -> Void) {
         let head = JSONWriter.document { json in

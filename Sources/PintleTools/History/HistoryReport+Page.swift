@@ -46,7 +46,8 @@ extension HistoryReport {
                     ("key0", ""),
                     (
                         "key1",
-                        "A box is a certificate, from the first to the last result that saw it; its colour changes with the key."
+                        "A box is a certificate, from the first to the last result that saw it; "
+                            + "its colour changes with the key."
                     ), ("gap", "No valid path was seen. A dot is a result. A dashed line: a pin died.\(part)"),
                 ]
             }

@@ -108,7 +108,8 @@ struct HistoryReport {
         if !single.isEmpty {
             let verb = single.count == 1 ? "has" : "have"
             lines.append(
-                "\(ValidityText.counted(single.count, "server")) \(verb) one result with a valid path, which proves nothing: "
+                "\(ValidityText.counted(single.count, "server")) \(verb) one result with a valid path, "
+                    + "which proves nothing: "
                     + Self.named(single.map(\.server.description)))
         }
         if !unseen.isEmpty {

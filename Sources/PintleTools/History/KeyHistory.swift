@@ -52,16 +52,16 @@ struct KeyHistory: Sendable {
         return changes
     }
 
-    /// The renewals that were seen, the oldest first: each leaf certificate that is new to the history. A server that goes
-    /// back to an earlier certificate does not renew it.
+    /// The renewals that were seen, the oldest first: each leaf certificate that is new to the history. A server that
+    /// goes back to an earlier certificate does not renew it.
     var renewals: [KeyRenewal] {
         changes.filter { $0.leafCertificate && !$0.isReturn }.map {
             KeyRenewal(before: $0.before, after: $0.after)
         }
     }
 
-    /// A Boolean value that indicates whether the server went back to an earlier leaf certificate. A pool of servers with
-    /// several certificates does, and its renewals then tell little.
+    /// A Boolean value that indicates whether the server went back to an earlier leaf certificate. A pool of servers
+    /// with several certificates does, and its renewals then tell little.
     var showsSeveralLeaves: Bool { changes.contains(where: \.isReturn) }
 
     // MARK: Renewals
@@ -69,7 +69,8 @@ struct KeyHistory: Sendable {
     /// Returns whether the server kept a part of its path over its last renewals.
     ///
     /// - Parameter count: how many renewals to look at, from the newest; all by default.
-    /// - Returns: `false` if one of them changed the part; `nil` if no renewal was seen, or if a root is not known and no
+    /// - Returns: `false` if one of them changed the part; `nil` if no renewal was seen, or if a root is not known
+    ///   and no
     ///   other renewal changed it.
     func keeps(_ part: Part, overLast count: Int = .max) -> Bool? {
         let kept = renewals.suffix(max(0, count)).map { $0.keeps(part) }
@@ -83,7 +84,8 @@ struct KeyHistory: Sendable {
         observations.last.map { max(0, $0.notAfter.timeIntervalSince($0.notBefore)) }
     }
 
-    /// The usual time between renewals in seconds: the median of the distances between the beginnings of the certificates.
+    /// The usual time between renewals in seconds: the median of the distances between the beginnings of the
+    /// certificates.
     ///
     /// It is too long if the server renewed more than once between two observations.
     /// - Returns: `nil` if no renewal to a later certificate was seen.

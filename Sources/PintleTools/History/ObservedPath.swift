@@ -7,7 +7,8 @@ final class ObservedCertificate: Sendable {
     let fingerprint: CertificatePin
     let notBefore: Date
     let notAfter: Date
-    /// The issuer of a leaf, the subject of an authority. It is text of the certificate, which a stranger may have chosen.
+    /// The issuer of a leaf, the subject of an authority. It is text of the certificate, which a stranger may have
+    /// chosen.
     let name: String
 
     init(_ certificate: AuditCertificate, name: String) {

@@ -28,7 +28,8 @@ struct PinStatus {
 
     /// Judges a pin by every observation.
     ///
-    /// - Parameter isPolicy: `true` for a pin of a policy, which dies as soon as it is gone. A pin of earlier results dies
+    /// - Parameter isPolicy: `true` for a pin of a policy, which dies as soon as it is gone. A pin of earlier results
+    ///   dies
     ///   only if the newest result with another path found no pin of its rule.
     fileprivate init(_ pin: Pin, isBackup: Bool?, rule: String?, isPolicy: Bool, _ observations: [KeyObservation]) {
         (self.pin, self.isBackup, self.rule) = (pin, isBackup, rule)

@@ -2,7 +2,8 @@ internal import Pintle
 
 /// JSON in foreign files, read as strictly as a policy.
 enum ForeignJSON {
-    /// - Parameter allowsComments: true to accept `//` to the end of the line, outside of strings. Comments are replaced by
+    /// - Parameter allowsComments: true to accept `//` to the end of the line, outside of strings. Comments are
+    ///   replaced by
     ///   blanks, so that places stay the same.
     static func document(_ bytes: [UInt8], allowsComments: Bool) throws(ForeignError) -> JSONDocument {
         var limits = JSONDocument.Limits(maximumBytes: ForeignLimits.fileSize, maximumDepth: ForeignLimits.depth)

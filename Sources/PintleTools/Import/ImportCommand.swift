@@ -19,9 +19,9 @@ extension Command {
         ],
         overview: [
             """
-            Writes a policy file. An element, a digest or a variable that the tool does not understand is an error with \
-            its place. Settings that a policy cannot have are printed to standard error as losses, as `pintle export` \
-            does.
+            Writes a policy file. An element, a digest or a variable that the tool does not understand is an error \
+            with its place. Settings that a policy cannot have are printed to standard error as losses, as `pintle \
+            export` does.
             """,
             """
             The formats do not say which pins are backups. The rules therefore have `"backupPins": \

@@ -25,8 +25,8 @@ extension Command {
         sections: [
             .json(
                 """
-                An Ed25519 key is shown with the id that updates use for it, and a report, in any of its encodings, with \
-                the pins of its certificates.
+                An Ed25519 key is shown with the id that updates use for it, and a report, in any of its encodings, \
+                with the pins of its certificates.
                 """,
                 keys: [
                     ("source, kind", "The file, and the kind of its content"),

@@ -8,8 +8,8 @@ struct ReportInspection {
     let reports: [JSONValue]
     let invocation: Invocation
 
-    /// Returns the objects in a document that holds reports: a single one, one of a spool, a list of the Reporting API, or
-    /// a request of log records; `nil` for any other document.
+    /// Returns the objects in a document that holds reports: a single one, one of a spool, a list of the Reporting API,
+    /// or a request of log records; `nil` for any other document.
     static func reports(in root: JSONValue) -> [JSONValue]? {
         if root["served-certificate-chain"] != nil { return [root] }
         // A report in a spool, beside the addresses that it goes to.

@@ -30,10 +30,10 @@ extension Command {
             nothing else. The ids of problems at a server begin with `live-`.
             """,
             """
-            `--allow ID:HOST` accepts a warning: it is listed as allowed and does not count. Write HOST as the message has \
-            it, with its port if there is one. A warning about the whole file is `--allow ID`. Errors cannot be allowed. \
-            An `--allow` that hides nothing is a problem itself, so that it goes when its reason goes; it is not \
-            judged while there are errors.
+            `--allow ID:HOST` accepts a warning: it is listed as allowed and does not count. Write HOST as the message \
+            has it, with its port if there is one. A warning about the whole file is `--allow ID`. Errors cannot be \
+            allowed. An `--allow` that hides nothing is a problem itself, so that it goes when its reason goes; it is \
+            not judged while there are errors.
             """,
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
@@ -67,13 +67,15 @@ extension Command {
             .json(keys: [
                 (
                     "problems",
-                    "A list of `id`, `severity` (`error`, `warning`), `path`, `line`, `column`, `message`, `help`, `note`, `server`"
+                    "A list of `id`, `severity` (`error`, `warning`), `path`, `line`, `column`, `message`, "
+                        + "`help`, `note`, `server`"
                 ),
                 ("errors, warnings", "The numbers of both"),
                 ("allowed", "The warnings that `--allow` hides, as in `problems`"),
                 (
                     "servers",
-                    "`host`, `port`, `decision`, `reason`; `fragility` (`id`, `until`, `because`) if pins will not match for long"
+                    "`host`, `port`, `decision`, `reason`; `fragility` (`id`, `until`, "
+                        + "`because`) if pins will not match for long"
                 ),
             ]),
         ],

@@ -123,7 +123,8 @@ struct LintReportText {
         return "\(ValidityText.counted(entries.count, "problem")) (\(errors), \(warnings))"
     }
 
-    /// `{"problems": [{"id", "severity", "path", "line", "column", "message", "help"}], "errors", "warnings", "allowed"}`
+    /// `{"problems": [{"id", "severity", "path", "line", "column", "message", "help"}], "errors", "warnings",
+    /// "allowed"}`
     var document: JSONWriter {
         .document { json in
             json.array("problems", entries) { $0.write($1) }

@@ -126,7 +126,8 @@ struct LiveLint {
         let change = hasFingerprints ? "renewed the certificate, pin its key" : "changed the key, add its pin"
         return entry(
             severity, .mismatch, facts.endpoint, rule: facts.rule?.index, list: "pins",
-            "\(facts.endpoint) shows none of the pinned \(pinned.sorted().reversed().joined(separator: " and "))\(served)",
+            "\(facts.endpoint) shows none of the pinned "
+                + "\(pinned.sorted().reversed().joined(separator: " and "))\(served)",
             help: "if you \(change); else look from another network: pintle pin \(facts.endpoint)")
     }
 

@@ -45,8 +45,8 @@ struct DurableCommand {
         let isIncomplete = arguments.has(.form) && rules.contains { $0.families.contains { !$0.missing.isEmpty } }
         if isIncomplete {
             invocation.console.hint(
-                "the rule lacks roots: add their pins from the authority's certificates (pintle pin ROOT.pem), or give a newer "
-                    + "list: --families FILE")
+                "the rule lacks roots: add their pins from the authority's certificates (pintle pin ROOT.pem), or give "
+                    + "a newer list: --families FILE")
         }
         return unknown.isEmpty && !isIncomplete ? .fine : .rejected
     }
@@ -64,7 +64,8 @@ struct DurableCommand {
                 if let failure = listing.server?.failure {
                     throw .unusable(
                         "invalid-path",
-                        "\(endpoint): the path is not valid here (\(failure.code.rawValue)), so its authority is not known",
+                        "\(endpoint): the path is not valid here (\(failure.code.rawValue)), "
+                            + "so its authority is not known",
                         hint: "look at it: pintle pin \(endpoint)")
                 }
                 let path = listing.entries.filter { $0.isOnPath == true }.compactMap(\.item.certificate)

@@ -121,8 +121,8 @@ struct DurableReport {
                 rule.families.count == 1
                 ? ("a single authority", "single-authority") : ("authorities only", "shared-authority-only")
             console.hint(
-                "'pintle lint' warns of a rule with \(kind): name the file of a key of your own too, or accept the warning with "
-                    + "--allow \(id):HOST")
+                "'pintle lint' warns of a rule with \(kind): name the file of a key of your own too, or accept the "
+                    + "warning with --allow \(id):HOST")
         }
         for server in unknown {
             console.warn(

@@ -16,8 +16,8 @@ struct LivePins {
     /// - Parameter source: the word on the command line.
     func listing(of endpoint: ServerEndpoint, source: String) throws(ToolError) -> PinListing {
         let handshake = try LiveHandshake(endpoint, invocation)
-        // Every certificate is accepted, to see whether the handshake succeeds. The connection is closed without a byte of
-        // data.
+        // Every certificate is accepted, to see whether the handshake succeeds. The connection is closed without a byte
+        // of data.
         let outcome = handshake.run { _ in .accept }
         outcome.connection?.close()
         guard let presented = outcome.presented else {

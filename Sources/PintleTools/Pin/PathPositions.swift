@@ -61,8 +61,8 @@ struct PathPositions {
         presented.compactMap { der in places.first { $0.der == der } }
     }
 
-    /// Returns the certificate that a failure at this depth is about. Without a valid path it is the one that was sent in
-    /// this place, provided that each one below it names the next as its issuer.
+    /// Returns the certificate that a failure at this depth is about. Without a valid path it is the one that was sent
+    /// in this place, provided that each one below it names the next as its issuer.
     func place(atDepth depth: Int) -> Place? {
         guard places.indices.contains(depth) else { return nil }
         let below = places[0...depth].map(\.certificate)

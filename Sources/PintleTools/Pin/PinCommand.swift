@@ -83,9 +83,9 @@ extension Command {
                 .paragraph(
                     """
                     With `--durable` or `--authority`: `families` (`date`, `file`, `isOld`), `rules` and `unknown`. A \
-                    rule has `source`, `name`, `families` (`id`, `name`, `roots`, `sources`), `sources` and `advice`; a \
-                    root has `name`, `spkiPin`, `notAfter`, `from`, `note`, `onPath`, `isNew`, or `missing` in place of a hash. \
-                    An `unknown` server has `source`, `root`, `spkiPin`, `notAfter`.
+                    rule has `source`, `name`, `families` (`id`, `name`, `roots`, `sources`), `sources` and `advice`; \
+                    a root has `name`, `spkiPin`, `notAfter`, `from`, `note`, `onPath`, `isNew`, or `missing` in place \
+                    of a hash. An `unknown` server has `source`, `root`, `spkiPin`, `notAfter`.
                     """)),
             ReferenceSection(
                 "Positions",
@@ -107,8 +107,8 @@ extension OptionSpecification {
     static let form = Option(
         "as", .choice("FORM", Snippet.allCases),
         help:
-            "Print something to paste instead: a policy, Swift, a format of `pintle export`, or the certificates as PEM. "
-            + "Servers and certificates give pins; keys and requests give backup pins")
+            "Print something to paste instead: a policy, Swift, a format of `pintle export`, or the certificates as "
+            + "PEM. Servers and certificates give pins; keys and requests give backup pins")
     static let snippetFile = Option(
         "out", short: "o", .output("FILE", orStandardOutput: true), defaultText: "stdout",
         help: "Write what `--as` prints to this file, which stays as it is if a source fails")
@@ -179,8 +179,8 @@ struct PinCommand {
     }
 
     /// Returns whether a source is a file. A URL is not. A name with a slash is, and so is a name that exists. A usual
-    /// ending of files with certificates and keys also means a file: such endings are not top-level domains, so no resolver
-    /// needs to be asked.
+    /// ending of files with certificates and keys also means a file: such endings are not top-level domains, so no
+    /// resolver needs to be asked.
     static func isFile(_ source: String) -> Bool {
         if source == "-" { return true }
         if source.contains("://") { return false }

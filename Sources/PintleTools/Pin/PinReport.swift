@@ -165,8 +165,8 @@ struct PinEntry {
     var remark: String?
 
     /// Lists the items of a file. A file of certificates begins with the leaf, as a chain file does, so the position is
-    /// that in the file and does not mean that the path was validated. A last certificate that names itself as its issuer
-    /// is called root. Keys and requests are listed where they are.
+    /// that in the file and does not mean that the path was validated. A last certificate that names itself as its
+    /// issuer is called root. Keys and requests are listed where they are.
     static func list(_ items: [SourceItem]) -> [PinEntry] {
         let certificateCount = items.count { $0.certificate != nil }
         var depth = 0

@@ -48,7 +48,8 @@ enum Snippet: String, CaseIterable {
             switch self {
             case .policy:
                 advice.append(
-                    "there is no backup pin, so 'pintle lint' will refuse this: add a key or a request that is not in use yet"
+                    "there is no backup pin, so 'pintle lint' will refuse this: "
+                        + "add a key or a request that is not in use yet"
                 )
             case .swift: advice.append("there is no backup pin, so PinningPolicy will throw: add a key or a request")
             case .ats, .nsc, .okhttp, .trustkit, .curl, .pem:
@@ -157,7 +158,8 @@ struct SnippetRule {
         }
     }
 
-    /// Returns the index of the rule for certificates from files: that of the only server, or of the host that was named.
+    /// Returns the index of the rule for certificates from files: that of the only server, or of the host that was
+    /// named.
     private static func target(_ named: ServerEndpoint?, _ rules: [SnippetRule]) throws(ToolError) -> ServerEndpoint? {
         if rules.count > 1 {
             throw .usage("to which of the hosts do the certificates belong? run it for each", of: .pin)
@@ -200,8 +202,8 @@ extension PinEntry {
 extension Certificate {
     fileprivate var lacksAlternativeNames: Bool { subjectAlternativeNames?.isEmpty ?? true }
 
-    /// The first DNS name that is a host and not a wildcard, or the first address. If there are no alternative names, as in
-    /// certificates of `openssl req -x509`, the common name is suggested, although no client accepts it.
+    /// The first DNS name that is a host and not a wildcard, or the first address. If there are no alternative names,
+    /// as in certificates of `openssl req -x509`, the common name is suggested, although no client accepts it.
     fileprivate var firstHost: ServerEndpoint? {
         for name in subjectAlternativeNames ?? [] {
             switch name {

@@ -48,8 +48,8 @@ extension PlanAdviser {
             }
     }
 
-    /// Returns `true` if fewer users lose the server with this key, and no version loses more of any server that has the
-    /// certificate.
+    /// Returns `true` if fewer users lose the server with this key, and no version loses more of any server that has
+    /// the certificate.
     private func helps(_ key: Int, _ lockOut: LockOut) -> Bool {
         var certificate = plan.certificates[lockOut.certificate]
         certificate.keys = [key] + certificate.keys.dropFirst()
@@ -160,8 +160,8 @@ extension PlanAdviser {
         return PlanAdvice(
             kind: .reuseKey, server: lockOut.server,
             text: "keep one key at all renewals of \(server(lockOut.server)), and pin it: \(versions(apps)) "
-                + "\(apps.count == 1 ? "requires" : "require") a pin of the leaf, and no policy can name a key before it "
-                + "is made",
+                + "\(apps.count == 1 ? "requires" : "require") a pin of the leaf, and no policy can name a key before "
+                + "it is made",
             by: lockOut.from, apps: apps)
     }
 
@@ -214,8 +214,8 @@ extension PlanAdviser {
             return PlanAdvice(
                 kind: .addPin, server: lockOut.server,
                 text: "put \(key.pin) (key \"\(key.name)\") into the backup pins of "
-                    + "\(server(lockOut.server)) in \(last); it must have reached \(UserShare.all) of users by \(day), before "
-                    + "\"\(certificate.name)\" is served",
+                    + "\(server(lockOut.server)) in \(last); it must have reached \(UserShare.all) of users by \(day), "
+                    + "before \"\(certificate.name)\" is served",
                 by: lockOut.from, pin: key.pin, share: .all, apps: apps)
         }
         let share = knowing.reduce(UserShare.none) { $0 + plan.apps[$1].share(at: lockOut.from) }

@@ -71,8 +71,8 @@ struct PlanAdviser {
                 issuer.map { "change it to \($0.pin) (key \"\($0.name)\"), or leave it out," } ?? "leave it out"
             return item(
                 .changeIssuer,
-                "the issuerKey of \(server(lockOut.server)) is not that of the issuer of \(name): \(change) in the next "
-                    + "release, and in an update for the versions that fetch them",
+                "the issuerKey of \(server(lockOut.server)) is not that of the issuer of \(name): \(change) in the "
+                    + "next release, and in an update for the versions that fetch them",
                 by: lockOut.from)
         case (.hostNotAllowed, _), (.unknownHost, _), (.invalidPath, _):
             return item(
@@ -115,8 +115,8 @@ struct PlanAdviser {
             by: max(exposure.from, safe))
     }
 
-    /// Returns the first day on which the pin of a key can go that is served until an instant: the day after, because the
-    /// machines of one server switch one after the other.
+    /// Returns the first day on which the pin of a key can go that is served until an instant: the day after, because
+    /// the machines of one server switch one after the other.
     static func withdrawalDay(after last: Date) -> Date { last.startOfDay.addingDays(1) }
 
     /// Returns the instant at which all servers that share a rule with this one have switched away from a key; `nil` if

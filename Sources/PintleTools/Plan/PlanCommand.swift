@@ -18,11 +18,11 @@ extension Command {
         ],
         overview: [
             """
-            Reads planned keys and certificates, the certificates that each server will show over time, the versions of \
-            the app with their policies and their share of users over time, and signed updates. For every version and \
-            every change it asks how the app would decide. It prints which users could not connect from which day on, \
-            which pin to add by which day, from which day on a key can be switched, and which users an update reaches. \
-            No server is contacted. Days are in UTC.
+            Reads planned keys and certificates, the certificates that each server will show over time, the versions \
+            of the app with their policies and their share of users over time, and signed updates. For every version \
+            and every change it asks how the app would decide. It prints which users could not connect from which day \
+            on, which pin to add by which day, from which day on a key can be switched, and which users an update \
+            reaches. No server is contacted. Days are in UTC.
             """
         ],
         arguments: [Argument(name: "PLAN", help: "The plan file, or `-` for standard input")],
@@ -50,7 +50,8 @@ extension Command {
                     ),
                     (
                         "updates",
-                        "`version`, `published`, `expires`, and `apps`: `app`, `result` (`accepted`, `rejected`), `error`, `message`"
+                        "`version`, `published`, `expires`, and `apps`: `app`, `result` (`accepted`, "
+                            + "`rejected`), `error`, `message`"
                     ),
                     (
                         "advice",
@@ -62,14 +63,14 @@ extension Command {
                 "Lockouts and exposures",
                 .paragraph(
                     """
-                    A lockout has `from`, `until` (absent: the plan's end), `host`, `port`, `app`, `share` at its beginning, \
-                    `reason`, `pathFailure`, `certificate`, `missingKey`, `missingPin` and `message`. `authority` is there if \
-                    the server loses these users only under that one of several authorities.
+                    A lockout has `from`, `until` (absent: the plan's end), `host`, `port`, `app`, `share` at its \
+                    beginning, `reason`, `pathFailure`, `certificate`, `missingKey`, `missingPin` and `message`. \
+                    `authority` is there if the server loses these users only under that one of several authorities.
                     """),
                 .paragraph(
                     """
-                    An exposure has `from`, `until`, `host`, `port`, `key`, `certificate`, `apps`, `share`, `lastShare` and \
-                    `message`.
+                    An exposure has `from`, `until`, `host`, `port`, `key`, `certificate`, `apps`, `share`, \
+                    `lastShare` and `message`.
                     """)),
         ],
         articles: [.planningRotations],

@@ -90,8 +90,8 @@ struct PlanDiagram {
         let keys = certificate.keys.map { plan.keys[$0].name }
         let title =
             certificate.renewal.map { renewal in
-                "\(name): from \(PlanTime.text(change.from)), every \(ValidityText.counted(renewal.every, "day")), valid "
-                    + "for \(ValidityText.counted(renewal.lifetime, "day")); \(keys.prefix(1).joined())"
+                "\(name): from \(PlanTime.text(change.from)), every \(ValidityText.counted(renewal.every, "day")), "
+                    + "valid for \(ValidityText.counted(renewal.lifetime, "day")); \(keys.prefix(1).joined())"
             }
             ?? "\(name): from \(PlanTime.text(change.from)), valid until \(PlanTime.text(certificate.notAfter)); keys "
             + keys.joined(separator: ", ")
@@ -180,7 +180,8 @@ struct PlanDiagram {
         }
     }
 
-    /// Returns `true` for a lock-out of this view. Those by certificates of the plan's list belong to all views of a server.
+    /// Returns `true` for a lock-out of this view. Those by certificates of the plan's list belong to all views of a
+    /// server.
     private func shows(_ lockOut: LockOut) -> Bool {
         view.servers.contains(lockOut.server)
             || plan.certificates[lockOut.certificate].renewal == nil

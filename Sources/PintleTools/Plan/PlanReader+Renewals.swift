@@ -119,7 +119,8 @@ extension PlanReader {
         if cases + authorities.count > PlanLimits.cases {
             report(
                 "too-many", value,
-                "with \(path) the servers have \(cases + authorities.count) cases; at most \(PlanLimits.cases) are simulated",
+                "with \(path) the servers have \(cases + authorities.count) cases; "
+                    + "at most \(PlanLimits.cases) are simulated",
                 help: "name fewer authorities, or split the plan: each server counts once for each of its authorities")
         }
         return authorities

@@ -64,12 +64,12 @@ extension PlanReport {
         json.member("published", update.published)
         json.member("expires", update.expires)
         json.objects("apps", plan.apps.indices) { json, app in
-            let refusal = simulation.refusals[app][number]
+            let missed = simulation.missed[app][number]
             json.member("app", plan.apps[app].version)
-            json.member("result", refusal == nil ? "accepted" : "rejected")
-            guard let refusal else { return }
-            if case .failure(let failure) = refusal { json.member("error", failure.code) }
-            json.member("message", Self.text(of: refusal))
+            json.member("result", missed == nil ? "accepted" : "rejected")
+            guard let missed else { return }
+            if case .failure(let failure) = missed { json.member("error", failure.code) }
+            json.member("message", Self.text(of: missed))
         }
     }
 

@@ -55,8 +55,8 @@ extension PlanSimulation {
     /// Returns the rule's `issuerKey` if the issuer caused the rejection.
     ///
     /// ``RotationPlan/decision(_:about:serving:at:)`` reports three failures of a path with codes of their own. Any
-    /// other failure comes from a term of the rule. A rule has two such terms, and the simulation drops one of them, the
-    /// path length.
+    /// other failure comes from a term of the rule. A rule has two such terms, and the simulation drops one of them,
+    /// the path length.
     private func requiredIssuer(_ rejection: TrustRejection, server: Int, policy: Int) -> PublicKeyPin? {
         guard rejection.pathFailure?.code == .other else { return nil }
         let policy = plan.policies[policy]

@@ -111,8 +111,8 @@ extension LintWarnings {
         }
     }
 
-    /// Warns of two registered names that differ by one typing error: one of them is probably meant to be the other, and
-    /// the host that is really used has no rule.
+    /// Warns of two registered names that differ by one typing error: one of them is probably meant to be the other,
+    /// and the host that is really used has no rule.
     mutating func lookForSimilarNames() {
         var first: [String: Int] = [:]
         var order: [String] = []

@@ -1,7 +1,7 @@
 internal import Pintle
 
-/// The names of a rule and its pins for people: the notes of the policy in quotes, because anything may stand in them, and the
-/// names of known roots without.
+/// The names of a rule and its pins for people: the notes of the policy in quotes, because anything may stand in them,
+/// and the names of known roots without.
 struct RuleNotes {
     /// The note of the rule.
     private(set) var rule: String?

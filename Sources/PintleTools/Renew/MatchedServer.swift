@@ -34,8 +34,8 @@ struct MatchedServer {
     func isLeafMatched(by pin: Pin) -> Bool { path.first?.isMatched(by: pin, depth: 0) ?? false }
 }
 
-/// A reason why a server gives nothing to the proposal. It names the server and the reason, and no key, so that the key of
-/// an interceptor cannot be copied from it.
+/// A reason why a server gives nothing to the proposal. It names the server and the reason, and no key, so that the key
+/// of an interceptor cannot be copied from it.
 struct RenewProblem {
     let id: String
     let endpoint: ServerEndpoint

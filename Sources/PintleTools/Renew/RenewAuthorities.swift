@@ -1,8 +1,8 @@
 internal import Pintle
 internal import PintleOpenSSL
 
-/// The authorities that this machine and the families know. Pins of authorities outlive certificates: the next certificate
-/// of a server may come from any of them.
+/// The authorities that this machine and the families know. Pins of authorities outlive certificates: the next
+/// certificate of a server may come from any of them.
 struct RenewAuthorities {
     private let stores: [PublicAuthorities]
     private let families: AuthorityFamilies
@@ -14,7 +14,8 @@ struct RenewAuthorities {
             + invocation.arguments.files(of: .anchors).map { PublicAuthorities(files: [$0], folders: []) }
     }
 
-    /// Returns `true` for a pin that says so, of a root that the machine or `--anchors` has, or of the rule's own anchors.
+    /// Returns `true` for a pin that says so, of a root that the machine or `--anchors` has, or of the rule's own
+    /// anchors.
     func contain(_ pin: Pin, of host: PinnedHost) -> Bool {
         switch pin.position {
         case .ca: return true

@@ -89,7 +89,8 @@ struct RenewCandidate {
         guard let only = policy.hosts.indices.first, policy.hosts.count == 1 else {
             let known = policy.hosts.prefix(5).map(\.description).joined(separator: ", ")
             throw .usage(
-                "--key \(word): the policy has \(policy.hosts.count) rules (\(known)\(policy.hosts.count > 5 ? ", ..." : "")); "
+                "--key \(word): the policy has \(policy.hosts.count) rules "
+                    + "(\(known)\(policy.hosts.count > 5 ? ", ..." : "")); "
                     + "write HOST=FILE", of: .renew)
         }
         return (only, word)

@@ -22,21 +22,21 @@ extension Command {
             """
             Makes a TLS handshake with the server of each rule, as `pintle lint --live` does, and compares it with the \
             rule's pins. A key that a server shows is proposed only if the current policy trusts that very connection \
-            because a pin matched (`pin-matched`). Any other server is a finding, and its keys are in no output. Keys of \
-            `--key` need no server that shows them: they become backup pins.
+            because a pin matched (`pin-matched`). Any other server is a finding, and its keys are in no output. Keys \
+            of `--key` need no server that shows them: they become backup pins.
             """,
             """
-            A server that has moved to a backup key makes it a pin. One that shows a new key under a pinned root gets a pin of \
-            that key, if another pin of the rule matches nothing; under a pinned intermediate give the key's file. Pins that match nothing get a day from which on `--remove` takes them out: \
-            one handshake shows one machine, and only you know the others. Keep keys for later in `backupPins`. Dates \
-            come from `pintle plan`'s simulation. The last pin that matches is never removed. A rule that pins a root of \
-            a public authority gets the other roots from which that authority issues, as `pintle pin --authority` lists \
-            them.
+            A server that has moved to a backup key makes it a pin. One that shows a new key under a pinned root gets \
+            a pin of that key, if another pin of the rule matches nothing; under a pinned intermediate give the key's \
+            file. Pins that match nothing get a day from which on `--remove` takes them out: one handshake shows one \
+            machine, and only you know the others. Keep keys for later in `backupPins`. Dates come from `pintle \
+            plan`'s simulation. The last pin that matches is never removed. A rule that pins a root of a public \
+            authority gets the other roots from which that authority issues, as `pintle pin --authority` lists them.
             """,
             """
-            The proposal is the policy with other lists of pins, and with the next `updateVersion` if it has one. All else \
-            stays, to the byte. Nothing is signed: the command prints the line of `pintle sign` for the person who has \
-            reviewed the proposal.
+            The proposal is the policy with other lists of pins, and with the next `updateVersion` if it has one. All \
+            else stays, to the byte. Nothing is signed: the command prints the line of `pintle sign` for the person \
+            who has reviewed the proposal.
             """,
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],

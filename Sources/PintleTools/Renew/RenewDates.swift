@@ -1,8 +1,8 @@
 internal import Pintle
 internal import PintleSystem
 
-/// The dates of a proposal, from simulations of small plans: `pintle plan` decides, with the certificate that the server
-/// shows now and one that it may show before or after it.
+/// The dates of a proposal, from simulations of small plans: `pintle plan` decides, with the certificate that the
+/// server shows now and one that it may show before or after it.
 struct RenewDates {
     private let rule: PinnedHost
     private let server: MatchedServer
@@ -15,8 +15,8 @@ struct RenewDates {
 
     private var validity: Validity { server.leaf.validity }
 
-    /// Returns the day by which to publish an update with another pin. Apps with the current policy then have it when the
-    /// server's certificate ends. The result is `nil` if they would connect without the pin.
+    /// Returns the day by which to publish an update with another pin. Apps with the current policy then have it when
+    /// the server's certificate ends. The result is `nil` if they would connect without the pin.
     ///
     /// - Throws: an error if libcrypto makes no certificates.
     func publication(of pin: PublicKeyPin) throws(ToolError) -> Date? {
@@ -36,8 +36,8 @@ struct RenewDates {
 
     /// Returns the first day on which a pin that matches nothing on the server's path is not needed any more.
     ///
-    /// A certificate that this one replaced was renewed after two thirds of its life, as ACME clients do. So it has ended a
-    /// third of a life after this one began, and no machine of the server shows it any more.
+    /// A certificate that this one replaced was renewed after two thirds of its life, as ACME clients do. So it has
+    /// ended a third of a life after this one began, and no machine of the server shows it any more.
     ///
     /// - Parameter next: the rule without the pin.
     /// - Returns: `nil` if apps without the pin would still be locked out then.

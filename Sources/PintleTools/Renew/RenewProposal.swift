@@ -162,8 +162,8 @@ struct RenewProposal {
                     because: "\(server.endpoint) has moved to this backup key"))
             return
         }
-        // Rules that pin only authorities stay so. Another pin that matches nothing may be that of the server's old key, but
-        // beside a pinned intermediate it may be another intermediate.
+        // Rules that pin only authorities stay so. Another pin that matches nothing may be that of the server's old
+        // key, but beside a pinned intermediate it may be another intermediate.
         guard
             origin != nil
                 || !host.pins.contains(where: server.isIntermediateMatched)
@@ -171,8 +171,8 @@ struct RenewProposal {
         else {
             if leaves.isEmpty, host.pins.contains(where: server.isIntermediateMatched) {
                 notes.append(
-                    "\(host): only an intermediate of \(server.endpoint) is pinned; to pin the server's own key too, give its "
-                        + "file: --key FILE")
+                    "\(host): only an intermediate of \(server.endpoint) is pinned; to pin the server's own key too, "
+                        + "give its file: --key FILE")
             }
             return exchangeAuthorities(server, host, rule, &pins, &backups)
         }
@@ -185,7 +185,8 @@ struct RenewProposal {
                     + (origin.map { "it is \($0.source)" } ?? "compare it with the key that you installed")))
     }
 
-    /// Lets the lists of a rule that pins only authorities change places, if the server has moved to a backup authority.
+    /// Lets the lists of a rule that pins only authorities change places, if the server has moved to a backup
+    /// authority.
     private mutating func exchangeAuthorities(
         _ server: MatchedServer, _ host: PinnedHost, _ rule: Int,
         _ pins: inout [PolicyEdit.Element], _ backups: inout [PolicyEdit.Element]
@@ -219,14 +220,15 @@ struct RenewProposal {
             guard !authorities.contain(pin, of: host) else {
                 if pins.contains(.kept(.pins, index)) {
                     notes.append(
-                        "\(host): \(pin) matches nothing at \(server.endpoint), but later certificates may come from this "
-                            + "authority")
+                        "\(host): \(pin) matches nothing at \(server.endpoint), but later certificates may come from "
+                            + "this authority")
                 }
                 continue
             }
             guard !host.includesSubdomains else {
                 notes.append(
-                    "\(host): \(pin) matches nothing at \(server.endpoint), but a server of a subdomain may have its key"
+                    "\(host): \(pin) matches nothing at \(server.endpoint), "
+                        + "but a server of a subdomain may have its key"
                 )
                 continue
             }
@@ -246,9 +248,10 @@ struct RenewProposal {
                 RenewChange(
                     action: isDue ? .remove : .removeLater, rule: rule, pin: pin, list: .pins,
                     because:
-                        "it matches nothing at \(server.endpoint)\(host.port == nil ? ", port \(server.endpoint.port)" : ""). "
-                        + "Certificates from before \(ValidityText.day(server.leaf.validity.notBefore)) have usually ended by "
-                        + "then"
+                        "it matches nothing at "
+                        + "\(server.endpoint)\(host.port == nil ? ", port \(server.endpoint.port)" : ""). "
+                        + "Certificates from before \(ValidityText.day(server.leaf.validity.notBefore)) have usually "
+                        + "ended by then"
                         + (isDue ? "" : "; if no other machine or port of that name has the key: --remove \(pin)"),
                     from: day))
         }

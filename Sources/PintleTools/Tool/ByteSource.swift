@@ -6,7 +6,8 @@ struct ByteSource {
     let isTerminal: Bool
     /// Drops the bytes that were typed before the question. Does nothing for a source without a terminal.
     let discardTyped: () -> Void
-    /// Reads at least one byte and at most the given number; returns none at the end. Throws the number of a system error.
+    /// Reads at least one byte and at most the given number; returns none at the end. Throws the number of a system
+    /// error.
     let readSome: (Int) throws(SystemError) -> [UInt8]
 
     struct SystemError: Error {

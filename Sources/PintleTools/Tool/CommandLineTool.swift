@@ -29,7 +29,8 @@ public struct CommandLineTool {
 
     /// Runs the tool on this process's own arguments and streams. Call it once, on the main thread.
     ///
-    /// - Returns: the exit code of the process: 0 for success, 1 for a refusal or a problem, 2 if the command line or an
+    /// - Returns: the exit code of the process: 0 for success, 1 for a refusal or a problem, 2 if the command line or
+    ///   an
     ///   input cannot be used, 3 if no server answered.
     public static func main() -> Int32 {
         RunningProgram.openMissingStreams()

@@ -56,7 +56,8 @@ final class Console {
     }
 
     private func reportText(_ palette: Palette, _ isVerbose: Bool) -> ReportText {
-        // A pipe gets longer excerpts, because a cut line loses more there than a long one. A server's row is one line there.
+        // A pipe gets longer excerpts, because a cut line loses more there than a long one. A server's row is one line
+        // there.
         ReportText(
             width: width, tableWidth: tableWidth, recordWidth: output.isTerminal ? tableWidth : .max,
             excerptWidth: output.isTerminal ? width : 160, ellipsis: ellipsis, palette: palette, isVerbose: isVerbose)

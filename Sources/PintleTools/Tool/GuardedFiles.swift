@@ -36,8 +36,8 @@ struct GuardedFiles {
     }
 }
 
-/// The identity of a regular file, which all its names share. A file that does not exist yet is identified by its folder
-/// and name.
+/// The identity of a regular file, which all its names share. A file that does not exist yet is identified by its
+/// folder and name.
 struct FileIdentity: Equatable {
     private let device: UInt
     private let inode: UInt

@@ -70,7 +70,8 @@ enum HelpText {
 
 /// A search for the word that a misspelt one stands for.
 enum Spelling {
-    /// Returns `; did you mean expired?` if one of `words` is near enough to be the word that the user meant, else nothing.
+    /// Returns `; did you mean expired?` if one of `words` is near enough to be the word that the user meant, else
+    /// nothing.
     static func suggestion(for text: String, among words: [String]) -> String {
         let limit = max(1, min(3, text.count / 3))
         let typed = Array(text.utf8.prefix(64))

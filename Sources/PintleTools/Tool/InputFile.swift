@@ -9,8 +9,8 @@ struct InputFile {
     /// The name of the file in messages.
     var name: String { path == "-" ? "stdin" : path }
 
-    /// Reads a file that the command line names, a pipe such as `<(...)`, or standard input. `PolicyFolder` reads the files
-    /// that other files name.
+    /// Reads a file that the command line names, a pipe such as `<(...)`, or standard input. `PolicyFolder` reads the
+    /// files that other files name.
     ///
     /// - Parameter limit: a larger file is refused.
     /// - Throws: the problem with the path and the remedy.

@@ -1,14 +1,14 @@
 internal import PintleSystem
 internal import Synchronization
 
-/// Takes SIGINT, SIGTERM, SIGHUP and SIGPIPE while an object of this class lives, so that work can end in an orderly way. A write
-/// that waits for its reader is then given up. A second signal ends the process, if it comes half a second later: a terminal
-/// that closes and `timeout` send theirs twice. Signals that the process ignores stay ignored.
+/// Takes SIGINT, SIGTERM, SIGHUP and SIGPIPE while an object of this class lives, so that work can end in an orderly
+/// way. A write that waits for its reader is then given up. A second signal ends the process, if it comes half a second
+/// later: a terminal that closes and `timeout` send theirs twice. Signals that the process ignores stay ignored.
 final class Interrupts {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
     private static let installed = Mutex(Installed())
-    /// The time of the first signal in milliseconds; 0 before it. Initialised before the handler can run, because the handler
-    /// must not do it.
+    /// The time of the first signal in milliseconds; 0 before it. Initialised before the handler can run, because the
+    /// handler must not do it.
     private static let first = Atomic<Int>(0)
     private static let lostReader = Atomic(false)
 

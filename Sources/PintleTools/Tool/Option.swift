@@ -93,8 +93,8 @@ struct ValueFormat<Value: Sendable>: Sendable {
     /// Returns `nil` for a text that is not a value.
     let read: @Sendable (String) throws(OptionError) -> Value?
 
-    /// Returns the format with an error in these words, `--parallel takes a number from 1 to 64`. The help of such an option
-    /// says by itself which values there are.
+    /// Returns the format with an error in these words, `--parallel takes a number from 1 to 64`. The help of such an
+    /// option says by itself which values there are.
     func taking(_ values: String) -> ValueFormat {
         ValueFormat(shape: shape) { text throws(OptionError) in
             guard let value = try read(text) else { throw .takes(values) }

@@ -9,10 +9,11 @@ enum OutputFile {
         return lstat(path, &status) == 0
     }
 
-    /// Writes a file that must not exist yet. The file is complete on disk when this returns; after an error it is removed.
+    /// Writes a file that must not exist yet. The file is complete on disk when this returns; after an error it is
+    /// removed.
     ///
-    /// The file has its own name from the beginning, unlike a `FileReplacement`: a rename would replace a key that another
-    /// process has made meanwhile.
+    /// The file has its own name from the beginning, unlike a `FileReplacement`: a rename would replace a key that
+    /// another process has made meanwhile.
     static func create(_ path: String, mode: mode_t, _ bytes: [UInt8]) throws(ToolError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw errno == EEXIST ? .keyExists(path) : failure(path) }

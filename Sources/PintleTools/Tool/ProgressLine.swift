@@ -1,5 +1,5 @@
-/// A line of progress on a terminal. It appears after half a second, is redrawn at most ten times a second, and is erased
-/// before other output.
+/// A line of progress on a terminal. It appears after half a second, is redrawn at most ten times a second, and is
+/// erased before other output.
 final class ProgressLine {
     private let console: Console
     private let isWanted: Bool

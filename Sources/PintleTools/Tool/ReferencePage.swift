@@ -75,36 +75,38 @@ extension ReferencePage {
                         "Each command has a page of its own. `pintle help COMMAND` shows its examples and options."),
                     .commands(Command.all),
                     .paragraph(
-                        "`pintle --version` prints the version, and `pintle --generate-completion-script SHELL` a script that "
-                            + "teaches bash, zsh or fish to complete command lines.")),
+                        "`pintle --version` prints the version, and `pintle --generate-completion-script SHELL` a "
+                            + "script that teaches bash, zsh or fish to complete command lines.")),
                 ReferenceSection(
                     "Output",
                     .paragraph(
-                        "Results go to standard output; errors, warnings and hints go to standard error. The first line of a "
-                            + "verdict has the decision, its reason and the server; the last line says what to do next."
-                    ),
+                        "Results go to standard output; errors, warnings and hints go to standard error. The first "
+                            + "line of a verdict has the decision, its reason and the server; the last line says what "
+                            + "to do next."),
                     .paragraph(
-                        "Only a terminal gets colours; `NO_COLOR`, `TERM=dumb` and `--no-color` switch them off. Text from "
-                            + "certificates is escaped before it is printed."),
+                        "Only a terminal gets colours; `NO_COLOR`, `TERM=dumb` and `--no-color` switch them off. Text "
+                            + "from certificates is escaped before it is printed."),
                     .paragraph(
-                        "A file that exists is replaced as a whole. Except for `pintle sign --append`, no command writes to "
-                            + "a file that it reads.")),
+                        "A file that exists is replaced as a whole. Except for `pintle sign --append`, no command "
+                            + "writes to a file that it reads.")),
                 ReferenceSection(
                     "JSON",
                     .paragraph(
-                        "With `--json`, standard output is one JSON document and nothing else; `pintle evaluate` and `pintle "
-                            + "audit` write one line of JSON for each server or case. Keys are stable, and later versions may "
-                            + "add some. A key that does not apply is absent. Dates are RFC 3339 in UTC."),
+                        "With `--json`, standard output is one JSON document and nothing else; `pintle evaluate` and "
+                            + "`pintle audit` write one line of JSON for each server or case. Keys are stable, and "
+                            + "later versions may add some. A key that does not apply is absent. Dates are RFC 3339 "
+                            + "in UTC."),
                     .paragraph(
-                        "With exit code 2 or 3 the document is an error; `file`, `line` and `column` are there if the error has "
-                            + "a place:"),
+                        "With exit code 2 or 3 the document is an error; `file`, `line` and `column` are there if the "
+                            + "error has a place:"),
                     .verbatim(
                         """
                         {
                           "error": {
                             "code": "connection-refused",
                             "message": "cannot reach 127.0.0.1:1: connection refused (tried 1 address)",
-                            "hint": "nothing listens there: check the port; behind a proxy? set HTTPS_PROXY, or point at a server with --connect-to"
+                            "hint": "nothing listens there: check the port; behind a proxy? set HTTPS_PROXY, or \
+                            point at a server with --connect-to"
                           }
                         }
                         """)),
@@ -118,8 +120,9 @@ extension ReferencePage {
                             ("`COLUMNS`", "The width of the output: texts use at most 100 columns, tables 160"),
                         ]),
                     .paragraph(
-                        "Names in lower case go before names in upper case. `NO_PROXY` is compared with the host, and with "
-                            + "the machine that `--connect-to` names. A proxy with an `https://` address is an error.")),
+                        "Names in lower case go before names in upper case. `NO_PROXY` is compared with the host, and "
+                            + "with the machine that `--connect-to` names. A proxy with an `https://` address is an "
+                            + "error.")),
                 ReferenceSection(
                     "Exit codes",
                     .definitions(

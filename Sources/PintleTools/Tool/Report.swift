@@ -30,12 +30,13 @@ struct Report {
         case wrapped(Line)
         /// A list that is wrapped between its items.
         case items([Line])
-        /// A name of a certificate, shortened like ``name(before:_:after:besides:)`` so that the facts behind it fit on the line.
+        /// A name of a certificate, shortened like ``name(before:_:after:besides:)`` so that the facts behind it fit on
+        /// the line.
         case title(String, String)
         /// The names of a certificate: as many as fit on one line, or all of them with `--verbose`.
         case names([String])
-        /// A name of a certificate, shortened in its middle unless `--verbose` is given, between the rest of the line, which
-        /// takes so many columns.
+        /// A name of a certificate, shortened in its middle unless `--verbose` is given, between the rest of the line,
+        /// which takes so many columns.
         case name(before: Line = "", String, after: Line = "", besides: Int)
     }
 
@@ -60,8 +61,8 @@ struct Report {
         /// The heading on a page.
         let title: String
         let items: [(text: Line, detail: Line?)]
-        /// A Boolean value that indicates whether the items are steps to take. A page has them first, where its reader begins,
-        /// and numbers them.
+        /// A Boolean value that indicates whether the items are steps to take. A page has them first, where its reader
+        /// begins, and numbers them.
         let isSteps: Bool
         /// The labels of the first item and of the others in text.
         let (first, others): (Line, Line)
@@ -78,8 +79,8 @@ struct Report {
             var isNumber = false
             /// A Boolean value that indicates whether a page does not wrap the cells.
             var isWhole = false
-            /// The width in rem that a page keeps free, and at which even long words are broken; `nil` for a column that is as
-            /// wide as its words.
+            /// The width in rem that a page keeps free, and at which even long words are broken; `nil` for a column
+            /// that is as wide as its words.
             var minimum: Double?
 
             static func number(_ title: String) -> Column { Column(title: title, isNumber: true) }

@@ -4,9 +4,9 @@ internal import PintleSystem
 
 /// Writes a report as a page, piece by piece.
 ///
-/// Each inserted text is escaped once, so that it can neither become markup nor reorder the text around it. A page loads
-/// nothing. A content security policy names the hashes of its one style sheet and of its script, if it has one, so that a
-/// browser applies and runs nothing else (CSP 3 section 2.3.1).
+/// Each inserted text is escaped once, so that it can neither become markup nor reorder the text around it. A page
+/// loads nothing. A content security policy names the hashes of its one style sheet and of its script, if it has one,
+/// so that a browser applies and runs nothing else (CSP 3 section 2.3.1).
 struct ReportHTML {
     typealias Output = (String) throws(ToolError) -> Void
 
@@ -152,8 +152,8 @@ struct ReportHTML {
 
     /// Returns the rules for the columns of a table.
     ///
-    /// On a narrow screen each row becomes a block: its first cell is the heading, and the others have the column's name
-    /// before them. The names come from the style sheet, so that a row needs no more text than its cells.
+    /// On a narrow screen each row becomes a block: its first cell is the heading, and the others have the column's
+    /// name before them. The names come from the style sheet, so that a row needs no more text than its cells.
     private static func style(_ table: Report.Table) -> String {
         func rule(_ index: Int, _ rule: String) -> String { "  #\(table.id) td:nth-child(\(index + 1))\(rule)" }
         let widths = table.columns.enumerated().compactMap { index, column in

@@ -7,8 +7,8 @@ enum SafeText {
 
     /// Escapes text of a certificate, which a stranger may have chosen.
     ///
-    /// It also escapes letters that run from right to left, because they reorder the digits and marks beside them. In the
-    /// user's own paths and notes those letters stay.
+    /// It also escapes letters that run from right to left, because they reorder the digits and marks beside them. In
+    /// the user's own paths and notes those letters stay.
     static func claim(_ text: String) -> String { escape(text) { $0.isUnsafeToPrint || $0.isRightToLeft } }
 
     private static func escape(_ text: String, _ isUnsafe: (Unicode.Scalar) -> Bool) -> String {

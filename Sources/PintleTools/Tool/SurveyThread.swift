@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Hands the lines of a survey from the thread that makes them to the thread that takes them.
 ///
-/// A verdict runs inside OpenSSL, which cannot be interrupted. A survey therefore has a thread of its own, and the thread
-/// that waits for it can stop waiting at any time. Lines that the survey puts after that are ignored.
+/// A verdict runs inside OpenSSL, which cannot be interrupted. A survey therefore has a thread of its own, and the
+/// thread that waits for it can stop waiting at any time. Lines that the survey puts after that are ignored.
 final class SurveyThread: Sendable {
     private struct State {
         var lines: [[UInt8]] = []
@@ -55,8 +55,8 @@ final class SurveyThread: Sendable {
 
     // MARK: The other side
 
-    /// Runs `survey` on a thread of its own until it ends, or until `goesOn` says no. Every line that the survey puts by
-    /// then, and while it ends, is taken, so that no server with a result is asked again.
+    /// Runs `survey` on a thread of its own until it ends, or until `goesOn` says no. Every line that the survey puts
+    /// by then, and while it ends, is taken, so that no server with a result is asked again.
     ///
     /// - Parameters:
     ///   - handle: called on this thread with each line. If it throws, the survey ends and the other lines are dropped.

@@ -22,7 +22,8 @@ enum TextLayout {
         return String(String.UnicodeScalarView(head)) + ellipsis + String(String.UnicodeScalarView(tail))
     }
 
-    /// Returns as many scalars from the start as fit. It counts scalars because one character may hold thousands of them.
+    /// Returns as many scalars from the start as fit. It counts scalars because one character may hold thousands of
+    /// them.
     private static func fitting(_ scalars: some Sequence<Unicode.Scalar>, _ width: Int) -> [Unicode.Scalar] {
         var left = width
         var fitting: [Unicode.Scalar] = []

@@ -30,8 +30,8 @@ struct ToolError: Error, Sendable {
         return ToolError(exitCode: .unusable, code: code, message: message, hint: "see '\(help)'")
     }
 
-    /// Returns several errors as one, or `nil` for none. An input that cannot be read sets the exit code even if a server
-    /// cannot be reached either.
+    /// Returns several errors as one, or `nil` for none. An input that cannot be read sets the exit code even if a
+    /// server cannot be reached either.
     static func joining(_ errors: [ToolError]) -> ToolError? {
         guard var first = errors.first else { return nil }
         if errors.contains(where: { $0.exitCode == .unusable }) { first.exitCode = .unusable }

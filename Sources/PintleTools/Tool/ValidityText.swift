@@ -15,8 +15,8 @@ enum ValidityText {
         guard validity.contains(now) else {
             return "\(days)\("ended \(span(from: validity.notAfter, to: now)) ago", .bad)"
         }
-        return
-            "\(days)\("\(span(from: now, to: validity.notAfter)) left", isInLastThird(validity, now: now) ? .warning : nil)"
+        let mark: Line.Mark? = isInLastThird(validity, now: now) ? .warning : nil
+        return "\(days)\("\(span(from: now, to: validity.notAfter)) left", mark)"
     }
 
     /// Returns the instant from which most clients of authorities renew a certificate.

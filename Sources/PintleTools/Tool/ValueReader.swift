@@ -1,8 +1,8 @@
 internal import Pintle
 internal import PintleSystem
 
-/// A reader of a JSON file that goes on after a mistake, so that all mistakes are reported at once. Each function reports a
-/// mistake and returns `nil`.
+/// A reader of a JSON file that goes on after a mistake, so that all mistakes are reported at once. Each function
+/// reports a mistake and returns `nil`.
 protocol ValueReader {
     /// The mistakes with their offsets in the file. A mistake in another file also has its own place there.
     var problems: [(offset: Int, error: ToolError)] { get set }

@@ -10,7 +10,8 @@ final class ApprovalStore {
     private let store: TrustApprovalStore
     private let events: Events
     private let console: Console
-    /// A Boolean value that indicates whether the store was damaged and a change has renamed it: no approval in it counts.
+    /// A Boolean value that indicates whether the store was damaged and a change has renamed it: no approval in it
+    /// counts.
     private(set) var wasSetAside = false
 
     private final class Events: Sendable {
@@ -140,11 +141,11 @@ extension ToolError {
             self.init(
                 exitCode: .rejected, code: error.code,
                 message:
-                    "earlier approvals \(record == .unreadable ? "cannot be read" : "are lost"), so this server may have "
-                    + "been known with another certificate",
+                    "earlier approvals \(record == .unreadable ? "cannot be read" : "are lost"), so this server may "
+                    + "have been known with another certificate",
                 hint: record == .unreadable
-                    ? "nothing was stored: repair \(ShellWord.quoted(path)), or set it aside: mv \(ShellWord.quoted(path)) "
-                        + ShellWord.quoted(path + ".old")
+                    ? "nothing was stored: repair \(ShellWord.quoted(path)), or set it aside: mv "
+                        + "\(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))"
                     : "nothing was stored: look into \(ShellWord.quoted(path + ".corrupt")), then move that away")
         case .alreadyExpired:
             self = .unusable(error.code, error.description, hint: "give --expires a time in the future")

@@ -22,14 +22,14 @@ extension Command {
         ],
         overview: [
             """
-            Approvals count for hosts that no rule of a policy covers, and only if the policy says \
-            `"unpinnedHosts": "askUser"`. Each is for one host and port, and for one certificate or key. It accepts a \
-            certificate that does not come from an authority which this machine trusts. Name and dates still count, unless you \
-            approve the exact certificate with `--accept name-mismatch` or `--accept expired`.
+            Approvals count for hosts that no rule of a policy covers, and only if the policy says `"unpinnedHosts": \
+            "askUser"`. Each is for one host and port, and for one certificate or key. It accepts a certificate that \
+            does not come from an authority which this machine trusts. Name and dates still count, unless you approve \
+            the exact certificate with `--accept name-mismatch` or `--accept expired`.
             """,
             """
-            An approval never replaces that of another certificate, because a changed key is an alarm. Revoke the old one \
-            first, once the server's owner has confirmed the change. Several processes may use a store at a time.
+            An approval never replaces that of another certificate, because a changed key is an alarm. Revoke the old \
+            one first, once the server's owner has confirmed the change. Several processes may use a store at a time.
             """,
         ],
         arguments: [
@@ -67,9 +67,9 @@ extension Command {
                 "Damaged stores",
                 .paragraph(
                     """
-                    A damaged store approves no server. `list` and `export` leave it as it is and exit with 2. `approve` \
-                    and `revoke` rename it to `NAME.corrupt`, say so, go on without it and exit with 1. Look into that \
-                    file, then move it away.
+                    A damaged store approves no server. `list` and `export` leave it as it is and exit with 2. \
+                    `approve` and `revoke` rename it to `NAME.corrupt`, say so, go on without it and exit with 1. Look \
+                    into that file, then move it away.
                     """),
                 .paragraph(
                     """
@@ -78,8 +78,9 @@ extension Command {
                     """)),
             .json(
                 """
-                `pintle trust list` writes `store`, `generation`, `record` (`complete`, or `lost` while `NAME.corrupt` stands \
-                beside the store) and `approvals`, a list of these objects. `approve` and `revoke` write one of them.
+                `pintle trust list` writes `store`, `generation`, `record` (`complete`, or `lost` while `NAME.corrupt` \
+                stands beside the store) and `approvals`, a list of these objects. `approve` and `revoke` write one of \
+                them.
                 """,
                 keys: [
                     ("host, port", "The server"), ("state", "`live`, `expired` or `revoked`"),
@@ -157,8 +158,8 @@ struct TrustCommand {
         let approvals = store.approvals
         if approvals.record == .lost {
             console.warn(
-                "approvals were lost: \(store.path).corrupt is what is left of a damaged store; move it away once you have "
-                    + "looked into it")
+                "approvals were lost: \(store.path).corrupt is what is left of a damaged store; move it away once you "
+                    + "have looked into it")
         }
         if invocation.writesJSON {
             let document = JSONWriter.document { json in
@@ -192,8 +193,8 @@ struct TrustCommand {
 // MARK: What an approval leaves out
 
 extension TrustCommand {
-    /// Prints what the approval does not cover. A device that is reached by an address which its certificate lacks is still
-    /// refused.
+    /// Prints what the approval does not cover. A device that is reached by an address which its certificate lacks is
+    /// still refused.
     private func printLimits(_ approval: TrustApproval) {
         let isKey = if case .publicKey = approval.subject { true } else { false }
         var gaps: [String] = []

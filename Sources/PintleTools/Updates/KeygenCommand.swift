@@ -14,8 +14,8 @@ extension Command {
             """
             Makes an Ed25519 key pair. The private key is PKCS#8 in PEM, mode 0600. The public key is \
             SubjectPublicKeyInfo in PEM, in a file of the same name with .pub at its end. `openssl genpkey -algorithm \
-            ed25519` makes and reads the same. Prints the key id, the SHA-256 of the raw public key in hex. A file that \
-            exists is never overwritten.
+            ed25519` makes and reads the same. Prints the key id, the SHA-256 of the raw public key in hex. A file \
+            that exists is never overwritten.
             """,
             """
             The key is not encrypted. To put a passphrase on it: `openssl pkcs8 -topk8 -in update.key -out \

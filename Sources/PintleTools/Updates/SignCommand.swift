@@ -21,8 +21,8 @@ extension Command {
             a new one.
             """,
             """
-            With `--append` the argument is an existing update. Its payload stays the same to the byte. Look at it first \
-            with `pintle inspect`.
+            With `--append` the argument is an existing update. Its payload stays the same to the byte. Look at it \
+            first with `pintle inspect`.
             """,
         ],
         arguments: [

@@ -27,7 +27,8 @@ extension UpdateError.Reason {
         case .tooLarge: "Nothing of it was read. An app stops reading there too."
         case .malformedEnvelope: "It is not a DSSE envelope, so there is no signature to check."
         case .invalidSignature:
-            "It was changed, or signed by keys that this app does not trust, or the signature belongs to another payload."
+            "It was changed, or signed by keys that this app does not trust, "
+                + "or the signature belongs to another payload."
         case .thresholdNotMet: "The signatures that count are good. One key counts once, however often it signed."
         case .unknownPayloadType: "The signatures are good, but the payload is not a policy of this format."
         case .malformedPayload: "The signatures are good: the owner of the keys signed a broken payload."

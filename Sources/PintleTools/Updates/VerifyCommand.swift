@@ -24,8 +24,8 @@ extension Command {
             signatures, payload type, payload, version, dates, scope, policy. `--verbose` lists them.
             """,
             """
-            Without `--bundled` the tool does not know which hosts the app shipped rules for. It then skips the checks of \
-            scope and floor, and says so.
+            Without `--bundled` the tool does not know which hosts the app shipped rules for. It then skips the checks \
+            of scope and floor, and says so.
             """,
         ],
         arguments: [Argument(name: "UPDATE", help: "The update, or `-` for standard input")],

@@ -236,8 +236,9 @@ struct VerificationHookTests {
         #expect(observer.states == [.rejected(.certificateExpired)])
     }
 
-    @Test("A handshake that cannot be judged ends with internal_error", arguments: HandshakeFault.allCases)
-    func fault(_ fault: HandshakeFault) throws {
+    @Test(
+        "A handshake that cannot be judged ends with internal_error", arguments: HandshakeVerdict.AbortReason.allCases)
+    func fault(_ fault: HandshakeVerdict.AbortReason) throws {
         let server = try server()
         let client = try BareTLSClient()
         #expect(VerificationHook.install(on: client.context))

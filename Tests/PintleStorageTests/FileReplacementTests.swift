@@ -88,7 +88,7 @@ struct FileReplacementTests {
 
     @Test("Without a folder, the error says that it does not exist")
     func noFolder() {
-        let error = #expect(throws: FileReplacement.Failure.self) {
+        let error = #expect(throws: ReplacementError.self) {
             try FileReplacement(of: "/nowhere/file", as: "/nowhere/file.new", .exactly(0o600))
         }
         #expect(error?.number == ENOENT)

@@ -208,10 +208,10 @@ struct JSONDocumentTests {
     func places() throws {
         let document = try JSONDocument(Array("{\r\n\t\"é😀\": [\r\n1,\n 2]}".utf8))
         let member = try #require(document.root.members?.first { _ in true })
-        #expect(member.key.place == JSONPlace(line: 2, column: 2))
-        #expect(member.value.place == JSONPlace(line: 2, column: 8))
+        #expect(member.key.place == TextPlace(line: 2, column: 2))
+        #expect(member.value.place == TextPlace(line: 2, column: 8))
         let offsets = member.value.elements?.map(\.offset) ?? []
-        let places = [JSONPlace(line: 3, column: 1), JSONPlace(line: 4, column: 2)]
+        let places = [TextPlace(line: 3, column: 1), TextPlace(line: 4, column: 2)]
         #expect(document.places(at: offsets) == places)
         #expect(document.places(at: offsets.reversed()) == places.reversed())
         #expect(document.places(at: [.max]).first?.line == 4)

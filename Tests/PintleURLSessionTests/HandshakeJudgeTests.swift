@@ -44,7 +44,7 @@ struct HandshakeJudgeTests {
         #expect(judge.state == (isConnected ? .accepted : .failed(.otherName)))
         #expect((ConnectionReceipt.attached(to: ssl) != nil) == isConnected)
         // The certificates were readable, so they are not the reason for the failure.
-        #expect(judge.fault == (isConnected ? nil : .notJudged))
+        #expect(judge.cause == (isConnected ? nil : .notJudged))
     }
 
     @Test("A judge makes a context that ignored refusals obey them", arguments: [true, false])
@@ -52,7 +52,7 @@ struct HandshakeJudgeTests {
         SSL_CTX_set_verify(client.context, SSL_VERIFY_NONE, nil)
         let (judge, _) = try judge(rightPin: rightPin)
         #expect(try client.connect(to: server.port, naming: "localhost") == rightPin)
-        #expect(judge.fault?.rejection?.reason == (rightPin ? nil : "pin-mismatch"))
+        #expect(judge.cause?.rejection?.reason == (rightPin ? nil : "pin-mismatch"))
     }
 
     @Test(
@@ -72,7 +72,7 @@ struct HandshakeJudgeTests {
             #expect(error == X509_V_ERR_UNSPECIFIED)
         }
         #expect(judge.state == (isAttacked ? .failed(.askedTwice) : .accepted))
-        #expect(judge.fault == (isAttacked ? .notJudged : nil))
+        #expect(judge.cause == (isAttacked ? .notJudged : nil))
         #expect((ConnectionReceipt.attached(to: ssl) == nil) == isAttacked)
     }
 
@@ -93,7 +93,7 @@ struct HandshakeJudgeTests {
     }
 }
 
-extension HandshakeJudge.Fault {
+extension HandshakeJudge.Cause {
     fileprivate var rejection: TrustRejection? {
         guard case .rejected(let rejection) = self else { return nil }
         return rejection

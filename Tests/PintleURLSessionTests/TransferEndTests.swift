@@ -8,11 +8,11 @@ import Testing
 @Suite("Pinned sessions: the ends of a transfer")
 struct TransferEndTests {
     private static func end(
-        _ result: CURLcode, _ stage: TransferEnd.Stage, text: String? = nil, fault: TransferFault? = nil,
-        handshake: HandshakeJudge.Fault? = nil, method: String = "GET"
+        _ result: CURLcode, _ stage: TransferEnd.Stage, text: String? = nil, cause: TransferEnd.Cause? = nil,
+        handshake: HandshakeJudge.Cause? = nil, method: String = "GET"
     ) throws -> TransferEnd {
         TransferEnd(
-            result: result, text: text, stage: stage, fault: fault, handshake: handshake,
+            result: result, text: text, stage: stage, cause: cause, handshake: handshake,
             endpoint: ServerEndpoint(host: try ServerName("api.example.com"), port: 443), method: method,
             isIdempotent: method != "POST", hasContent: method != "GET", handshakeLimit: 64 << 10)
     }
@@ -56,7 +56,7 @@ struct TransferEndTests {
             (CURLE_OUT_OF_MEMORY, .answered(.partial), "GET", "27 Out of memory"),
         ])
     func result(result: CURLcode, stage: TransferEnd.Stage, method: String, expected: String) throws {
-        #expect(Self.summary(try Self.end(result, stage, method: method).failure) == expected)
+        #expect(Self.summary(try Self.end(result, stage, method: method).error) == expected)
     }
 
     private static let lost =
@@ -64,19 +64,19 @@ struct TransferEndTests {
         + " find out before you send it again"
 
     @Test(
-        "A fault decides, whatever libcurl's result is",
+        "The first cause decides, whatever libcurl's result is",
         arguments: [
-            (TransferFault.gate(.superseded), "superseded"), (.gate(.noReceipt), "refused not-judged"),
+            (TransferEnd.Cause.gate(.superseded), "superseded"), (.gate(.noReceipt), "refused not-judged"),
             (.gate(.receiptOver), "refused not-judged"), (.gate(.unfit), "refused not-judged"),
             (.gate(.unfinished), "refused not-judged"),
             (.gate(.refused), "56 api.example.com:443 has refused the request twice"), (.gate(.repeated), lost),
             (.tunnel("no"), "56 no"),
             (.head("no"), "8 no"), (.coding("no"), "61 no"), (.loss(CURLE_WRITE_ERROR), "23 text"),
         ], [CURLE_OK, CURLE_WRITE_ERROR, CURLE_RECV_ERROR])
-    func fault(row: (fault: TransferFault, expected: String), result: CURLcode) throws {
+    func firstCause(row: (cause: TransferEnd.Cause, expected: String), result: CURLcode) throws {
         let end = try Self.end(
-            result, .sent, text: "text", fault: row.fault, handshake: .outOfMemory, method: "POST")
-        #expect(Self.summary(end.failure) == row.expected)
+            result, .sent, text: "text", cause: row.cause, handshake: .outOfMemory, method: "POST")
+        #expect(Self.summary(end.error) == row.expected)
     }
 
     @Test("Broken frames fail a whole response too, and before the response the server may have performed a POST")
@@ -84,17 +84,17 @@ struct TransferEndTests {
         let broken =
             "8 the server broke the rules of HTTP/2, or sent a response whose head is longer than 128 kB"
         for (stage, method) in [(TransferEnd.Stage.answered(.whole), "POST"), (.sent, "GET"), (.unsent, "POST")] {
-            let end = try Self.end(CURLE_OK, stage, fault: .frames, method: method)
-            #expect(Self.summary(end.failure) == broken)
+            let end = try Self.end(CURLE_OK, stage, cause: .frames, method: method)
+            #expect(Self.summary(end.error) == broken)
         }
-        let end = try Self.end(CURLE_OK, .sent, fault: .frames, method: "POST")
-        #expect(Self.summary(end.failure).hasPrefix(broken + ", so the server may have performed the POST"))
+        let end = try Self.end(CURLE_OK, .sent, cause: .frames, method: "POST")
+        #expect(Self.summary(end.error).hasPrefix(broken + ", so the server may have performed the POST"))
     }
 
     @Test(
-        "A handshake's fault decides before the head of a response",
+        "The cause of a failed handshake decides before the head of a response",
         arguments: [
-            (HandshakeJudge.Fault.superseded, "superseded"), (.notJudged, "refused not-judged"),
+            (HandshakeJudge.Cause.superseded, "superseded"), (.notJudged, "refused not-judged"),
             (.rejected(.invalidPath(PathFailure(.expired, text: "expired"))), "rejected invalid-path"),
             (
                 .outOfMemory,
@@ -104,17 +104,17 @@ struct TransferEndTests {
             (.foreignProtocol("SSH"), "35 api.example.com:443 answered in SSH instead of TLS"),
             (.unreadableCertificates, "rejected invalid-path"),
         ])
-    func handshake(fault: HandshakeJudge.Fault, expected: String) throws {
-        #expect(Self.summary(try Self.end(CURLE_SSL_CONNECT_ERROR, .unsent, handshake: fault).failure) == expected)
+    func handshake(cause: HandshakeJudge.Cause, expected: String) throws {
+        #expect(Self.summary(try Self.end(CURLE_SSL_CONNECT_ERROR, .unsent, handshake: cause).error) == expected)
         let none = try Self.end(CURLE_SSL_CONNECT_ERROR, .unsent, text: "a TLS alert")
-        #expect(Self.summary(none.failure) == "35 a TLS alert")
+        #expect(Self.summary(none.error) == "35 a TLS alert")
     }
 
     @Test("A time-out while a server in another protocol is silent, or its certificates are unreadable, is a time-out")
     func slowHandshake() throws {
-        for fault in [HandshakeJudge.Fault.foreignProtocol("SSH"), .unreadableCertificates] {
-            let end = try Self.end(CURLE_OPERATION_TIMEDOUT, .unsent, handshake: fault)
-            #expect(Self.summary(end.failure) == "timed out")
+        for cause in [HandshakeJudge.Cause.foreignProtocol("SSH"), .unreadableCertificates] {
+            let end = try Self.end(CURLE_OPERATION_TIMEDOUT, .unsent, handshake: cause)
+            #expect(Self.summary(end.error) == "timed out")
         }
     }
 
@@ -124,6 +124,6 @@ struct TransferEndTests {
     func coding(isHead: Bool) throws {
         let end = try Self.end(
             CURLE_BAD_CONTENT_ENCODING, isHead ? .sent : .answered(.ended), text: "unsupported Transfer-Encoding")
-        #expect(Self.summary(end.failure) == (isHead ? "8" : "61") + " unsupported Transfer-Encoding")
+        #expect(Self.summary(end.error) == (isHead ? "8" : "61") + " unsupported Transfer-Encoding")
     }
 }

@@ -44,9 +44,9 @@ package struct JSONDocument: Sendable {
     package var bytes: [UInt8] { tape.bytes }
 
     /// Returns the lines and columns of many bytes, in the order given, in one pass over the document.
-    package func places(at offsets: [Int]) -> [JSONPlace] {
-        var cursor = JSONPlaceCursor(tape.bytes)
-        var places = [JSONPlace](repeating: JSONPlace(line: 1, column: 1), count: offsets.count)
+    package func places(at offsets: [Int]) -> [TextPlace] {
+        var cursor = TextPlaceCursor(tape.bytes)
+        var places = [TextPlace](repeating: TextPlace(line: 1, column: 1), count: offsets.count)
         for index in offsets.indices.sorted(by: { offsets[$0] < offsets[$1] }) {
             places[index] = cursor.place(at: offsets[index])
         }

@@ -25,7 +25,7 @@ package struct JSONError: Error, Sendable, Equatable {
     package let code: Code
     /// The position in bytes from the start of the document.
     package let offset: Int
-    package let place: JSONPlace
+    package let place: TextPlace
     /// The reason on one line, in lower case and without a full stop.
     package let message: String
     /// The remedy, if there is one.
@@ -42,11 +42,11 @@ extension JSONError: CustomStringConvertible {
     }
 }
 
-/// A position in a JSON document as editors show it: line and column, both counted from 1.
+/// A position in a text file as editors show it: line and column, both counted from 1.
 ///
 /// A line feed ends a line, so CRLF ends one line. The column counts Unicode scalars; a tab or carriage return counts
 /// as one. In invalid UTF-8, stray continuation bytes are not counted.
-package struct JSONPlace: Sendable, Hashable, Comparable {
+package struct TextPlace: Sendable, Hashable, Comparable {
     package let line: Int
     package let column: Int
 
@@ -55,21 +55,21 @@ package struct JSONPlace: Sendable, Hashable, Comparable {
         self.column = column
     }
 
-    package static func < (left: JSONPlace, right: JSONPlace) -> Bool {
+    package static func < (left: TextPlace, right: TextPlace) -> Bool {
         (left.line, left.column) < (right.line, right.column)
     }
 }
 
-extension JSONPlace {
+extension TextPlace {
     /// Finds the line and column of a byte. It takes time linear in `offset`.
     init(ofByteAt offset: Int, in bytes: [UInt8]) {
-        var cursor = JSONPlaceCursor(bytes)
+        var cursor = TextPlaceCursor(bytes)
         self = cursor.place(at: offset)
     }
 }
 
 /// A converter from byte offsets to positions that needs one pass over the bytes if the offsets do not decrease.
-struct JSONPlaceCursor {
+struct TextPlaceCursor {
     private let bytes: [UInt8]
     private var offset = 0
     private var line = 1
@@ -80,9 +80,9 @@ struct JSONPlaceCursor {
     }
 
     /// Returns the position of the byte at `target`. A smaller offset than the last one restarts from the first byte.
-    mutating func place(at target: Int) -> JSONPlace {
+    mutating func place(at target: Int) -> TextPlace {
         if target < offset {
-            self = JSONPlaceCursor(bytes)
+            self = TextPlaceCursor(bytes)
         }
         let end = min(target, bytes.count)
         while offset < end {
@@ -95,6 +95,6 @@ struct JSONPlaceCursor {
             }
             offset += 1
         }
-        return JSONPlace(line: line, column: column)
+        return TextPlace(line: line, column: column)
     }
 }

@@ -134,7 +134,7 @@ struct JSONParser {
         var bracket: Character { Character(Unicode.Scalar(end)) }
         guard current == UInt8(ascii: ",") else {
             guard position == bytes.count else { throw try unexpected("\",\" or \"\(bracket)\"") }
-            let opening = JSONPlace(ofByteAt: Int(nodes[container].start), in: bytes)
+            let opening = TextPlace(ofByteAt: Int(nodes[container].start), in: bytes)
             throw error(
                 .unexpectedEnd, at: position, "the document ends before \"\(bracket)\"",
                 hint: "what it closes opens at \(opening.line):\(opening.column)")
@@ -186,7 +186,7 @@ extension JSONParser {
         let name = key(at: later)
         var earlier = container + 1
         while key(at: earlier) != name { earlier = index(after: earlier) }
-        let first = JSONPlace(ofByteAt: Int(nodes[earlier].start), in: bytes)
+        let first = TextPlace(ofByteAt: Int(nodes[earlier].start), in: bytes)
         let text = String(decoding: name.prefix(64), as: UTF8.self)
         return error(
             .duplicateKey, at: Int(nodes[later].start), "the key \(JSONWriter.quoted(text)) stands here again",
@@ -197,7 +197,7 @@ extension JSONParser {
 extension JSONParser {
     func error(_ code: JSONError.Code, at offset: Int, _ message: String, hint: String? = nil) -> JSONError {
         JSONError(
-            code: code, offset: offset, place: JSONPlace(ofByteAt: offset, in: bytes), message: message, hint: hint)
+            code: code, offset: offset, place: TextPlace(ofByteAt: offset, in: bytes), message: message, hint: hint)
     }
 
     /// Returns the error for a byte that the grammar does not allow here. It recognizes common mistakes of hand-written

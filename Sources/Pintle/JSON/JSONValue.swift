@@ -17,7 +17,7 @@ package struct JSONValue: Sendable {
     package var endOffset: Int { Int(node.end) }
     /// The line and column of the value. It takes time linear in `offset`; for many values use
     /// `JSONDocument.places(at:)`.
-    package var place: JSONPlace { JSONPlace(ofByteAt: offset, in: tape.bytes) }
+    package var place: TextPlace { TextPlace(ofByteAt: offset, in: tape.bytes) }
     /// The bytes of the value exactly as the document has them.
     package var source: ArraySlice<UInt8> { tape.bytes[offset..<endOffset] }
 

@@ -54,7 +54,7 @@ extension JSONDocument {
     }
 
     /// Returns the lines and columns of many bytes of the document that contains `value`.
-    package static func places(of offsets: [Int], in value: JSONValue) -> [JSONPlace] {
+    package static func places(of offsets: [Int], in value: JSONValue) -> [TextPlace] {
         JSONDocument(tape: value.tape).places(at: offsets)
     }
 }

@@ -62,7 +62,7 @@ package struct PolicyPlaces {
 }
 
 extension PolicyProblem {
-    package func at(_ position: JSONPlace) -> PolicyProblem {
+    package func at(_ position: TextPlace) -> PolicyProblem {
         PolicyProblem(
             id: id, at: place, line: position.line, column: position.column, message: message, help: help)
     }

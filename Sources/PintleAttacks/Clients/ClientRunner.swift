@@ -45,13 +45,6 @@ package struct ClientRunner: Sendable {
         self.keepsTranscripts = keepsTranscripts
     }
 
-    /// The reason why the client cannot be run.
-    package enum Failure: Error {
-        case noServer(any Error)
-        case noClient(SystemCallError)
-        case cancelled
-    }
-
     /// Runs the client against the right servers.
     ///
     /// - Parameters:
@@ -63,7 +56,7 @@ package struct ClientRunner: Sendable {
     /// - Returns: one run for each host.
     package func runControl(
         timeout: Double?, isKnownToEnd: Bool = false, isCancelled: () -> Bool
-    ) throws(Failure) -> [ClientRun] {
+    ) throws(ClientRunError) -> [ClientRun] {
         let set = try startServers(nil, at: 0)
         let begin = ContinuousClock.now
         var connected: Double?
@@ -89,7 +82,7 @@ package struct ClientRunner: Sendable {
     /// the right server too, the scenario is repeated with a longer limit.
     package func run(
         _ scenario: Scenario, at index: Int, limit: ClientTimeLimit, control: Control, isCancelled: () -> Bool
-    ) throws(Failure) -> ClientRun {
+    ) throws(ClientRunError) -> ClientRun {
         while true {
             let timeout = limit.seconds
             let result = try run(scenario, at: index, timeout: timeout, isCancelled: isCancelled)
@@ -105,7 +98,7 @@ package struct ClientRunner: Sendable {
 
     private func run(
         _ scenario: Scenario, at index: Int, timeout: Double, isCancelled: () -> Bool
-    ) throws(Failure) -> ClientRun {
+    ) throws(ClientRunError) -> ClientRun {
         let set = try startServers(scenario, at: index)
         var values = hosts[index].values
         if scenario.needsOtherPin { values.merge(hosts[index].valuesForOtherPin) { $1 } }
@@ -134,7 +127,7 @@ package struct ClientRunner: Sendable {
     private func start(
         on set: ServerSet, values: [String: String], at index: Int, timeout: Double, isCancelled: () -> Bool,
         mayContinue: () -> Bool = { false }, willKill: () -> Void = {}
-    ) throws(Failure) -> GuardedProcess {
+    ) throws(ClientRunError) -> GuardedProcess {
         let server = set.servers[index]
         var values = values
         values["url"] = server.url
@@ -167,7 +160,7 @@ package struct ClientRunner: Sendable {
     ]
 
     /// Starts the scenario at one host, and the right server at the others; with `nil` the right server everywhere.
-    private func startServers(_ scenario: Scenario?, at index: Int) throws(Failure) -> ServerSet {
+    private func startServers(_ scenario: Scenario?, at index: Int) throws(ClientRunError) -> ServerSet {
         do {
             var servers: [Server] = []
             for (number, host) in hosts.enumerated() {
@@ -270,4 +263,11 @@ package final class ClientTimeLimit: Sendable {
     func raise(forClientThatTook seconds: Double) {
         limit.withLock { $0 = max($0, (seconds * Self.slowdown).rounded(.up)) }
     }
+}
+
+/// The reason why the client cannot be run.
+package enum ClientRunError: Error {
+    case noServer(any Error)
+    case noClient(SystemCallError)
+    case cancelled
 }

@@ -179,7 +179,7 @@ struct TLSHandshake: ~Copyable {
             hint: "look at what it sends: openssl s_client -showcerts -connect \(target)", isBeforeCertificate: false)
     }
 
-    private func notJudged(_ fault: HandshakeFault) -> HandshakeError {
+    private func notJudged(_ fault: HandshakeVerdict.AbortReason) -> HandshakeError {
         switch fault {
         case .outOfMemory: .noResources(fault.text)
         case .noChain:

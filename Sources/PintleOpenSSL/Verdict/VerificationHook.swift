@@ -17,7 +17,7 @@ package final class VerificationHook {
         /// The guard refused the Certificate message before OpenSSL parsed it.
         case refusedUnread(PathFailure)
         /// The handshake ended without a valid verdict.
-        case failed(HandshakeFault)
+        case failed(HandshakeVerdict.AbortReason)
     }
 
     package private(set) var state = State.notAsked

@@ -129,14 +129,14 @@ package struct DurableFile: Sendable {
         // The name is safe to reuse: only the holder of the lock writes it, so an existing file is left over from a
         // crash.
         let new = path + ".new"
-        let replacement = try Self.reporting(new) { () throws(FileReplacement.Failure) in
+        let replacement = try Self.reporting(new) { () throws(ReplacementError) in
             try FileReplacement(of: path, as: new, .exactly(0o600))
         }
         options.onStep?(.created)
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = rest.prefix(options.pieceSize)
-            try Self.reporting(new) { () throws(FileReplacement.Failure) in try replacement.write(piece) }
+            try Self.reporting(new) { () throws(ReplacementError) in try replacement.write(piece) }
             rest = rest.dropFirst(options.pieceSize)
             options.onStep?(.wrote)
         }
@@ -152,9 +152,9 @@ package struct DurableFile: Sendable {
 
     /// Runs a step of a replacement. Reports a failure with this path.
     private static func reporting<Value>(
-        _ path: String, _ step: () throws(FileReplacement.Failure) -> Value
+        _ path: String, _ step: () throws(ReplacementError) -> Value
     ) throws(StorageError) -> Value {
-        do throws(FileReplacement.Failure) {
+        do throws(ReplacementError) {
             return try step()
         } catch {
             throw .notWritten(path, error.number)

@@ -14,16 +14,6 @@ internal import Glibc
 /// The caller is responsible for locks, the owner of the file and the folder's `fsync`: `DurableFile` has all three.
 /// Not thread-safe.
 package final class FileReplacement {
-    /// The error number of the call that failed.
-    package struct Failure: Error, Sendable, Hashable {
-        package let number: Int32
-
-        /// Takes the error number from `errno`.
-        fileprivate init() {
-            number = errno
-        }
-    }
-
     package enum Permissions: Sendable {
         /// Sets these bits and ignores the umask.
         case exactly(UInt32)
@@ -42,16 +32,18 @@ package final class FileReplacement {
     ///   - path: the file to replace, which need not exist.
     ///   - name: the path of the content until `commit()`, in the same folder. No other process may use it.
     ///   - permissions: the permissions of the new file. Those of the old file do not matter.
-    package init(of path: String, as name: String, _ permissions: Permissions) throws(Failure) {
+    package init(of path: String, as name: String, _ permissions: Permissions) throws(ReplacementError) {
         let (mode, isExact) =
             switch permissions {
             case .exactly(let mode): (mode_t(truncatingIfNeeded: mode), true)
             case .atMost(let mode): (mode_t(truncatingIfNeeded: mode), false)
             }
         if !name.utf8.contains(0) { unlink(name) }
-        guard let descriptor = Descriptor.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: mode) else { throw Failure() }
+        guard let descriptor = Descriptor.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: mode) else {
+            throw ReplacementError()
+        }
         (self.path, self.name, self.descriptor) = (path, name, descriptor)
-        guard !isExact || fchmod(descriptor.number, mode) == 0 else { throw Failure() }
+        guard !isExact || fchmod(descriptor.number, mode) == 0 else { throw ReplacementError() }
     }
 
     deinit {
@@ -59,19 +51,29 @@ package final class FileReplacement {
     }
 
     /// Appends to the content.
-    package func write(_ bytes: ArraySlice<UInt8>) throws(Failure) {
-        guard descriptor.write(bytes) else { throw Failure() }
+    package func write(_ bytes: ArraySlice<UInt8>) throws(ReplacementError) {
+        guard descriptor.write(bytes) else { throw ReplacementError() }
     }
 
     /// Waits until the content is on the disk.
-    package func sync() throws(Failure) {
-        guard descriptor.sync() else { throw Failure() }
+    package func sync() throws(ReplacementError) {
+        guard descriptor.sync() else { throw ReplacementError() }
     }
 
     /// Renames the content to the file's name. Call `sync()` first: otherwise the file may be empty after a loss of
     /// power.
-    package func commit() throws(Failure) {
-        guard rename(name, path) == 0 else { throw Failure() }
+    package func commit() throws(ReplacementError) {
+        guard rename(name, path) == 0 else { throw ReplacementError() }
         isRenamed = true
+    }
+}
+
+/// The error number of the call that failed.
+package struct ReplacementError: Error, Sendable, Hashable {
+    package let number: Int32
+
+    /// Takes the error number from `errno`.
+    fileprivate init() {
+        number = errno
     }
 }

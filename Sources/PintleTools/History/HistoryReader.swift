@@ -19,7 +19,7 @@ extension KeyHistory {
     ///
     /// - Parameters:
     ///   - paths: files of `pintle audit -o`, in any order. A pipe can be read too.
-    ///   - warning: called with a sentence for each last line that was cut off, and for each file in which the clock goes
+    /// - warning: called with a sentence for each last line that was cut off, and for each file in which the clock goes
     ///     backwards.
     /// - Throws: `malformed-results` with the place of a line that is no result; `too-many-results` beyond the limits.
     static func read(
@@ -98,7 +98,7 @@ struct HistoryReader {
         if let set = text(record.anchors ?? "") { anchors.insert(set) }
         let path: ObservedPath?
         let match: KeyObservation.Match?
-        do throws(AuditRecord.Unreadable) {
+        do throws(AuditRecordError) {
             path = try self.path(record.path)
             match = try self.match(record)
         } catch {
@@ -127,7 +127,8 @@ struct HistoryReader {
 
     // MARK: Order
 
-    /// Orders the results by their instants, and removes those that stand there twice. The order of the files has no effect.
+    /// Orders the results by their instants, and removes those that stand there twice. The order of the files has no
+    /// effect.
     ///
     /// If results of one instant name different paths, their order is not known: they become a gap.
     private static func history(of server: HistoryServer, _ results: Results) -> KeyHistory {
@@ -175,7 +176,7 @@ struct HistoryReader {
     // MARK: Sharing
 
     /// Returns the path that these certificates make; `nil` without a leaf.
-    private mutating func path(_ certificates: [AuditCertificate]) throws(AuditRecord.Unreadable) -> ObservedPath? {
+    private mutating func path(_ certificates: [AuditCertificate]) throws(AuditRecordError) -> ObservedPath? {
         guard !certificates.isEmpty else { return nil }
         var shared: [ObservedCertificate] = []
         for (depth, certificate) in certificates.enumerated() {
@@ -192,12 +193,12 @@ struct HistoryReader {
 
     private mutating func certificate(
         _ certificate: AuditCertificate, atDepth depth: Int
-    ) throws(AuditRecord.Unreadable) -> ObservedCertificate {
+    ) throws(AuditRecordError) -> ObservedCertificate {
         if let known = certificates[certificate.fingerprint] {
             guard known.key == certificate.spkiPin, known.notBefore == certificate.notBefore,
                 known.notAfter == certificate.notAfter
             else {
-                throw AuditRecord.Unreadable(
+                throw AuditRecordError(
                     message: "certificate \(known.fingerprint) had another key or other dates in a result before")
             }
             return known
@@ -208,7 +209,7 @@ struct HistoryReader {
         return new
     }
 
-    private mutating func match(_ record: AuditRecord) throws(AuditRecord.Unreadable) -> KeyObservation.Match? {
+    private mutating func match(_ record: AuditRecord) throws(AuditRecordError) -> KeyObservation.Match? {
         guard record.reason == "pin-matched", let text = record.matchedPin else { return nil }
         let rule = record.rule.flatMap { self.text($0) }
         let key = "\(text) \(rule ?? "")"
@@ -217,7 +218,7 @@ struct HistoryReader {
         do {
             pin = try text.hasPrefix("sha256/") ? .publicKey(text) : .certificate(text)
         } catch {
-            throw AuditRecord.Unreadable(message: "matchedPin: \(error)")
+            throw AuditRecordError(message: "matchedPin: \(error)")
         }
         let match = KeyObservation.Match(pin, rule: rule)
         if matches.count < limits.texts { matches[key] = match }

@@ -3,7 +3,8 @@ internal import Pintle
 /// Chromium's static pin list and the file of keys beside it.
 ///
 /// Until 2018 the list of pins was part of the list of hosts that are reached only over https
-/// (`transport_security_state_static.json`), most of which have no pins. Since then it is a file of its own. Both are read.
+/// (`transport_security_state_static.json`), most of which have no pins. Since then it is a file of its own. Both are
+/// read.
 struct ChromiumImport {
     private struct PinSet {
         let place: JSONValue
@@ -105,7 +106,7 @@ struct ChromiumImport {
         "expect_ct_report_uri", "expect_staple", "expect_staple_report_uri", "include_subdomains_for_expect_staple",
     ]
 
-    private mutating func read(_ entry: JSONValue, at place: ForeignPlace) throws(ForeignError) {
+    private mutating func read(_ entry: JSONValue, at place: TextPlace) throws(ForeignError) {
         var host: ServerName?
         var includesSubdomains = false
         var set: PinSet?
@@ -171,8 +172,8 @@ struct ChromiumImport {
         }
     }
 
-    /// Leaves out an entry without pins. Chromium exempts its host from the pins of a parent domain; here these pins apply
-    /// to it.
+    /// Leaves out an entry without pins. Chromium exempts its host from the pins of a parent domain; here these pins
+    /// apply to it.
     private mutating func loseUnpinned() {
         for entry in unpinned {
             let name = entry.host.description

@@ -14,7 +14,7 @@ struct ChromiumKeys {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var number = 0
         var name: String?
-        func place() -> ForeignPlace { ForeignPlace(line: number, column: 1) }
+        func place() -> TextPlace { TextPlace(line: number, column: 1) }
         while number < lines.count {
             let line = String(decoding: lines[number], as: UTF8.self)
             number += 1
@@ -41,7 +41,7 @@ struct ChromiumKeys {
                 }
                 number = end + 1
                 let block = lines[(start - 1)...end].joined(separator: [UInt8(ascii: "\n")])
-                try add(try Self.pin(Array(block), at: ForeignPlace(line: start, column: 1)), known, at: start)
+                try add(try Self.pin(Array(block), at: TextPlace(line: start, column: 1)), known, at: start)
             } else {
                 try add(try ForeignValues.key(line, prefix: "sha256/", at: place()), known, at: start)
             }
@@ -53,11 +53,11 @@ struct ChromiumKeys {
     private mutating func add(_ pin: PublicKeyPin, _ name: String, at line: Int) throws(ForeignError) {
         guard pins.updateValue(pin, forKey: name) == nil else {
             throw ForeignError(
-                "duplicate-key", "a second key called \(name)", at: ForeignPlace(line: line, column: 1))
+                "duplicate-key", "a second key called \(name)", at: TextPlace(line: line, column: 1))
         }
     }
 
-    private static func pin(_ pem: [UInt8], at place: ForeignPlace) throws(ForeignError) -> PublicKeyPin {
+    private static func pin(_ pem: [UInt8], at place: TextPlace) throws(ForeignError) -> PublicKeyPin {
         var reader = PEMReader(pem, maximumBlockSize: Certificate.maximumSize)
         do {
             if let block = try reader.next() {

@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// A word of Kotlin, Java or Swift.
 struct CodeToken: Sendable {
     enum Kind: Sendable, Equatable {
@@ -11,7 +13,7 @@ struct CodeToken: Sendable {
     }
 
     let kind: Kind
-    let place: ForeignPlace
+    let place: TextPlace
 
     func isPunctuation(_ character: Character) -> Bool { kind == .punctuation(character) }
     func isIdentifier(_ name: String) -> Bool { kind == .identifier(name) }

@@ -37,7 +37,7 @@ struct CurlImport {
         "--connect-timeout", "-d", "--data", "-w", "--write-out", "-e", "--referer", "--retry", "-T", "--upload-file",
     ]
 
-    private mutating func read(_ start: ForeignPlace, _ words: ArraySlice<ShellWords.Word>) throws(ForeignError) {
+    private mutating func read(_ start: TextPlace, _ words: ArraySlice<ShellWords.Word>) throws(ForeignError) {
         var rest = words
         var urls: [ShellWords.Word] = []
         var pins: [PublicKeyPin]?

@@ -11,7 +11,7 @@ struct EnvoyImport {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard first == UInt8(ascii: "{") else {
             throw ForeignError(
-                "unexpected-character", "not JSON", at: ForeignPlace(line: 1, column: 1),
+                "unexpected-character", "not JSON", at: TextPlace(line: 1, column: 1),
                 hint: "YAML is not read: convert it to JSON, which Envoy takes as well")
         }
         let root = try ForeignJSON.document(bytes, allowsComments: false).root

@@ -1,10 +1,10 @@
 internal import Pintle
 internal import PintleSystem
 
-/// Values that all foreign formats spell in the same way. Places are found lazily, only for errors, because a search takes
-/// as long as reading the file.
+/// Values that all foreign formats spell in the same way. Places are found lazily, only for errors, because a search
+/// takes as long as reading the file.
 enum ForeignValues {
-    static func host(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> ServerName {
+    static func host(_ text: String, at place: @autoclosure () -> TextPlace) throws(ForeignError) -> ServerName {
         do {
             return try ServerName(text)
         } catch {
@@ -15,7 +15,7 @@ enum ForeignValues {
     /// Reads base64 of 32 bytes after the prefix of the format. `PublicKeyPin` reads any prefix, but an app that the
     /// foreign file is for fails at another one.
     static func key(
-        _ text: String, prefix: String = "", at place: @autoclosure () -> ForeignPlace
+        _ text: String, prefix: String = "", at place: @autoclosure () -> TextPlace
     ) throws(ForeignError) -> PublicKeyPin {
         let key: PublicKeyPin
         do {
@@ -32,7 +32,7 @@ enum ForeignValues {
     }
 
     /// Removes the placeholder that stands in if a format wants two keys.
-    static func keys(_ texts: [(String, ForeignPlace)]) throws(ForeignError) -> [PublicKeyPin] {
+    static func keys(_ texts: [(String, TextPlace)]) throws(ForeignError) -> [PublicKeyPin] {
         var keys: [PublicKeyPin] = []
         for (text, place) in texts {
             let key = try key(text, at: place)
@@ -42,7 +42,7 @@ enum ForeignValues {
     }
 
     /// Reads `2027-11-20` as the beginning of that day in UTC.
-    static func day(_ text: String, at place: ForeignPlace) throws(ForeignError) -> Date {
+    static func day(_ text: String, at place: TextPlace) throws(ForeignError) -> Date {
         let isDay = text.utf8.count == 10
         guard isDay, let date = try? RFC3339.date(from: text + "T00:00:00Z") else {
             throw ForeignError(
@@ -52,7 +52,7 @@ enum ForeignValues {
     }
 
     static func certificates(
-        _ bytes: [UInt8], name: String, at place: @autoclosure () -> ForeignPlace
+        _ bytes: [UInt8], name: String, at place: @autoclosure () -> TextPlace
     ) throws(ForeignError) -> [Certificate] {
         do {
             return try CertificateBundle(bytes).certificates
@@ -65,13 +65,10 @@ enum ForeignValues {
     }
 }
 
-/// A place in a foreign file, counted as editors do, from 1.
-typealias ForeignPlace = JSONPlace
-
-/// The reason why a foreign file cannot be read as a policy. Most readers stop at the first reason, because they could only
-/// guess the rest.
+/// The reason why a foreign file cannot be read as a policy. Most readers stop at the first reason, because they could
+/// only guess the rest.
 struct ForeignError: Error, Sendable {
-    let place: ForeignPlace?
+    let place: TextPlace?
     /// Stable, for scripts.
     let code: String
     /// One line, lower case, no full stop.
@@ -80,7 +77,7 @@ struct ForeignError: Error, Sendable {
     /// The other errors, if the reader went on after this one.
     var others: [ForeignError] = []
 
-    init(_ code: String, _ message: String, at place: ForeignPlace?, hint: String? = nil) {
+    init(_ code: String, _ message: String, at place: TextPlace?, hint: String? = nil) {
         self.place = place
         self.code = code
         self.message = message

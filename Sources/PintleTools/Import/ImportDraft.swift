@@ -3,7 +3,7 @@ internal import Pintle
 /// A policy from a foreign file: rules with their places, and the losses.
 struct ImportDraft {
     private(set) var rules: [PinnedHost] = []
-    private var places: [ForeignPlace] = []
+    private var places: [TextPlace] = []
     private(set) var losses = LossList()
 
     mutating func lose(
@@ -13,7 +13,7 @@ struct ImportDraft {
     }
 
     /// Adds the rule of a foreign entry. The formats do not distinguish backups from pins in use, so it has no backups.
-    mutating func add(_ rule: PinnedHost, at place: ForeignPlace) {
+    mutating func add(_ rule: PinnedHost, at place: TextPlace) {
         var rule = rule
         var seen: Set<Pin> = []
         rule.pins.removeAll { !seen.insert($0).inserted }

@@ -177,7 +177,7 @@ struct NSCImport {
                 "nothing-pinned", "a pin-set without pins", at: set.place,
                 hint: terms.pins.isEmpty ? "leave it out if nothing is pinned" : "if nothing is pinned, \(remedy)")
         }
-        var texts: [(String, ForeignPlace)] = []
+        var texts: [(String, TextPlace)] = []
         for pin in set.children {
             try check(pin, attributes: ["digest"], children: [])
             guard pin.attribute("digest")?.uppercased() == "SHA-256" else {
@@ -228,7 +228,7 @@ struct NSCImport {
 
     private static let extensions = ["pem", "crt", "cer", "der", "cert"]
 
-    private func resource(_ source: String, at place: ForeignPlace) throws(ForeignError) -> [Certificate] {
+    private func resource(_ source: String, at place: TextPlace) throws(ForeignError) -> [Certificate] {
         let name = source.dropFirst("@raw/".count)
         let isName = name.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte

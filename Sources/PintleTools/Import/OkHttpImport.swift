@@ -1,7 +1,7 @@
 internal import Pintle
 
-/// A reader of the literal calls `add("HOST", "sha256/...")` of a `CertificatePinner.Builder()`, in Kotlin or Java. Any other
-/// code between the builder and its `build()` is an error: it may add pins, or add them in some builds only.
+/// A reader of the literal calls `add("HOST", "sha256/...")` of a `CertificatePinner.Builder()`, in Kotlin or Java. Any
+/// other code between the builder and its `build()` is an error: it may add pins, or add them in some builds only.
 struct OkHttpImport {
     private let tokens: [CodeToken]
     private var patterns = OkHttpPatterns()
@@ -83,8 +83,8 @@ struct OkHttpImport {
     }
 
     /// Reads `"pattern", "sha256/...", ...`
-    private mutating func add(_ arguments: ArraySlice<CodeToken>, at place: ForeignPlace) throws(ForeignError) {
-        var strings: [(text: String, place: ForeignPlace)] = []
+    private mutating func add(_ arguments: ArraySlice<CodeToken>, at place: TextPlace) throws(ForeignError) {
+        var strings: [(text: String, place: TextPlace)] = []
         for (position, token) in arguments.enumerated() {
             if position % 2 == 1, token.isPunctuation(",") { continue }
             guard position % 2 == 0, case .string(let text) = token.kind else {
@@ -106,12 +106,12 @@ struct OkHttpImport {
     }
 }
 
-/// The patterns of a `CertificatePinner`. In OkHttp a host has the pins of every pattern that matches it. In a policy only
-/// one rule decides, so each rule gets all of these pins.
+/// The patterns of a `CertificatePinner`. In OkHttp a host has the pins of every pattern that matches it. In a policy
+/// only one rule decides, so each rule gets all of these pins.
 private struct OkHttpPatterns {
     private struct Entry {
         /// The place of the first of its patterns.
-        let place: ForeignPlace
+        let place: TextPlace
         /// `example.com`, `*.example.com` and `**.example.com`.
         var exact: [PublicKeyPin] = []
         var oneLabel: [PublicKeyPin] = []
@@ -121,7 +121,7 @@ private struct OkHttpPatterns {
     private var entries: [ServerName: Entry] = [:]
     private var order: [ServerName] = []
 
-    mutating func add(_ pattern: String, _ pins: [PublicKeyPin], at place: ForeignPlace) throws(ForeignError) {
+    mutating func add(_ pattern: String, _ pins: [PublicKeyPin], at place: TextPlace) throws(ForeignError) {
         let stars = pattern.hasPrefix("**.") ? 2 : pattern.hasPrefix("*.") ? 1 : 0
         let host = try ForeignValues.host(String(pattern.dropFirst(stars > 0 ? stars + 1 : 0)), at: place)
         var entry = entries[host] ?? Entry(place: place)
@@ -134,7 +134,7 @@ private struct OkHttpPatterns {
         entries[host] = entry
     }
 
-    func draft(at place: ForeignPlace) throws(ForeignError) -> ImportDraft {
+    func draft(at place: TextPlace) throws(ForeignError) -> ImportDraft {
         guard !order.isEmpty else { throw ForeignError("nothing-pinned", "nothing is added", at: place) }
         var draft = ImportDraft()
         for host in order {

@@ -4,7 +4,7 @@ internal import Pintle
 struct PlacedText {
     private let scalars: [Unicode.Scalar]
     private var index = 0
-    private(set) var place = ForeignPlace(line: 1, column: 1)
+    private(set) var place = TextPlace(line: 1, column: 1)
 
     init(_ text: String) {
         scalars = Array(text.unicodeScalars)
@@ -22,8 +22,8 @@ struct PlacedText {
         index += 1
         place =
             scalar == "\n"
-            ? ForeignPlace(line: place.line + 1, column: 1)
-            : ForeignPlace(line: place.line, column: place.column + 1)
+            ? TextPlace(line: place.line + 1, column: 1)
+            : TextPlace(line: place.line, column: place.column + 1)
         return scalar
     }
 }

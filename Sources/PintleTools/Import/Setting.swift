@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// A value of a property list or of a literal in code, with its place.
 struct Setting: Sendable {
     indirect enum Value: Sendable {
@@ -11,12 +13,12 @@ struct Setting: Sendable {
 
     struct Member: Sendable {
         let key: String
-        let place: ForeignPlace
+        let place: TextPlace
         let value: Setting
     }
 
     let value: Value
-    let place: ForeignPlace
+    let place: TextPlace
 
     /// The members, or `nil` unless this is a dictionary.
     var members: [Member]? {
@@ -48,8 +50,8 @@ struct Setting: Sendable {
     }
 
     /// The strings of an array, with their places.
-    func strings(_ name: String) throws(ForeignError) -> [(String, ForeignPlace)] {
-        var strings: [(String, ForeignPlace)] = []
+    func strings(_ name: String) throws(ForeignError) -> [(String, TextPlace)] {
+        var strings: [(String, TextPlace)] = []
         for item in try array(name) { strings.append((try item.string(name), item.place)) }
         return strings
     }
@@ -68,7 +70,7 @@ struct Setting: Sendable {
 }
 
 extension ForeignError {
-    static func unknownKey(_ key: String, in name: String, at place: ForeignPlace, known: [String]) -> ForeignError {
+    static func unknownKey(_ key: String, in name: String, at place: TextPlace, known: [String]) -> ForeignError {
         let nearest = Spelling.suggestion(for: key, among: known)
         return ForeignError(
             "unknown-key", "\(name) has the unknown key \(key)\(nearest)", at: place,

@@ -4,7 +4,7 @@ internal import Pintle
 struct ShellWords {
     struct Word: Sendable {
         var text: String
-        let place: ForeignPlace
+        let place: TextPlace
     }
 
     /// Returns the commands, one a line; a line that ends in a backslash goes on in the next.
@@ -59,7 +59,7 @@ struct ShellWords {
         return lines
     }
 
-    private mutating func quoted(_ quote: Unicode.Scalar, from start: ForeignPlace) throws(ForeignError) -> String {
+    private mutating func quoted(_ quote: Unicode.Scalar, from start: TextPlace) throws(ForeignError) -> String {
         var text = String.UnicodeScalarView()
         while let scalar = input.pop() {
             if scalar == quote { return String(text) }

@@ -97,7 +97,7 @@ enum TrustKitImport {
     }
 
     private static func addReports(
-        _ texts: [(String, ForeignPlace)], _ rule: inout PinnedHost, _ draft: inout ImportDraft
+        _ texts: [(String, TextPlace)], _ rule: inout PinnedHost, _ draft: inout ImportDraft
     ) throws(ForeignError) {
         for (text, place) in texts {
             if ServerEndpoint(httpsURL: text) != nil {

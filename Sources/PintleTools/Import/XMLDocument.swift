@@ -5,7 +5,7 @@ internal import Pintle
 struct XMLElement: Sendable {
     let name: String
     let attributes: [(name: String, value: String)]
-    let place: ForeignPlace
+    let place: TextPlace
     fileprivate(set) var children: [XMLElement] = []
     /// The text between the children, joined, with references resolved and without comments.
     fileprivate(set) var text = ""
@@ -13,8 +13,8 @@ struct XMLElement: Sendable {
     func attribute(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
 }
 
-/// A reader of XML with expat, which does not fetch external entities. Entities that the document defines are refused: no
-/// configuration needs them, and they can grow without bound.
+/// A reader of XML with expat, which does not fetch external entities. Entities that the document defines are refused:
+/// no configuration needs them, and they can grow without bound.
 enum XMLDocument {
     /// - Returns: the root element.
     static func root(_ bytes: [UInt8]) throws(ForeignError) -> XMLElement {
@@ -85,8 +85,8 @@ private final class XMLBuilder {
         self.parser = parser
     }
 
-    var place: ForeignPlace {
-        ForeignPlace(
+    var place: TextPlace {
+        TextPlace(
             line: Int(XML_GetCurrentLineNumber(parser)), column: Int(XML_GetCurrentColumnNumber(parser)) + 1)
     }
 

@@ -3,17 +3,11 @@ internal import Pintle
 
 /// A reader of keys that are not a SubjectPublicKeyInfo; libcrypto parses them.
 enum KeyFile {
-    /// The reason why a key cannot be used.
-    struct Failure: Error {
-        let message: String
-        let hint: String
-    }
-
-    /// Returns the SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1
-    /// (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
-    static func publicHalf(of privateKey: [UInt8]) throws(Failure) -> [UInt8] {
+    /// Returns the SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or
+    /// SEC1 (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
+    static func publicHalf(of privateKey: [UInt8]) throws(KeyFileError) -> [UInt8] {
         guard let key = parsed(privateKey) else {
-            throw Failure(
+            throw KeyFileError(
                 message: "the private key cannot be read",
                 hint: "give its public half: openssl pkey -in KEY -pubout | pintle pin -")
         }
@@ -31,19 +25,19 @@ enum KeyFile {
         return key
     }
 
-    /// Returns the SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER, which files with "RSA
-    /// PUBLIC KEY" hold.
-    static func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(Failure) -> [UInt8] {
+    /// Returns the SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER, which files with
+    /// "RSA PUBLIC KEY" hold.
+    static func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(KeyFileError) -> [UInt8] {
         guard let key = rsaPublicKey(der) else {
-            throw Failure(
+            throw KeyFileError(
                 message: "the RSA public key cannot be read",
                 hint: "export it again: openssl rsa -RSAPublicKey_in -in KEY -pubout")
         }
         return try subjectPublicKeyInfo(of: key)
     }
 
-    /// Returns whether DER without a label is an `RSAPublicKey`. Signatures and parameters are two integers as well, but
-    /// the second one is not a small odd number.
+    /// Returns whether DER without a label is an `RSAPublicKey`. Signatures and parameters are two integers as well,
+    /// but the second one is not a small odd number.
     static func isRSAPublicKey(_ der: [UInt8]) -> Bool {
         guard let key = rsaPublicKey(der) else { return false }
         defer { EVP_PKEY_free(key) }
@@ -74,12 +68,12 @@ enum KeyFile {
         bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 
-    private static func subjectPublicKeyInfo(of key: consuming OpaquePointer) throws(Failure) -> [UInt8] {
+    private static func subjectPublicKeyInfo(of key: consuming OpaquePointer) throws(KeyFileError) -> [UInt8] {
         defer { EVP_PKEY_free(key) }
         let count = i2d_PUBKEY(key, nil)
         guard count > 0 else {
             ERR_clear_error()
-            throw Failure(
+            throw KeyFileError(
                 message: "the key has no public half that could be pinned",
                 hint: "give the certificate, or the public key: openssl pkey -in KEY -pubout")
         }
@@ -88,4 +82,10 @@ enum KeyFile {
             initialized = max(0, Int(i2d_PUBKEY(key, &cursor)))
         }
     }
+}
+
+/// The reason why a key cannot be used.
+struct KeyFileError: Error {
+    let message: String
+    let hint: String
 }

@@ -9,8 +9,8 @@ struct SourceReader {
     private let name: String
     private var errors: [ToolError] = []
 
-    /// Reads the items, and wipes the file's bytes unless all of them turned out to be public: an unreadable block may be a
-    /// key too.
+    /// Reads the items, and wipes the file's bytes unless all of them turned out to be public: an unreadable block may
+    /// be a key too.
     ///
     /// - Throws: every unreadable block, each with its line.
     static func items(in file: inout InputFile) throws(ToolError) -> [SourceItem] {
@@ -86,7 +86,7 @@ struct SourceReader {
     private static let parameterLabels: Set<String> = ["EC PARAMETERS", "DH PARAMETERS", "DSA PARAMETERS"]
 
     private mutating func read(_ block: PEMBlock, into items: inout [SourceItem]) {
-        do throws(Problem) {
+        do throws(BlockError) {
             items.append(try Self.item(block))
         } catch {
             errors.append(
@@ -97,13 +97,13 @@ struct SourceReader {
     }
 
     /// The problem of one block.
-    private struct Problem: Error {
+    private struct BlockError: Error {
         let code: String
         let message: String
         let hint: String
     }
 
-    private static func item(_ block: PEMBlock) throws(Problem) -> SourceItem {
+    private static func item(_ block: PEMBlock) throws(BlockError) -> SourceItem {
         switch block.label {
         case _ where block.isCertificate:
             return .certificate(try parsing("certificate") { () throws(DERError) in try Certificate(der: block.bytes) })
@@ -115,23 +115,23 @@ struct SourceReader {
         case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY":
             return .key(try key(block.bytes, KeyFile.publicHalf), isPrivate: true)
         case "ENCRYPTED PRIVATE KEY":
-            throw Problem(
+            throw BlockError(
                 code: "encrypted-key", message: "the private key is encrypted",
                 hint: "take its public half: openssl pkey -in KEY -pubout | pintle pin -")
         case "OPENSSH PRIVATE KEY":
-            throw Problem(
+            throw BlockError(
                 code: "unsupported-block", message: "an OpenSSH key is not one that a TLS server uses",
                 hint: "convert a copy of it: ssh-keygen -p -m PKCS8 -f COPY")
         case "TRUSTED CERTIFICATE":
-            throw Problem(
+            throw BlockError(
                 code: "unsupported-block", message: "a TRUSTED CERTIFICATE carries OpenSSL's own settings behind it",
                 hint: "write it plainly: openssl x509 -in FILE -out cert.pem")
         case "PKCS7", "CMS":
-            throw Problem(
+            throw BlockError(
                 code: "unsupported-block", message: "certificates wrapped in PKCS#7 are not supported",
                 hint: "unwrap them: openssl pkcs7 -in FILE -print_certs | pintle pin -")
         default:
-            throw Problem(
+            throw BlockError(
                 code: "unsupported-block", message: "nothing in a block called \(block.label) can be pinned",
                 hint: whatIsRead)
         }
@@ -141,18 +141,18 @@ struct SourceReader {
 
     private static func parsing<Value>(
         _ what: String, _ parse: () throws(DERError) -> Value
-    ) throws(Problem) -> Value {
+    ) throws(BlockError) -> Value {
         do {
             return try parse()
         } catch {
-            throw Problem(
+            throw BlockError(
                 code: "malformed-\(what.split(separator: " ").last ?? "")",
                 message: "the \(what) cannot be read: \(error)",
                 hint: isComplete(error) ? completeHint : "it was damaged or cut off; export it again")
         }
     }
 
-    private static func publicKey(_ der: [UInt8]) throws(Problem) -> SourceItem.PublicKey {
+    private static func publicKey(_ der: [UInt8]) throws(BlockError) -> SourceItem.PublicKey {
         try parsing("public key") { () throws(DERError) in try SourceItem.PublicKey(subjectPublicKeyInfo: der) }
     }
 
@@ -160,13 +160,13 @@ struct SourceReader {
     ///
     /// - Parameter subjectPublicKeyInfo: returns the DER of the public key.
     private static func key(
-        _ der: [UInt8], _ subjectPublicKeyInfo: ([UInt8]) throws(KeyFile.Failure) -> [UInt8]
-    ) throws(Problem) -> SourceItem.PublicKey {
+        _ der: [UInt8], _ subjectPublicKeyInfo: ([UInt8]) throws(KeyFileError) -> [UInt8]
+    ) throws(BlockError) -> SourceItem.PublicKey {
         let info: [UInt8]
         do {
             info = try subjectPublicKeyInfo(der)
         } catch {
-            throw Problem(code: "malformed-key", message: error.message, hint: error.hint)
+            throw BlockError(code: "malformed-key", message: error.message, hint: error.hint)
         }
         return try publicKey(info)
     }

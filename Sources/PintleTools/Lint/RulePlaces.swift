@@ -12,7 +12,7 @@ struct RulePlaces {
     }
 
     /// Returns the place of the host of a rule, of one of its pins, or of the beginning of the file.
-    func place(rule: Int?, list: StaticString? = nil, pin: Int? = nil) -> JSONPlace? {
+    func place(rule: Int?, list: StaticString? = nil, pin: Int? = nil) -> TextPlace? {
         guard let rule, rules.indices.contains(rule) else { return root?.place }
         let value = rules[rule]
         guard let list, let pins = value[list] else { return (value["host"] ?? value).place }

@@ -7,12 +7,12 @@ extension PlanReport {
     /// The outcome of each update: `update 8, published 2027-02-15: taken by versions 2.1, 2.2`
     var updateLines: [String] {
         plan.updates.enumerated().map { number, update in
-            let takers = plan.apps.indices.filter { simulation.refusals[$0][number] == nil }
+            let takers = plan.apps.indices.filter { simulation.missed[$0][number] == nil }
             var parts = [takers.isEmpty ? "no version takes it" : "taken by \(versions(takers))"]
             var reasons: [String: [Int]] = [:]
             for app in plan.apps.indices {
-                guard let refusal = simulation.refusals[app][number] else { continue }
-                reasons[Self.text(of: refusal), default: []].append(app)
+                guard let missed = simulation.missed[app][number] else { continue }
+                reasons[Self.text(of: missed), default: []].append(app)
             }
             parts += reasons.sorted { $0.value[0] < $1.value[0] }.map { "not by \(versions($0.value)): \($0.key)" }
             return "update \(update.version), published \(PlanTime.text(update.published)): "
@@ -20,8 +20,8 @@ extension PlanReport {
         }
     }
 
-    static func text(of refusal: PlanSimulation.UpdateRefusal) -> String {
-        switch refusal {
+    static func text(of missed: PlanSimulation.MissedUpdate) -> String {
+        switch missed {
         case .fetchesNone: "fetches no updates"
         case .failure(let failure): "\(failure.code), \(failure)"
         case .replaced: "replaced before the release"
@@ -41,8 +41,8 @@ extension PlanReport {
             .map { "\"\(plan.keys[$0].name)\"" }
         guard !names.isEmpty else { return nil }
         return
-            "\(names.joined(separator: ", ")): with this stolen key a thief can sign certificates that the plan does not name; "
-            + "they are not simulated"
+            "\(names.joined(separator: ", ")): with this stolen key a thief can sign certificates that the plan does "
+            + "not name; they are not simulated"
     }
 
     /// Notes about stolen keys that versions pin, but that no certificate of the plan is for.
@@ -58,7 +58,8 @@ extension PlanReport {
             guard !apps.isEmpty else { return nil }
             return
                 "\"\(key.name)\" is stolen from \(PlanTime.text(stolen)) on, no certificate of the plan is for it, and "
-                + "\(versions(apps)) \(apps.count == 1 ? "pins" : "pin") it: leave it out of the pins, and never serve it"
+                + "\(versions(apps)) \(apps.count == 1 ? "pins" : "pin") it: leave it out of the pins, "
+                + "and never serve it"
         }
     }
 

@@ -20,7 +20,7 @@ struct PlanSimulation {
     /// The phases by server and policy.
     let phases: [[[Phase]]]
     /// The reasons why an app would not take an update, by app and update; `nil` if it would.
-    let refusals: [[UpdateRefusal?]]
+    let missed: [[MissedUpdate?]]
     /// Every instant at which something changes, and the beginning of every day; the first is now.
     let instants: [Date]
     /// The policies that users can have, the newest first, by app and sample.
@@ -38,7 +38,7 @@ struct PlanSimulation {
         let phase: Int
     }
 
-    enum UpdateRefusal {
+    enum MissedUpdate {
         /// The version fetches no updates.
         case fetchesNone
         /// The verifier refuses the update.
@@ -56,11 +56,11 @@ struct PlanSimulation {
                 Self.phases(of: server.endpoint, server.switches, under: policy, plan, from: now)
             }
         }
-        let refusals = try Self.refusals(in: plan)
+        let missed = try Self.missed(in: plan)
         let instants = Self.instants(of: plan, phases, from: now)
         let samples = instants.enumerated().flatMap { [$1, Self.middle($0, of: instants, until: plan.until)] }
         let possible = plan.apps.indices.map { app in
-            samples.map { plan.possiblePolicies(ofApp: app, refusals: refusals[app], at: $0) }
+            samples.map { plan.possiblePolicies(ofApp: app, missed: missed[app], at: $0) }
         }
         let users = plan.apps.map { app in samples.map(app.share(at:)) }
         lossTable = phases.map { phases in
@@ -71,7 +71,7 @@ struct PlanSimulation {
             }
         }
         (self.plan, self.now, self.policies) = (plan, now, policies)
-        (self.phases, self.refusals, self.instants) = (phases, refusals, instants)
+        (self.phases, self.missed, self.instants) = (phases, missed, instants)
         (policyTable, userTable) = (possible, users)
     }
 
@@ -124,11 +124,11 @@ struct PlanSimulation {
         }
     }
 
-    private static func refusals(in plan: RotationPlan) throws(ToolError) -> [[UpdateRefusal?]] {
+    private static func missed(in plan: RotationPlan) throws(ToolError) -> [[MissedUpdate?]] {
         let trial = try UpdateTrial()
-        var refusals: [[UpdateRefusal?]] = []
+        var missed: [[MissedUpdate?]] = []
         for app in plan.apps {
-            var row: [UpdateRefusal?] = []
+            var row: [MissedUpdate?] = []
             for (number, update) in plan.updates.enumerated() {
                 guard app.fetchesUpdates else {
                     row.append(.fetchesNone)
@@ -144,9 +144,9 @@ struct PlanSimulation {
                     at: max(update.published, app.released))
                 row.append(failure.map { .failure($0) })
             }
-            refusals.append(row)
+            missed.append(row)
         }
-        return refusals
+        return missed
     }
 
     // MARK: Users
@@ -216,7 +216,7 @@ struct PlanSimulation {
 
     /// Returns the users of a version who cannot connect to a server at an instant, which need not be a sample.
     func lockedOutShare(ofServer server: Int, app: Int, at instant: Date) -> UserShare {
-        let possible = plan.possiblePolicies(ofApp: app, refusals: refusals[app], at: instant)
+        let possible = plan.possiblePolicies(ofApp: app, missed: missed[app], at: instant)
         return Self.loss(of: plan.apps[app].share(at: instant), possible, phases[server], at: instant)?.share ?? .none
     }
 }
@@ -236,17 +236,17 @@ extension [PlanSimulation.Phase] {
 extension RotationPlan {
     /// Returns the policies that users of a version can have at an instant, the newest first.
     ///
-    /// Every app asks for updates at least once in ``daysToFetch``, at an unknown hour. Until that many days have passed,
-    /// a user can have the new policy or the earlier one, so both count. The earlier one may refuse a new certificate. The
-    /// new one may refuse the certificate that is still served.
+    /// Every app asks for updates at least once in ``daysToFetch``, at an unknown hour. Until that many days have
+    /// passed, a user can have the new policy or the earlier one, so both count. The earlier one may refuse a new
+    /// certificate. The new one may refuse the certificate that is still served.
     ///
-    /// - Parameter refusals: the refusals by update; `nil` for updates that the version takes.
-    func possiblePolicies(ofApp app: Int, refusals: [PlanSimulation.UpdateRefusal?], at instant: Date) -> [Int] {
+    /// - Parameter missed: the reasons by update; `nil` for updates that the version takes.
+    func possiblePolicies(ofApp app: Int, missed: [PlanSimulation.MissedUpdate?], at instant: Date) -> [Int] {
         let days = daysToFetch ?? Self.defaultDaysToFetch
         var policies: [Int] = []
         // A time without a gap in which there is an update to fetch.
         var time: (start: Date, end: Date)?
-        for number in updates.indices.reversed() where refusals[number] == nil {
+        for number in updates.indices.reversed() where missed[number] == nil {
             let update = updates[number]
             let start = max(update.published, apps[app].released)
             guard start <= instant else { continue }

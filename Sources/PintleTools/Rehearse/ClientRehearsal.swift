@@ -41,7 +41,7 @@ final class ClientRehearsal {
         var rows = RehearsalRows(showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
 
         let runs: [ClientRun]
-        do throws(ClientRunner.Failure) {
+        do throws(ClientRunError) {
             runs = try runner.runControl(timeout: request.timeout, isCancelled: { Interrupts.areAsking })
         } catch {
             throw toolError(error)
@@ -113,10 +113,10 @@ final class ClientRehearsal {
         _ rows: inout RehearsalRows
     ) throws(ToolError) -> Attacked {
         let running = OrderedJobs(jobs.beginning, atOnce: request.parallel) {
-            [all = jobs.all] number, isCancelled -> Result<Timed<ClientRun>, ClientRunner.Failure> in
+            [all = jobs.all] number, isCancelled -> Result<Timed<ClientRun>, ClientRunError> in
             let (index, scenario) = all[number]
             guard let control = controls[index] else { return .failure(.cancelled) }
-            return Result { () throws(ClientRunner.Failure) in
+            return Result { () throws(ClientRunError) in
                 let run = try runner.run(
                     scenario, at: index, limit: limit, control: control, isCancelled: isCancelled)
                 return Timed(value: run, end: .now)
@@ -133,7 +133,7 @@ final class ClientRehearsal {
                     progress.draw { _ in "\(running.finishedCount + 1)/\(jobs.beginning.count)  \(scenario.id)" }
                 }
                 progress.erase()
-                do throws(ClientRunner.Failure) {
+                do throws(ClientRunError) {
                     let timed = try job.get()
                     attacked.refusals += timed.value.refusals
                     if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
@@ -166,7 +166,7 @@ final class ClientRehearsal {
 
     // MARK: Rehearsals that prove nothing
 
-    private func toolError(_ failure: ClientRunner.Failure) -> ToolError {
+    private func toolError(_ failure: ClientRunError) -> ToolError {
         switch failure {
         case .noServer(let error):
             .unusable(

@@ -17,12 +17,13 @@ struct AuditCertificate {
 
     /// Returns the certificates that are on the validated path, the leaf first; none if `list` names none.
     ///
-    /// - Throws: if the list is not what ``AuditRecordWriter`` writes: the path comes first, from `leaf` over `1`, `2`...
+    /// - Throws: if the list is not what ``AuditRecordWriter`` writes: the path comes first, from `leaf` over `1`,
+    ///   `2`...
     ///   to `root`.
-    static func path(_ list: JSONValue?) throws(AuditRecord.Unreadable) -> [AuditCertificate] {
+    static func path(_ list: JSONValue?) throws(AuditRecordError) -> [AuditCertificate] {
         guard let list else { return [] }
         guard let elements = list.elements, list.count <= mostCertificates else {
-            throw AuditRecord.Unreadable(message: "certificates is not a list of at most \(mostCertificates)")
+            throw AuditRecordError(message: "certificates is not a list of at most \(mostCertificates)")
         }
         var path: [AuditCertificate] = []
         for element in elements where element["onPath"]?.boolean == true {
@@ -30,23 +31,23 @@ struct AuditCertificate {
             let position = element["position"]?.string
             let expected = path.isEmpty ? "leaf" : certificate.isRoot ? "root" : "\(path.count)"
             guard position == expected, path.last?.isRoot != true else {
-                throw AuditRecord.Unreadable(message: "its path is not in order at certificate \(path.count)")
+                throw AuditRecordError(message: "its path is not in order at certificate \(path.count)")
             }
             path.append(certificate)
         }
         return path
     }
 
-    private init(_ element: JSONValue) throws(AuditRecord.Unreadable) {
+    private init(_ element: JSONValue) throws(AuditRecordError) {
         do {
             spkiPin = try PublicKeyPin(element["spkiPin"]?.string ?? "")
             fingerprint = try CertificatePin(element["certificateSHA256"]?.string ?? "")
         } catch {
-            throw AuditRecord.Unreadable(message: "a certificate on its path has no pins: \(error)")
+            throw AuditRecordError(message: "a certificate on its path has no pins: \(error)")
         }
         guard let notBefore = try AuditRecord.date(element, "notBefore"),
             let notAfter = try AuditRecord.date(element, "notAfter")
-        else { throw AuditRecord.Unreadable(message: "a certificate on its path has no dates") }
+        else { throw AuditRecordError(message: "a certificate on its path has no dates") }
         (self.notBefore, self.notAfter) = (notBefore, notAfter)
         subject = element["subject"]?.string ?? ""
         issuer = element["issuer"]?.string ?? ""

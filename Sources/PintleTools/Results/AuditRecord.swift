@@ -53,45 +53,41 @@ struct AuditRecord {
     /// The longest line in bytes: several times what ``AuditRecordWriter`` writes.
     static let maximumLineLength = 1 << 20
 
-    struct Unreadable: Error {
-        let message: String
-    }
-
     /// - Parameters:
     ///   - line: the line without its line break. Unknown members are ignored.
     ///   - readsPath: `true` to read the certificates of the validated path too.
-    init(_ line: [UInt8], readsPath: Bool = false) throws(Unreadable) {
+    init(_ line: [UInt8], readsPath: Bool = false) throws(AuditRecordError) {
         let root: JSONValue
         do {
             root = try JSONDocument(line, limits: .init(maximumBytes: Self.maximumLineLength, allowsAnyNumber: true))
                 .root
         } catch {
-            throw Unreadable(message: error.message)
+            throw AuditRecordError(message: error.message)
         }
-        guard root.kind == .object else { throw Unreadable(message: "it is not an object") }
+        guard root.kind == .object else { throw AuditRecordError(message: "it is not an object") }
         guard let host = root["host"]?.string.flatMap({ try? ServerName($0) }),
             let port = root["port"]?.integer.flatMap(UInt16.init(exactly:)), port > 0
-        else { throw Unreadable(message: "it has no host and port") }
+        else { throw AuditRecordError(message: "it has no host and port") }
         endpoint = ServerEndpoint(host: host, port: port)
         if let text = root["connectTo"] {
             guard let endpoint = text.string.flatMap({ ServerEndpoint($0) }) else {
-                throw Unreadable(message: "connectTo is no HOST:PORT")
+                throw AuditRecordError(message: "connectTo is no HOST:PORT")
             }
             connectTo = endpoint
         } else {
             connectTo = nil
         }
-        guard let instant = try Self.date(root, "at") else { throw Unreadable(message: "it does not say when") }
+        guard let instant = try Self.date(root, "at") else { throw AuditRecordError(message: "it does not say when") }
         self.instant = instant
         if let error = root["error"] {
-            guard let code = error["code"]?.string else { throw Unreadable(message: "its error has no code") }
+            guard let code = error["code"]?.string else { throw AuditRecordError(message: "its error has no code") }
             outcome = .unreached
             reason = code
             errorMessage = error["message"]?.string
         } else {
             guard let outcome = root["decision"]?.string.flatMap(Outcome.init), outcome != .unreached,
                 let reason = root["reason"]?.string
-            else { throw Unreadable(message: "it has no decision and no error") }
+            else { throw AuditRecordError(message: "it has no decision and no error") }
             self.outcome = outcome
             self.reason = reason
             errorMessage = nil
@@ -113,11 +109,15 @@ struct AuditRecord {
         }
     }
 
-    static func date(_ root: JSONValue, _ key: StaticString) throws(Unreadable) -> Date? {
+    static func date(_ root: JSONValue, _ key: StaticString) throws(AuditRecordError) -> Date? {
         guard let value = root[key] else { return nil }
         guard let date = value.string.flatMap({ try? RFC3339.date(from: $0) }) else {
-            throw Unreadable(message: "\(key) is not a date")
+            throw AuditRecordError(message: "\(key) is not a date")
         }
         return date
     }
+}
+
+struct AuditRecordError: Error {
+    let message: String
 }

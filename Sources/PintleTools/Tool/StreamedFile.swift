@@ -1,14 +1,14 @@
 internal import PintleStorage
 internal import PintleSystem
 
-/// A file that is written in pieces and gets its name only when it is complete. Until then it has another name. Something
-/// other than a regular file, such as a pipe, is written to.
+/// A file that is written in pieces and gets its name only when it is complete. Until then it has another name.
+/// Something other than a regular file, such as a pipe, is written to.
 ///
-/// A file that is replaced keeps its permissions if it is the user's own and not a link. Any other file gets those that the
-/// umask leaves, and no more than the replaced file had.
+/// A file that is replaced keeps its permissions if it is the user's own and not a link. Any other file gets those that
+/// the umask leaves, and no more than the replaced file had.
 ///
-/// The file is complete also after a loss of power, because its content is on the disk before it gets its name. Its folder
-/// is not flushed: the old file may then come back, and the command can be run again.
+/// The file is complete also after a loss of power, because its content is on the disk before it gets its name. Its
+/// folder is not flushed: the old file may then come back, and the command can be run again.
 final class StreamedFile {
     private enum Target {
         case replacement(FileReplacement)
@@ -35,7 +35,7 @@ final class StreamedFile {
         let isOwn = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
         let permissions: FileReplacement.Permissions = isOwn ? .exactly(mode) : .atMost(mode & 0o666)
         target = .replacement(
-            try Self.naming(path) { () throws(FileReplacement.Failure) in
+            try Self.naming(path) { () throws(ReplacementError) in
                 try FileReplacement(of: path, as: "\(path).new-\(getpid())", permissions)
             })
     }
@@ -76,7 +76,7 @@ final class StreamedFile {
     func finish() throws(ToolError) {
         try flush()
         guard case .replacement(let replacement) = target else { return }
-        try Self.naming(path) { () throws(FileReplacement.Failure) in
+        try Self.naming(path) { () throws(ReplacementError) in
             try replacement.sync()
             try replacement.commit()
         }
@@ -85,7 +85,7 @@ final class StreamedFile {
     private func flush() throws(ToolError) {
         switch target {
         case .replacement(let replacement):
-            try Self.naming(path) { () throws(FileReplacement.Failure) in try replacement.write(buffer[...]) }
+            try Self.naming(path) { () throws(ReplacementError) in try replacement.write(buffer[...]) }
         case .device(let descriptor):
             guard ByteSink(descriptor: descriptor).write(buffer) else { throw OutputFile.failure(path) }
         }
@@ -94,7 +94,7 @@ final class StreamedFile {
 
     /// Turns a failure of `body` into the tool's error, which names the file.
     private static func naming<Result>(
-        _ path: String, _ body: () throws(FileReplacement.Failure) -> Result
+        _ path: String, _ body: () throws(ReplacementError) -> Result
     ) throws(ToolError) -> Result {
         do {
             return try body()

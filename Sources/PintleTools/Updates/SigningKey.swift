@@ -10,16 +10,12 @@ struct SigningKey {
     private var seed: [UInt8]
     let publicKey: UpdateKey
 
-    private init(seed: [UInt8]) throws(Failure) {
+    private init(seed: [UInt8]) throws(SigningKeyError) {
         guard let raw = Ed25519.publicKey(ofSeed: seed), let key = try? UpdateKey(rawRepresentation: raw) else {
-            throw Failure(message: "no Ed25519 key")
+            throw SigningKeyError(message: "no Ed25519 key")
         }
         self.seed = seed
         publicKey = key
-    }
-
-    struct Failure: Error {
-        let message: String
     }
 
     func signature(of message: [UInt8]) -> [UInt8]? { Ed25519.signature(of: message, seed: seed) }
@@ -114,13 +110,13 @@ struct SigningKey {
         return key
     }
 
-    private static func seed(of key: OpaquePointer) throws(Failure) -> [UInt8] {
-        guard EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 else { throw Failure(message: "another algorithm") }
+    private static func seed(of key: OpaquePointer) throws(SigningKeyError) -> [UInt8] {
+        guard EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 else { throw SigningKeyError(message: "another algorithm") }
         var seed = [UInt8](repeating: 0, count: Ed25519.keySize)
         var count = seed.count
         guard EVP_PKEY_get_raw_private_key(key, &seed, &count) == 1, count == seed.count else {
             ERR_clear_error()
-            throw Failure(message: "no private half")
+            throw SigningKeyError(message: "no private half")
         }
         return seed
     }
@@ -169,4 +165,8 @@ enum Passphrase {
     private static func unread(_ file: String) -> ToolError {
         .unusable("encrypted-key", "no passphrase was given", file: file, hint: "set \(variable), or type it")
     }
+}
+
+struct SigningKeyError: Error {
+    let message: String
 }

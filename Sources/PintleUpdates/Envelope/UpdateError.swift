@@ -46,7 +46,7 @@ public struct MalformedDocument: Sendable, Hashable {
         column = error.column
     }
 
-    init(_ message: String, at place: JSONPlace) {
+    init(_ message: String, at place: TextPlace) {
         self.message = message
         line = place.line
         column = place.column

@@ -7,10 +7,6 @@ internal import Foundation
 /// more memory than other content. Other codings are not offered: a decoder for br may keep 16 MiB for each response,
 /// one for zstd 128 MiB.
 final class ContentDecoder {
-    struct Fault: Error {
-        let text: String
-    }
-
     /// The value of `Accept-Encoding`.
     static let offered = "gzip, deflate"
     /// The largest number of bytes in a decoded piece.
@@ -56,7 +52,7 @@ final class ContentDecoder {
     func feed(_ bytes: Data) { input += bytes }
 
     /// Decodes the next piece, which may be empty. Call it only if ``needsInput`` is `false`.
-    func decode() throws(Fault) -> Data {
+    func decode() throws(ContentError) -> Data {
         switch format {
         case .unknown: recognize()
         case .betweenMembers:
@@ -77,8 +73,8 @@ final class ContentDecoder {
         switch result {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: (format, hasOutput) = (format == .gzip ? .betweenMembers : .over, false)
-        case Z_MEM_ERROR: throw Fault(text: "out of memory: the content of the response cannot be decoded")
-        default: throw Fault(text: "the content of the response is not in the coding that its head names")
+        case Z_MEM_ERROR: throw ContentError(text: "out of memory: the content of the response cannot be decoded")
+        default: throw ContentError(text: "the content of the response is not in the coding that its head names")
         }
         try count(read, decoded: written)
         return output
@@ -112,10 +108,15 @@ final class ContentDecoder {
     /// If zlib has no memory, the first call to decode reports it.
     private func begin(windowBits: CInt) { _ = pintle_inflate_init(stream, windowBits) }
 
-    private func count(_ read: Int, decoded: Int) throws(Fault) {
+    private func count(_ read: Int, decoded: Int) throws(ContentError) {
         silentBytes = decoded > 0 ? 0 : silentBytes + read
         guard silentBytes <= Self.silentLimit else {
-            throw Fault(text: "more than \(Self.silentLimit >> 10) KiB of coded content decode to nothing")
+            throw ContentError(text: "more than \(Self.silentLimit >> 10) KiB of coded content decode to nothing")
         }
     }
+}
+
+/// The reason why content cannot be decoded within the limits, as a sentence without its full stop.
+struct ContentError: Error {
+    let text: String
 }

@@ -258,7 +258,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Ends a transfer that must receive no more, for example because its content could not be stored.
     private func endIfFaulty(_ transfer: Transfer) {
-        guard transfer.state.fault != nil, transfer.handle != nil || transfer.end != nil, !transfer.isOver else {
+        guard transfer.state.cause != nil, transfer.handle != nil || transfer.end != nil, !transfer.isOver else {
             return
         }
         if transfer.handle != nil { remove(transfer) }

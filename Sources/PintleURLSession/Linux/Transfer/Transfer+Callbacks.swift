@@ -46,11 +46,11 @@ extension Transfer {
         // After an unrequested status 101 libcurl treats the following bytes as content.
         guard hasHead else { return fail(.head("there is content before the head of the response is over")) }
         guard state.connection?.isBroken != true else { return fail(.frames) }
-        guard state.fault == nil, let bytes, count > 0, !isOver else { return 0 }
+        guard state.cause == nil, let bytes, count > 0, !isOver else { return 0 }
         if state.content.isEmpty { work?.receiving.append(self) }
         state.content.append(UnsafeRawBufferPointer(start: bytes, count: count))
         if state.content.isFull { deliver() }
-        return state.fault == nil ? count : 0
+        return state.cause == nil ? count : 0
     }
 
     func supply(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
@@ -91,7 +91,7 @@ extension Transfer {
                 guard let transfer = Transfer.at(at) else { return 1 }
                 transfer.checkFrames()
                 if transfer.state.connection?.isBroken == true { transfer.fail(.frames) }
-                return transfer.state.fault == nil ? 0 : 1
+                return transfer.state.cause == nil ? 0 : 1
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 }
@@ -149,9 +149,9 @@ extension Transfer {
     /// Decodes a piece, unless the task takes none now. The loop decodes the next one in its next turn, so that no
     /// response occupies its thread, and nothing more is received until everything is decoded.
     private func deliverDecoded(from decoder: ContentDecoder) {
-        guard holds.subtracting(.decoding).isEmpty, !isOver, state.fault == nil else { return }
+        guard holds.subtracting(.decoding).isEmpty, !isOver, state.cause == nil else { return }
         var piece = Data()
-        do throws(ContentDecoder.Fault) {
+        do throws(ContentError) {
             if decoder.needsInput { decoder.feed(state.content.removeAll()) }
             // A single byte may be too little to decode.
             while piece.isEmpty, !decoder.needsInput { piece = try decoder.decode() }

@@ -76,7 +76,7 @@ extension Transfer {
     /// - Returns: `false` if there is no second attempt.
     func beginsRepetition(after result: CURLcode) -> Bool {
         guard !isRepetition, request.content.isAvailable else { return false }
-        switch state.fault {
+        switch state.cause {
         case .gate(.receiptOver), .gate(.unfinished), .gate(.unfit): wantsFreshConnection = true
         case .gate(.earlierError), .gate(.refused): break
         case .gate(.repeated):

@@ -52,7 +52,7 @@ final class Transfer: @unchecked Sendable {
         /// The uptime of the last check by ``Transfer/checkStream(at:)``.
         var lastCheck = 0.0
         /// The first reason why a callback ended the transfer.
-        var fault: TransferFault?
+        var cause: TransferEnd.Cause?
     }
 
     enum Phase {
@@ -136,8 +136,8 @@ extension Transfer {
     ///
     /// - Returns: 0, which makes libcurl end the transfer.
     @discardableResult
-    func fail(_ fault: TransferFault) -> Int {
-        state.fault = state.fault ?? fault
+    func fail(_ cause: TransferEnd.Cause) -> Int {
+        state.cause = state.cause ?? cause
         return 0
     }
 
@@ -145,7 +145,7 @@ extension Transfer {
     func end(_ result: CURLcode) {
         deliver()
         let facts = facts(result)
-        let failure = facts.failure
+        let failure = facts.error
         if case .unreadableCertificates = facts.handshake, case .rejected(.invalidPath(let path)) = failure {
             generation.report(TrustEvaluation(of: request.url.endpoint, unreadable: path), at: Date())
         }
@@ -176,7 +176,7 @@ extension Transfer {
         switch end {
         case .failure(let failure): events.transfer(self, didComplete: failure)
         // The last content may be delivered after libcurl's result, and be lost.
-        case .success: events.transfer(self, didComplete: state.fault == nil ? nil : facts(CURLE_OK).failure)
+        case .success: events.transfer(self, didComplete: state.cause == nil ? nil : facts(CURLE_OK).error)
         }
     }
 
@@ -186,7 +186,7 @@ extension Transfer {
     private func facts(_ result: CURLcode) -> TransferEnd {
         TransferEnd(
             result: result, text: libraryError.isEmpty ? nil : libraryError, stage: stage,
-            fault: state.fault, handshake: hasHead ? nil : state.judge?.fault, endpoint: request.url.endpoint,
+            cause: state.cause, handshake: hasHead ? nil : state.judge?.cause, endpoint: request.url.endpoint,
             method: request.method, isIdempotent: request.isIdempotent, hasContent: request.hasContent,
             handshakeLimit: options.readLimits.handshake)
     }

@@ -1,22 +1,6 @@
 internal import CCurl
 internal import Pintle
 
-/// The first reason why a callback ended a transfer.
-enum TransferFault: Equatable {
-    /// The gate did not let the request pass.
-    case gate(GateError)
-    /// The proxy opened no tunnel.
-    case tunnel(String)
-    /// The head of the response, or its trailers, are refused.
-    case head(String)
-    /// The content cannot be decoded within the limits.
-    case coding(String)
-    /// libcurl could not read what came over the connection (HTTP/2).
-    case frames
-    /// A part of the content was lost, so the rest must not pass for the complete content.
-    case loss(CURLcode)
-}
-
 /// The reason why the gate lets a request not pass over the connection that libcurl has found or made.
 enum GateError: Error {
     case noReceipt, receiptOver, superseded
@@ -36,6 +20,22 @@ enum GateError: Error {
 
 /// The facts about a transfer that libcurl has ended. They determine whether the response is complete.
 struct TransferEnd {
+    /// The first reason why a callback ended a transfer.
+    enum Cause: Equatable {
+        /// The gate did not let the request pass.
+        case gate(GateError)
+        /// The proxy opened no tunnel.
+        case tunnel(String)
+        /// The head of the response, or its trailers, are refused.
+        case head(String)
+        /// The content cannot be decoded within the limits.
+        case coding(String)
+        /// libcurl could not read what came over the connection (HTTP/2).
+        case frames
+        /// A part of the content was lost, so the rest must not pass for the complete content.
+        case loss(CURLcode)
+    }
+
     enum Stage: Equatable {
         /// No part of the request was sent over the last connection.
         case unsent
@@ -59,9 +59,9 @@ struct TransferEnd {
     /// libcurl's own message; `nil` if there is none.
     var text: String?
     var stage = Stage.unsent
-    var fault: TransferFault?
+    var cause: Cause?
     /// The reason why the handshake of the last connection for this transfer failed.
-    var handshake: HandshakeJudge.Fault?
+    var handshake: HandshakeJudge.Cause?
     let endpoint: ServerEndpoint
     var method = "GET"
     var isIdempotent = true
@@ -70,8 +70,8 @@ struct TransferEnd {
     var handshakeLimit = 0
 
     /// The reason why the response is not complete; `nil` if it is.
-    var failure: TransferError? {
-        switch fault {
+    var error: TransferError? {
+        switch cause {
         case .gate(.superseded): .superseded
         case .gate(.repeated): lostResponse
         case .gate(.refused): .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request twice")
@@ -81,12 +81,12 @@ struct TransferEnd {
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))
         case .loss(let code): library(code)
-        case nil: handshake.flatMap(failure) ?? failureOfResult
+        case nil: handshake.flatMap(error) ?? errorOfResult
         }
     }
 
-    private func failure(of fault: HandshakeJudge.Fault) -> TransferError? {
-        switch fault {
+    private func error(of cause: HandshakeJudge.Cause) -> TransferError? {
+        switch cause {
         case .superseded: return .superseded
         case .rejected(let rejection): return .rejected(rejection)
         case .notJudged: return notJudged
@@ -107,7 +107,7 @@ struct TransferEnd {
         }
     }
 
-    private var failureOfResult: TransferError? {
+    private var errorOfResult: TransferError? {
         switch (stage, result) {
         case (.answered(.whole), CURLE_OK), (.answered(.ended), CURLE_OK): nil
         // A server may refuse the rest of the request's content (RFC 9113 section 8.1), or hang up.

@@ -17,7 +17,7 @@ final class HandshakeJudge: HandshakeObserver {
     }
 
     /// The reasons why a handshake failed, as far as the judge knows them.
-    enum Fault: Equatable {
+    enum Cause: Equatable {
         /// A newer policy was in force when the server sent its certificates. This judge's policy then decides nothing.
         case superseded
         case rejected(TrustRejection)
@@ -129,7 +129,7 @@ final class HandshakeJudge: HandshakeObserver {
     }
 
     /// The reason why the handshake failed; `nil` if it has not failed, or if the judge does not know.
-    var fault: Fault? {
+    var cause: Cause? {
         switch state {
         case .failed(.superseded): return .superseded
         case .failed(.otherName), .failed(.askedTwice): return .notJudged

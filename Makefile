@@ -174,8 +174,9 @@ api-check:
 	@Scripts/api.sh symbols && Scripts/api.sh check
 	@Scripts/api.sh symbols apple && Scripts/api.sh check apple
 
-examples:
+examples: # after unit
 	@Scripts/setup.sh build
+	@Scripts/type-check.sh
 	@Scripts/examples.sh
 
 # The parts of `make nightly`.

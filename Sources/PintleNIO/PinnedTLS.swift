@@ -116,7 +116,7 @@ extension PinnedTLS {
     /// - Parameter server: the server that the caller wants to reach.
     /// - Throws: NIOSSL's error about the host.
     public func handlers(for server: ServerEndpoint) throws -> [any ChannelHandler] {
-        let verdict = PendingVerdict()
+        let verdict = Locked<ServerVerdict?>(nil)
         // SNI carries names only, never an address (RFC 6066 section 3).
         let name = server.host.isIPAddress ? nil : server.host.description
         let handler = try NIOSSLClientHandler(
@@ -145,7 +145,7 @@ extension PinnedTLS {
     }
 
     private func verification(
-        of server: ServerEndpoint, for verdict: PendingVerdict?
+        of server: ServerEndpoint, for verdict: Locked<ServerVerdict?>?
     ) -> @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResultWithMetadata>) -> Void {
         { [judge, threads] certificates, promise in
             threads.submit { state in
@@ -155,7 +155,7 @@ extension PinnedTLS {
                     case .active: judge.judge(server, certificates)
                     case .cancelled: .unavailable(.noVerdict(server))
                     }
-                verdict?.give(answer)
+                verdict?.withLock { $0 = answer }
                 promise.succeed(answer.result)
             }
         }
@@ -183,6 +183,26 @@ extension PinnedTLS {
     ///   - instant: the current time.
     public func allows(_ receipt: TrustReceipt, for server: ServerEndpoint, at instant: Date = Date()) -> Bool {
         receipt.endpoint == server && judge.reason(against: receipt, at: instant) == nil
+    }
+}
+
+extension PinnedTLS {
+    /// The time limits of a channel.
+    public struct Timing: Sendable, Hashable {
+        /// The longest time from the first byte to the end of the handshake, verdict included.
+        public var handshake: TimeAmount
+        /// The time between two checks of an open channel's receipt; at least a millisecond.
+        public var check: TimeAmount
+
+        /// Creates time limits.
+        ///
+        /// - Parameters:
+        ///   - handshake: the longest time for the handshake, verdict included.
+        ///   - check: the time between two checks of an open channel's receipt. A check takes less than a microsecond.
+        public init(handshake: TimeAmount = .seconds(10), check: TimeAmount = .seconds(5)) {
+            self.handshake = handshake
+            self.check = check
+        }
     }
 }
 #endif

@@ -24,12 +24,16 @@ final class PinnedTLSHandler: ChannelInboundHandler {
 
     private var state = State.handshaking
     private let server: ServerEndpoint
-    private let verdict: PendingVerdict
+    /// The thread pool stores the verdict before it completes NIOSSL's promise, so it is here when the handshake goes
+    /// on.
+    private let verdict: Locked<ServerVerdict?>
     private let judge: ServerJudge
     private let timing: PinnedTLS.Timing
     private var timer: Scheduled<Void>?
 
-    init(for server: ServerEndpoint, _ verdict: PendingVerdict, _ judge: ServerJudge, _ timing: PinnedTLS.Timing) {
+    init(
+        for server: ServerEndpoint, _ verdict: Locked<ServerVerdict?>, _ judge: ServerJudge, _ timing: PinnedTLS.Timing
+    ) {
         self.server = server
         self.verdict = verdict
         self.judge = judge
@@ -70,7 +74,7 @@ final class PinnedTLSHandler: ChannelInboundHandler {
         }
         // A handshake that has failed can still be completed: by a verdict after the server has closed its side.
         guard case .handshaking = state else { return }
-        guard case .accepted(let receipt) = verdict.current else { return fail(context, .noVerdict(server)) }
+        guard case .accepted(let receipt) = verdict.withLock({ $0 }) else { return fail(context, .noVerdict(server)) }
         // The policy may have changed since the verdict: a server can hold its last message back. A handler that writes
         // when the handshake is completed must not get that far.
         guard judge.reason(against: receipt, at: Date()) == nil else { return fail(context, .superseded(server)) }
@@ -100,7 +104,7 @@ final class PinnedTLSHandler: ChannelInboundHandler {
 
     /// Returns the refusal that led to an error of NIOSSL, or the error itself if it has another cause.
     private func cause(of error: any Error) -> any Error {
-        switch verdict.current {
+        switch verdict.withLock({ $0 }) {
         case .refused(let rejection): rejection
         case .unavailable(let failure): failure
         case .accepted: error

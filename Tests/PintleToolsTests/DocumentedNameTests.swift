@@ -21,7 +21,7 @@ struct DocumentedNameTests {
     @Test("Each problem of a policy and each path failure has a heading")
     func explained() throws {
         let problems = try headings("PolicyProblems.md")
-        for entry in PolicyProblemTable.entries { #expect(problems.contains(Substring(entry.id)), "\(entry.id)") }
+        for id in ProblemIDs.errors + ProblemIDs.warnings { #expect(problems.contains(Substring(id)), "\(id)") }
         let failures = try headings("Decisions.md")
         for code in PathFailure.Code.allCases {
             #expect(failures.contains(Substring(code.rawValue)), "\(code.rawValue)")

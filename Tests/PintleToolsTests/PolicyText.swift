@@ -27,7 +27,3 @@ enum PolicyText {
         }.certificate.pem
     }
 }
-
-extension PolicyProblemTable {
-    static func entry(for id: String) -> Entry? { entries.first { $0.id == id } }
-}

@@ -8,12 +8,11 @@ struct LintAllowances {
     static func check(_ name: String) throws(ToolError) {
         let live = LiveProblem.allCases.map(\.rawValue)
         let id = String(name.prefix { $0 != ":" })
-        let entry = PolicyProblemTable.entries.first { $0.id == id }
-        guard entry?.severity != .error, id != LiveProblem.unreachable.rawValue else {
+        guard !ProblemIDs.errors.contains(id), id != LiveProblem.unreachable.rawValue else {
             throw .usage("only warnings can be hidden, and \(id) is an error", of: .lint)
         }
-        guard entry != nil || live.contains(id) else {
-            let nearest = NearestSpelling.of(id, in: PolicyProblemTable.entries.map(\.id) + live)
+        guard (ProblemIDs.warnings + live).contains(id) else {
+            let nearest = NearestSpelling.of(id, in: ProblemIDs.errors + ProblemIDs.warnings + live)
             throw .usage(
                 "there is no problem with the id \"\(id)\"" + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""),
                 of: .lint)
@@ -56,4 +55,28 @@ extension LintEntry {
         let rule = problem.place.ruleIndex.flatMap { rules.indices.contains($0) ? rules[$0] : nil }
         return (server ?? rule).map { "\(problem.id):\($0)" } ?? problem.id
     }
+}
+
+/// The ids of the problems that a policy file can have. Scripts compare them, so they never change, and the article
+/// PolicyProblems explains each.
+enum ProblemIDs {
+    static let errors = [
+        "unreadable-file", "missing-resource", "too-large", "byte-order-mark", "invalid-utf8", "empty-document",
+        "unexpected-end", "unexpected-character", "comment", "trailing-comma", "trailing-content", "too-deep",
+        "duplicate-key", "malformed-number", "non-integer-number", "number-out-of-range", "control-character",
+        "invalid-escape", "lone-surrogate", "wrong-type", "missing-key", "unknown-key", "unknown-value",
+        "unsupported-version", "invalid-update-version", "invalid-date", "invalid-host", "invalid-port",
+        "invalid-path-length", "invalid-pin", "wrong-pin-length", "non-canonical-pin", "empty-input-pin",
+        "unsupported-hash", "ambiguous-pin", "anchor-file-not-allowed", "unreadable-anchor-file", "no-anchor",
+        "invalid-anchor", "invalid-report-url", "invalid-note", "empty-reason", "address-with-subdomains", "no-pins",
+        "backup-without-pin", "no-backup-pin", "duplicate-pin", "pin-without-position", "leaf-and-ca-incomplete",
+        "no-anchors", "anchors-too-broad", "duplicate-rule", "report-host-covered", "more-problems",
+    ]
+    static let warnings = [
+        "nothing-pinned", "placeholder-pin", "backup-in-use", "shared-authority-only", "single-authority",
+        "family-incomplete", "fragile-pin", "leaf-certificate-only", "no-way-back", "expired", "expires-soon",
+        "report-only", "anchor-expired", "path-length-without-effect", "path-length-unusual", "issuer-key-of-leaf",
+        "issuer-key-of-root", "public-suffix", "port-rule-wins", "rule-without-effect", "looser-than-parent",
+        "subdomains-of-looser-parent", "similar-host", "allow-without-effect", "underscore-in-host",
+    ]
 }

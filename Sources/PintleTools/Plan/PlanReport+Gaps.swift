@@ -81,8 +81,8 @@ extension PlanReport {
                 let day = ValidityText.day(end)
                 return
                     "\"\(certificate.name)\" ends with the first second of \(day), and \(server.name) switches from it "
-                        + "on \(PlanTime.text(after.from)): if that day is its last good one, "
-                        + "write \"\(day)T23:59:59Z\""
+                    + "on \(PlanTime.text(after.from)): if that day is its last good one, "
+                    + "write \"\(day)T23:59:59Z\""
             }
         }
         return Self.distinct(days)

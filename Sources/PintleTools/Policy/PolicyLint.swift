@@ -64,7 +64,7 @@ struct LintProblem: Sendable, Hashable {
     }
 
     let severity: Severity
-    /// The id, path, place, message and remedy. `PolicyProblemTable` explains each id.
+    /// The id, path, place, message and remedy. The article PolicyProblems explains each id.
     let problem: PolicyProblem
     /// The note about the pin or rule.
     var note: String?

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleCrypto
 internal import PintleOpenSSL
 internal import PintleSystem
 
@@ -120,4 +121,34 @@ struct AuditRecord {
 
 struct AuditRecordError: Error {
     let message: String
+}
+
+/// The state of a rule's backup pins at a server.
+enum AuditBackup: String {
+    /// The rule has no backup pin.
+    case absent = "none"
+    /// The server shows no backup key.
+    case unused
+    /// The server shows a backup's key or certificate beside one of the pins.
+    case inUse = "in-use"
+    /// The server has moved to a backup key.
+    case matched
+}
+
+/// The identity of a target in 16 bytes, so that a set of a million targets stays small.
+///
+/// It is the first half of a SHA-256, for which a collision cannot be found in practice.
+struct AuditKey: Hashable {
+    private let high: UInt64
+    private let low: UInt64
+
+    init(_ endpoint: ServerEndpoint, _ connectTo: ServerEndpoint?) {
+        let text = "\(endpoint)" + (connectTo.map { " \($0)" } ?? "")
+        let bytes = SHA256Digest(hashing: Array(text.utf8)).bytes
+        high = Self.number(bytes[..<8])
+        low = Self.number(bytes[8..<16])
+    }
+
+    /// Returns the big-endian value of the bytes.
+    static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }

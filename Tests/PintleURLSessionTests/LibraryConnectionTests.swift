@@ -108,6 +108,8 @@ extension HostilePeers {
                 }
                 for await failure in group { #expect(failure == nil) }
             }
+            // One more than the limit: the connection that others share does not count.
+            #expect(server.connectionCount <= 7)
         }
 
         static let fields = [

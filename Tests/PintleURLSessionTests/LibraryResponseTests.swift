@@ -198,7 +198,18 @@ extension HostilePeers {
 
         @Test("A request that is sent again gets a verdict again", arguments: refusals, [true, false])
         func repetition(_ refusal: (name: String, frames: [UInt8]), isHonest: Bool) async throws {
-            let first = try streams(refusal.frames)
+            for method in ["GET", "POST"] { try await repeats(method, after: refusal.frames, isHonest) }
+        }
+
+        private func request(_ method: String, to server: LoopbackTLSServer) throws -> URLRequest {
+            var request = URLRequest(url: try server.address())
+            request.httpMethod = method
+            if method == "POST" { request.httpBody = Data("pay 100".utf8) }
+            return request
+        }
+
+        private func repeats(_ method: String, after frames: [UInt8], _ isHonest: Bool) async throws {
+            let first = try streams(frames)
             let second = try LoopbackTLSServer(isHonest ? fixture.identity : try fixture.root.issue())
             let ports = [first.port, second.port]
             let count = Atomic(0)
@@ -208,10 +219,12 @@ extension HostilePeers {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
             let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
+            let request = try request(method, to: first)
             if isHonest {
-                #expect(try await session.data(from: try first.address()).0 == Data("ok\n".utf8))
+                #expect(try await session.data(for: request).0 == Data("ok\n".utf8))
+                #expect(second.requests.map(\.body) == [method == "POST" ? Array("pay 100".utf8) : []])
             } else {
-                let error = await #expect(throws: URLError.self) { try await session.data(from: try first.address()) }
+                let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
                 #expect(error.flatMap { TrustRejection(underlying: $0) }?.reason == "pin-mismatch")
                 #expect(second.requestByteCount == 0)
             }

@@ -142,26 +142,31 @@ extension HostilePeers {
             /// RST_STREAM with REFUSED_STREAM; GOAWAY; both with the end of the connection; GOAWAY that excludes the
             /// request.
             case refused, goAway, refusedAtEnd, goAwayAtEnd, processed
+            /// Frames against the rules, after which nghttp2 ends the connection: WINDOW_UPDATE of 0, DATA on an idle
+            /// stream, CONTINUATION without HEADERS, SETTINGS of one byte.
+            case emptyWindow, strayData, strayContinuation, shortSettings
 
             var testDescription: String { rawValue }
         }
 
         @Test(
-            "Over HTTP/2 a request is repeated only if it is idempotent, or if the server says that it was not processed",
+            "Over a kept connection with HTTP/2, only an idempotent request is repeated",
             arguments: StreamEnd.allCases, ["GET", "POST"])
         func streams(end: StreamEnd, method: String) async throws {
             for streamCount in [1, 5] { try await check(end, method, streamCount) }
         }
 
-        @Test("An nginx that ends a connection after 20 requests gets each of many simultaneous requests once")
-        func movedRequests() async throws {
+        @Test(
+            "An nginx that ends a connection after 20 requests gets each of many simultaneous requests once",
+            arguments: ["PUT", "POST"])
+        func movedRequests(method: String) async throws {
             let fixture = try SessionFixture()
             let directives = #"keepalive_requests 20; location / { return 200 "hello"; }"#
             let server = try NginxServer(fixture.identity, listening: "http2", directives: directives)
             let session = URLSession.pinned(to: try fixture.policy())
             var request = URLRequest(url: try server.address())
             _ = try await session.data(for: request)
-            request.httpMethod = "POST"
+            request.httpMethod = method
             request.httpBody = Data("pay 100".utf8)
             let lost = await withTaskGroup(of: Int.self) { [request] group in
                 for _ in 0..<16 {
@@ -181,9 +186,9 @@ extension HostilePeers {
             }
             // On a busy machine a connection may fail before the client has read why it ends. With libcurl 8.0 to 8.6
             // the client cannot tell.
-            #expect(lost <= (CurlLibrary.repeatsAfterCloseNotify ? 200 : 20))
+            if method == "PUT" { #expect(lost <= (CurlLibrary.repeatsAfterCloseNotify ? 200 : 20)) }
             let count = try await server.requests(atLeast: 401 - lost).count
-            #expect((401 - lost...401).contains(count))
+            if method == "POST" { #expect((401 - lost...401).contains(count)) }
         }
 
         @Test("Requests that a server refuses with GOAWAY go over no more connections than a session opens")
@@ -263,11 +268,11 @@ extension HostilePeers {
             // Whether libcurl wants to repeat a request depends on its version.
             switch (end, method) {
             case (.none, _): #expect(errors.isEmpty && sent == streamCount)
-            case (.refused, _): #expect(errors.isEmpty && sent == 2 * streamCount, "\(errors)")
-            case (.refusedAtEnd, _) where !CurlLibrary.repeatsAfterCloseNotify:
+            case (.refused, "GET"): #expect(errors.isEmpty && sent == 2 * streamCount, "\(errors)")
+            case (.refusedAtEnd, "GET") where !CurlLibrary.repeatsAfterCloseNotify:
                 #expect(errors.isEmpty && sent == 2 * streamCount, "\(errors)")
-            case (.goAway, _), (.goAwayAtEnd, _), (.refusedAtEnd, _), (_, "GET"):
-                #expect(sent == 2 * streamCount - errors.count, "\(errors)")
+            case (_, "GET"): #expect(sent == 2 * streamCount - errors.count, "\(errors)")
+            // libcurl does not say why it wants to repeat a request, so no payment is made twice.
             default: #expect(errors.count == streamCount && sent == streamCount, "\(errors)")
             }
             for error in errors {
@@ -286,6 +291,10 @@ extension HostilePeers.RepetitionTests.StreamEnd {
         case .none: try? stream.write(open.flatMap { Frame.empty(stream: $0) })
         case .refused: try? stream.write(open.flatMap { Frame.reset(code: 7, stream: $0) })
         case .goAway: try? stream.write(Frame.goAway(last: 1))
+        case .emptyWindow: try? stream.write(Frame.frame(8, stream: 0, [0, 0, 0, 0]))
+        case .strayData: try? stream.write(Frame.frame(0, stream: 99, [0x61]))
+        case .strayContinuation: try? stream.write(Frame.continuation([0x88], stream: 1))
+        case .shortSettings: try? stream.write(Frame.frame(4, stream: 0, [0]))
         case .refusedAtEnd:
             try? stream.write(open.flatMap { Frame.reset(code: 7, stream: $0) })
             return false

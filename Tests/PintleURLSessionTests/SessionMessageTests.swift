@@ -283,6 +283,48 @@ struct SessionMessageTests {
         #expect(server.requests.map(\.body) == [Array(content.utf8)])
     }
 
+    @Test("A file that was replaced while its upload waited is refused if its size has changed", arguments: [6, 7, 8])
+    func replaced(size: Int) throws {
+        let files = try TemporaryDirectory()
+        let path = try files.write(String(repeating: "c", count: size), to: "file")
+        // The size is that of the file when the task began.
+        do throws(TransferError) {
+            _ = try BodyReader(.file(path: path, size: 7))
+            #expect(size == 7)
+        } catch {
+            guard case .refused(let refusal) = error else { throw error }
+            #expect(size != 7 && refusal.code == .invalidRequest && refusal.message.contains("has changed"))
+        }
+    }
+
+    @Test("Many uploads of files open only as many files at a time as there are connections")
+    func descriptors() async throws {
+        let fixture = try SessionFixture()
+        let files = try TemporaryDirectory()
+        let path = try files.write("content", to: "file")
+        let most = Mutex(0)
+        let server = try fixture.server { _ in
+            let folder = "/proc/self/fd/"
+            let open = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            let count = open.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: folder + $0)) == path }
+            most.withLock { $0 = max($0, count) }
+            return .ok
+        }
+        let session = URLSession.pinned(to: try fixture.policy())
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "PUT"
+        await withTaskGroup(of: Void.self) { [request] group in
+            for _ in 0..<100 {
+                group.addTask {
+                    await #expect(throws: Never.self) {
+                        try await session.upload(for: request, fromFile: URL(fileURLWithPath: path))
+                    }
+                }
+            }
+        }
+        #expect((1...6).contains(most.withLock { $0 }))
+    }
+
     @Test("A pipe instead of a file is refused, and does not block other uploads")
     func pipe() async throws {
         let fixture = try SessionFixture()

@@ -24,7 +24,8 @@ struct Client: Sendable {
 
     func run() async throws {
         let isRight = [
-            try await manyAtOnce(), try await manySessions(), try await down(), try await up(),
+            try await manyAtOnce(), try await manySessions(), try await down("down"), try await down("encoded"),
+            try await up(),
         ]
         exit(isRight.allSatisfy { $0 } ? 0 : 1)
     }
@@ -83,14 +84,14 @@ struct Client: Sendable {
             after.0 <= before.0 + 8 && after.1 <= before.1 + 8)
     }
 
-    private func down() async throws -> Bool {
+    private func down(_ path: String) async throws -> Bool {
         let before = Usage.restartPeak()
         let counter = Counter()
         let count = try await counter.run(
-            URLSession.pinned(to: policy).dataTask(with: url.appendingPathComponent("down")))
+            URLSession.pinned(to: policy).dataTask(with: url.appendingPathComponent(path)))
         let growth = Usage.peak - before
         let isRight = count == size && growth < Self.memoryLimit
-        return report("\(size >> 20) MiB down, memory grew by \(growth) KiB", isRight)
+        return report("\(size >> 20) MiB \(path), memory grew by \(growth) KiB", isRight)
     }
 
     /// Uploads a sparse file of zeros.

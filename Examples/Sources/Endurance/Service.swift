@@ -24,7 +24,7 @@ final class Crowd: Sendable {
 /// An HTTP/1.1 service that keeps no content in memory.
 struct Service {
     let crowd: Crowd
-    /// The size in bytes of the answer to `GET /down`.
+    /// The size in bytes of the answers to `GET /down` and `GET /encoded`, whole mebibytes.
     let size: Int
 
     func run(_ stream: any ByteStream) {
@@ -41,22 +41,28 @@ struct Service {
                 rest -= bytes.count
             }
             if path == "/crowd" { crowd.wait() }
-            guard answer(stream, path == "/down" ? size : 0) else { return }
+            guard answer(stream, path == "/down" || path == "/encoded" ? size >> 20 : 0, encodes: path == "/encoded")
+            else { return }
         }
     }
 
-    private func answer(_ stream: any ByteStream, _ size: Int) -> Bool {
-        let piece = [UInt8](repeating: 0x78, count: 1 << 20)
-        guard (try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n".utf8))) != nil else {
+    /// Answers with mebibytes of content, as they are or as blocks of deflate that are not compressed (RFC 1951 section
+    /// 3.2.4).
+    private func answer(_ stream: any ByteStream, _ mebibytes: Int, encodes: Bool) -> Bool {
+        let text = [UInt8](repeating: 0x78, count: 32_768)
+        let block = encodes ? [0, 0x00, 0x80, 0xFF, 0x7F] + text : text
+        let piece = (0..<32).flatMap { _ in block }
+        let end: [UInt8] = encodes ? [1, 0, 0, 0xFF, 0xFF] : []
+        let coding = encodes ? "Content-Encoding: deflate\r\n" : ""
+        let head = "HTTP/1.1 200 OK\r\n\(coding)Content-Length: \(mebibytes * piece.count + end.count)\r\n\r\n"
+        do {
+            try stream.write(Array(head.utf8))
+            for _ in 0..<mebibytes { try stream.write(piece) }
+            try stream.write(end)
+            return true
+        } catch {
             return false
         }
-        var rest = size
-        while rest > 0 {
-            let next = rest < piece.count ? Array(piece.prefix(rest)) : piece
-            guard (try? stream.write(next)) != nil else { return false }
-            rest -= min(rest, piece.count)
-        }
-        return true
     }
 
     private func readHead(_ stream: any ByteStream) -> String? {

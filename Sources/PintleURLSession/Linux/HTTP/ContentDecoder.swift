@@ -49,7 +49,8 @@ final class ContentDecoder {
     /// A Boolean value that indicates whether nothing can be decoded without more input.
     var needsInput: Bool { !hasOutput && input.count < (format == .unknown ? 2 : 1) }
 
-    func feed(_ bytes: Data) { input += bytes }
+    /// Adds encoded bytes. What is left is copied, because a slice keeps the bytes before it.
+    func feed(_ bytes: Data) { input = input.isEmpty ? bytes : input + bytes }
 
     /// Decodes the next piece, which may be empty. Call it only if ``needsInput`` is `false`.
     func decode() throws(ContentError) -> Data {

@@ -32,6 +32,10 @@ final class BodyReader {
             throw .refused(
                 SessionError(.invalidRequest, "what is to be uploaded is no file: \(path)", hint: "upload its data"))
         }
+        guard status.st_size == content.size ?? -1 else {
+            throw .refused(
+                SessionError(.invalidRequest, "the file to upload has changed since the upload began: \(path)"))
+        }
     }
 
     deinit {

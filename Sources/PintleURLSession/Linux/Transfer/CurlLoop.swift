@@ -103,9 +103,9 @@ final class CurlLoop: @unchecked Sendable {
             runCommands()
             deliverContent()
             collect()
+            checkStreams()
             endBroken()
             endOverdue()
-            checkStreams()
             completions.endTurn()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             let mayWait = inbox.withLock { inbox in
@@ -242,6 +242,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.leaveConnection()
         transfers[handle] = nil
         curl_multi_remove_handle(multi, handle)
+        transfer.state.bodyReader = nil
         // Not used again: if libcurl 7.88 puts two transfers on one connection, a handle keeps its buffer, which may be
         // smaller than the next transfer needs (heap overflow), and curl_easy_reset keeps it too.
         curl_easy_cleanup(handle)

@@ -15,18 +15,27 @@ final class HostQueues {
 
         var isIdle: Bool { running.isEmpty && waiting.isEmpty }
 
+        /// The connections in use. A transfer shares its connection if its gate has found HTTP/2; until then it may
+        /// need one of its own. One shared connection does not count, because the next transfer is likely to use it. So
+        /// a server that takes few streams at a time can get one connection more than the limit.
+        private var connectionCount: Int {
+            let shared = running.values.lazy.filter(\.state.isStream).compactMap(\.state.connection?.judge)
+            let count = Set(shared.map(ObjectIdentifier.init)).count
+            return running.values.count { !$0.state.isStream } + max(0, count - 1)
+        }
+
         /// Removes and returns the next transfer, if it may run.
         ///
-        /// - Parameter limit: The number of transfers that may have a connection of their own. A transfer shares its
-        ///   connection if its gate has found HTTP/2. Nothing is concluded from earlier transfers, because a server may
-        ///   change its protocol.
+        /// - Parameter limit: The number of connections. Nothing is concluded from earlier transfers, because a server
+        ///   may change its protocol.
         func startNext(limit: Int) -> Transfer? {
-            guard running.count < max(limit, HostQueues.streamLimit),
-                running.values.count(where: { !$0.state.isStream }) < limit,
+            guard running.count < max(limit, HostQueues.streamLimit), connectionCount < limit,
                 let index = waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
             else { return nil }
-            // Removing the first element of a slice does not move the others.
+            // Removing the first element of a slice does not move the others, and does not release the element. So the
+            // slice is copied when it has more elements in front than it holds.
             let transfer = index == waiting.startIndex ? waiting.removeFirst() : waiting.remove(at: index)
+            if waiting.startIndex > waiting.count { waiting = ArraySlice(Array(waiting)) }
             running[ObjectIdentifier(transfer)] = transfer
             return transfer
         }

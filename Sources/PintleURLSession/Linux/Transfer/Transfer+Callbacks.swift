@@ -73,7 +73,9 @@ extension Transfer {
         case .later:
             state.pauses.insert(.sending)
             return pintle_CURL_READFUNC_PAUSE
-        case .failed: return pintle_CURL_READFUNC_ABORT
+        case .failed:
+            fail(.upload)
+            return pintle_CURL_READFUNC_ABORT
         }
     }
 
@@ -237,9 +239,10 @@ extension Transfer {
 
     /// Makes libcurl look at an HTTP/2 stream on which nothing has happened for a while.
     ///
-    /// libcurl 7.88 can wait for a socket that stays silent in three cases. It has read data of several streams and
+    /// libcurl 7.88 can wait for a socket that stays silent in four cases. It has read data of several streams and
     /// delivered it to only some of them: then the next turn of the loop delivers the rest. A stream ends while libcurl
-    /// is sending, or the server's window for more content opens: then libcurl has to be told.
+    /// is sending, the server's window for more content opens, or nghttp2 has ended the connection because the server
+    /// broke a rule: then libcurl has to be told.
     ///
     /// - Returns: the uptime of the next check.
     func checkStream(at now: Double) -> Double {
@@ -251,7 +254,8 @@ extension Transfer {
         let next = max(state.lastCheck, lastActivity) + interval
         guard now >= next else { return next }
         state.lastCheck = now
-        if request.hasContent, hasHead {
+        // Not within a response: if nghttp2 has ended the connection, libcurl would take that for the end of content.
+        if request.hasContent || !hasHead {
             // libcurl checks a stream when it is resumed after a pause.
             let pauses = state.pauses
             applyPauses(pauses.union(.sending))

@@ -28,19 +28,27 @@ extension Transfer {
             return false
         }
         errorText.pointee = 0
+        // libcurl 7.88 would send the head again and none of the content.
+        guard state.bodyReader?.seek(to: 0) ?? true else {
+            fail(.gate(.repeated))
+            return false
+        }
         return true
     }
 
     /// Returns `false` if libcurl must not begin an attempt to send the request. The first attempt may always begin.
     ///
     /// Over HTTP/2, a server can say that it has not processed a request (REFUSED_STREAM and GOAWAY, RFC 9113 section
-    /// 8.7). libcurl does not pass that on. But as long as a connection is intact and the server keeps to HTTP/2,
-    /// libcurl repeats a request for no other reason. Its versions 8.0 to 8.6 do so also after close_notify.
+    /// 8.7). libcurl does not pass that on. But if the request is the only one that an intact connection ever carried,
+    /// libcurl repeats it for no other reason; its versions 8.0 to 8.6 do so also after close_notify. On a connection
+    /// with other requests it also does so if nghttp2 has ended the connection because the server broke a rule, and the
+    /// server may have performed the request then.
     func beginsAttempt() -> Bool {
         guard let connection = state.connection else { return true }
         let judge = connection.isStream ? connection.judge : nil
         let wasRefused =
             judge?.isIntact == true && !connection.isBroken
+            && (request.isIdempotent || judge?.carriedOneTransfer == true)
             && !(judge?.sawEnd == true && CurlLibrary.repeatsAfterCloseNotify)
         guard !wasSent || wasRefused else {
             fail(.gate(.repeated))

@@ -26,6 +26,8 @@ struct TransferEnd {
         case gate(GateError)
         /// The proxy opened no tunnel.
         case tunnel(String)
+        /// The content of the request could not be read to its end.
+        case upload
         /// The head of the response, or its trailers, are refused.
         case head(String)
         /// The content cannot be decoded within the limits.
@@ -77,6 +79,10 @@ struct TransferEnd {
         case .gate(.refused): .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request twice")
         case .gate: notJudged
         case .tunnel(let text): .library(CURLE_RECV_ERROR, text)
+        case .upload:
+            .refused(
+                SessionError(
+                    .invalidRequest, "the content to upload cannot be read to its end; has it become shorter?"))
         case .head(let text): .library(CURLE_WEIRD_SERVER_REPLY, text)
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))

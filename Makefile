@@ -92,7 +92,7 @@ docs: api-check ## Build the documentation: .build/docs/site; warnings are error
 api: ## Write the dump of the public API after an intended change
 	@Scripts/setup.sh build docs
 	@Scripts/api.sh symbols && Scripts/api.sh write
-	@Scripts/api.sh symbols apple && Scripts/api.sh write apple
+	@Scripts/api.sh symbols Apple && Scripts/api.sh write Apple
 
 reference: build ## Write the documentation pages of the tool's commands
 	@rm -f Sources/PintleTools/PintleTools.docc/Command*.md
@@ -172,7 +172,7 @@ format-check:
 api-check:
 	@Scripts/setup.sh build docs
 	@Scripts/api.sh symbols && Scripts/api.sh check
-	@Scripts/api.sh symbols apple && Scripts/api.sh check apple
+	@Scripts/api.sh symbols Apple && Scripts/api.sh check Apple
 
 examples: # after unit
 	@Scripts/setup.sh build

@@ -1,29 +1,33 @@
 #!/usr/bin/env bash
 # Shows changes of the public API: API/MODULE.txt has one line for each public declaration (path, kind, text), below a line
-# with their numbers. With "apple" it is about the modules of Apple's systems, and the files are in API/Apple.
-# usage: api.sh symbols [apple]       writes the symbol graph of each library product to .build/symbols/MODULE, or symbols-apple
-#        api.sh write [apple]         writes the files from the graphs; fails if more declarations lack a doc comment than before
-#        api.sh check [apple]         fails if the files differ from the graphs
-#        api.sh undocumented [apple]  lists declarations without a doc comment
+# with their numbers. With "Apple" it is about the modules of Apple's systems, with "NIO" about PintleNIO, which only Scripts/nio.sh
+# can build; the files are then in API/Apple or API/NIO.
+# usage: api.sh symbols [Apple|NIO]       writes the symbol graph of each library product to .build/symbols/MODULE, or symbols-Apple
+#        api.sh write [Apple|NIO]         writes the files from the graphs; fails if more declarations lack a doc comment than before
+#        api.sh check [Apple|NIO]         fails if the files differ from the graphs
+#        api.sh undocumented [Apple|NIO]  lists declarations without a doc comment
 set -euo pipefail
 shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-mode=$1 apple=${2:-}
+mode=$1 part=${2:-}
 graphs=.build/symbols${2:+-apple}
 new=.build/api${2:+-apple}
-api=API${2:+/Apple}
+api=API${2:+/$2}
 failed=0
 
 extract() {
     local build=(swift build ${DEBUG_BUILD_OPTIONS:-}) modules maps target
     maps=$(printf -- "-Xcc -fmodule-map-file=$PWD/%s " Sources/C*/module.modulemap)
     local top="PintleURLSession PintleTestKit" # they depend on all others
-    if [ -n "$apple" ]; then
+    if [ "$part" = NIO ]; then
+        top="HTTPClient" modules="PintleNIO"
+        build=(swift build --package-path Examples/NIO --scratch-path .build/nio ${PINTLE_MIRRORS:+--config-path "$PINTLE_MIRRORS"})
+    elif [ "$part" = Apple ]; then
         top="PintleURLSession TestKitOnApple"
         build=(swift build --package-path Tests/StandIns --scratch-path .build/apple ${DEBUG_BUILD_OPTIONS:-})
         modules="Pintle PintleApple PintleReports PintleStorage PintleUpdates PintleURLSession TestKitOnApple"
     else
-        # Products whose names begin with an underscore are not for users. PintleNIO needs packages that are not fetched here.
+        # Products whose names begin with an underscore are not for users.
         modules=$(swift package dump-package |
             jq -r '.products[] | select(.type.library) | .name | select((startswith("_") or . == "PintleNIO") | not)')
     fi
@@ -101,7 +105,7 @@ elif [ -z "$version" ] || [ ! -e "$api/PintleURLSession.txt" ]; then
     exit 1
 elif [ -n "${PINTLE_API_OPTIONAL:-}" ] && ! grep -q "^# Swift $version:" "$api/PintleURLSession.txt"; then
     echo "api: not compared, because $api was written by another version of Swift"
-elif ! diff -r -x Apple -x '*.json' -u "$api" "$new"; then
+elif ! diff -r -x Apple -x NIO -x '*.json' -u "$api" "$new"; then
     echo "api: error: the public API differs from $api; if you intend that, run: make api" >&2
     exit 1
 fi

@@ -25,7 +25,7 @@ for module in $modules; do
     [ -d ".build/symbols/$module" ] || jq --arg name "$module" '.symbols = [] | .relationships = [] | .module.name = $name' \
         .build/symbols/Pintle/Pintle.symbols.json >"$out/symbols/$module/$module.symbols.json"
 done
-for graph in .build/symbols/*/*.json .build/symbols-apple/PintleApple/*.json; do # MODULE.symbols.json or MODULE@EXTENDED.symbols.json
+for graph in .build/symbols/*/*.json .build/symbols-Apple/PintleApple/*.json; do # MODULE.symbols.json or MODULE@EXTENDED.symbols.json
     name=$(basename -s .symbols.json "$graph")
     if [ -d "$out/symbols/${name#*@}" ]; then
         jq "$extensions" "$graph" >"$out/symbols/${name#*@}/$name.symbols.json"

@@ -29,6 +29,7 @@ rule 'a library prints nothing' '(^|[^.[:alnum:]_])(print|debugPrint|dump)\(' $a
 rule 'name the task of the type' '(class|struct|enum|actor|protocol) \w*(Manager|Helper|Util|SSL)\w* *[:{<]' $all
 # A public function can only use public types. While these types are not public, no closure of an app can bypass a policy.
 rule 'a closure can trust everyone: only a policy may judge a server' '(public|open) (enum|struct|class|protocol|typealias) (HandshakeVerdict|PeerChain)\b' 'Sources/PintleOpenSSL/*.swift'
+rule 'an error must not send people to a session without a policy' '"[^"]*\bURLSession(\.shared|\(configuration)' $all
 rule 'finish this open task' '\b(TODO|FIXME|XXX)\b' $all 'Tests/*.swift' 'Fuzz/*.swift'
 rule 'give the condition under which it runs' '\.disabled\(\)' 'Tests/*.swift'
 rule 'a test that is commented out' '^ *// *@Test' 'Tests/*.swift'

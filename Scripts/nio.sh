@@ -32,6 +32,7 @@ jq -r '.pins[] | "nio: \(.identity) \(.state.version)"' Examples/NIO/Package.res
 
 swift build "${package[@]}" --build-tests
 swift test "${package[@]}" --skip-build --disable-xctest
+Scripts/api.sh symbols NIO && Scripts/api.sh check NIO # after an intended change: Scripts/api.sh write NIO
 programs=$(swift build "${package[@]}" --show-bin-path)
 "$programs/Echo"
 "$tool" rehearse -- "$programs/Client" '{url}' '{policy}'

@@ -53,13 +53,15 @@ struct ChallengeTests {
         #expect(own.rejection == nil)
     }
 
-    @Test("A challenge about something else is left to the system")
-    func others() throws {
+    @Test(
+        "A challenge about something else is left to the system",
+        arguments: [NSURLAuthenticationMethodHTTPBasic, "NSURLAuthenticationMethodClientCertificate"])
+    func others(method: String) throws {
         let fixture = try SessionFixture()
         let evaluator = ServerTrustEvaluator(policy: try fixture.policy(unpinnedHosts: .reject))
         let space = URLProtectionSpace(
             host: "localhost", port: 443, protocol: "https", realm: "r",
-            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            authenticationMethod: method)
         let answer = evaluator.evaluate(.asked(space))
         #expect(answer.disposition == .performDefaultHandling && answer.rejection == nil && answer.evaluation == nil)
     }

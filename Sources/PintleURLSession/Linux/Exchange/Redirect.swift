@@ -29,10 +29,7 @@ enum Redirect {
         default: break
         }
         if try CurlURL(base.absoluteString).hasSameOrigin(as: CurlURL(target.absoluteString)) == false {
-            // `Host` too: if the app had set it, the new server would answer under the old host's name.
-            for name in ["Authorization", "Cookie", "Host", "Proxy-Authorization"] {
-                next.setValue(nil, forHTTPHeaderField: name)
-            }
+            for name in RequestFields.confidential { next.setValue(nil, forHTTPHeaderField: name) }
         }
         return next
     }

@@ -2,8 +2,9 @@ internal import Foundation
 
 /// The header fields of a request, by lower-case name.
 struct RequestFields: Sendable {
-    /// Fields that are confidential, or that are correct for only one origin.
-    private static let confidential = ["authorization", "cookie", "host", "proxy-authorization"]
+    /// Fields that are confidential, or that are correct for only one origin. `Host` is one: if the app has set it,
+    /// another server would answer under the old host's name.
+    static let confidential = ["authorization", "cookie", "host", "proxy-authorization"]
     /// Fields that libcurl writes itself.
     private static let framing = ["content-length", "transfer-encoding", "expect"]
 

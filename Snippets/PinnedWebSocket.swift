@@ -12,7 +12,8 @@ public struct UpgradeRefused: Error {}
 
 /// Opens a web socket. The upgrade request is sent only to a server that the policy trusts.
 public func openWebSocket(
-    to server: ServerEndpoint, path: String, _ tls: PinnedTLS, on group: any EventLoopGroup
+    to server: ServerEndpoint, path: String, _ tls: PinnedTLS, on group: any EventLoopGroup,
+    within limit: TimeAmount = .seconds(10)
 ) async throws -> NIOAsyncChannel<WebSocketFrame, WebSocketFrame> {
     // snippet.upgrade
     let request = HTTPRequestHead(
@@ -26,11 +27,15 @@ public func openWebSocket(
         .connect(host: server.host.description, port: Int(server.port)) { channel in
             channel.eventLoop.makeCompletedFuture {
                 try tls.addHandlers(to: channel, for: server)
-                return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+                let upgrade = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
                     configuration: .init(
                         upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
                             upgradeRequestHead: request, upgraders: [upgrader],
                             notUpgradingCompletionHandler: { $0.close().flatMapThrowing { throw UpgradeRefused() } })))
+                // A server that does not answer must not hold the client.
+                let deadline = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
+                upgrade.whenComplete { _ in deadline.cancel() }
+                return upgrade
             }
         }
     let socket = try await upgrade.get()

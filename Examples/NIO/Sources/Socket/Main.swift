@@ -19,7 +19,7 @@ struct Main {
             }
             let path = url.path.isEmpty ? "/" : url.path
             let socket = try await openWebSocket(
-                to: server, path: path, tls, on: MultiThreadedEventLoopGroup.singleton)
+                to: server, path: path, tls, on: MultiThreadedEventLoopGroup.singleton, within: .seconds(3))
             try await socket.executeThenClose { inbound, _ in
                 for try await frame in inbound { print("frame \(frame.opcode)") }
             }

@@ -22,6 +22,8 @@ extract() {
     if [ "$part" = NIO ]; then
         top="HTTPClient" modules="PintleNIO"
         build=(swift build --package-path Examples/NIO --scratch-path .build/nio ${PINTLE_MIRRORS:+--config-path "$PINTLE_MIRRORS"})
+        maps+=$(printf -- "-Xcc -fmodule-map-file=$PWD/%s " .build/nio/debug/*.build/module.modulemap \
+            .build/nio/checkouts/*/Sources/*/include/module.modulemap)
     elif [ "$part" = Apple ]; then
         top="PintleURLSession TestKitOnApple"
         build=(swift build --package-path Tests/StandIns --scratch-path .build/apple ${DEBUG_BUILD_OPTIONS:-})
@@ -100,10 +102,10 @@ done
 if [ "$mode" = write ]; then
     cp "$new"/*.txt "$api/"
     grep -h -m 1 '' "$api"/*.txt /dev/null | paste -d ' ' <(basename -s .txt "$api"/*.txt) -
-elif [ -z "$version" ] || [ ! -e "$api/PintleURLSession.txt" ]; then
+elif dumps=("$api"/*.txt) && { [ -z "$version" ] || [ ${#dumps[@]} -eq 0 ]; }; then
     echo "api: error: no version of Swift, or no dump in $api to compare with; run: make api" >&2
     exit 1
-elif [ -n "${PINTLE_API_OPTIONAL:-}" ] && ! grep -q "^# Swift $version:" "$api/PintleURLSession.txt"; then
+elif [ -n "${PINTLE_API_OPTIONAL:-}" ] && ! grep -q "^# Swift $version:" "${dumps[0]}"; then
     echo "api: not compared, because $api was written by another version of Swift"
 elif ! diff -r -x Apple -x NIO -x '*.json' -u "$api" "$new"; then
     echo "api: error: the public API differs from $api; if you intend that, run: make api" >&2

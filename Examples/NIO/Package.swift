@@ -39,7 +39,11 @@ let package = Package(
             swiftSettings: [.define("NIO")]),
         // A web socket over a pinned channel.
         .executableTarget(
-            name: "Socket", dependencies: ["PinnedChannel", .product(name: "PintleOpenSSL", package: "pintle")]),
+            name: "Socket",
+            dependencies: [
+                "PinnedChannel", .product(name: "PintleOpenSSL", package: "pintle"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
         .testTarget(
             name: "PintleNIOTests",
             dependencies: [

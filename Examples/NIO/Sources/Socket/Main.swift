@@ -1,5 +1,6 @@
 import Foundation
 import NIOPosix
+import NIOSSL
 import PinnedChannel
 import Pintle
 import PintleNIO
@@ -14,7 +15,11 @@ struct Main {
         do {
             let server = try ServerEndpoint(url: url)
             let policy = try PinningPolicy(contentsOfFile: arguments[2])
-            let tls = try PinnedTLS(policy: policy, timing: .init(handshake: .seconds(3))).onFailure {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            // NIOSSL waits so long for a server that does not end its side of a connection.
+            configuration.shutdownTimeout = .seconds(1)
+            let timing = PinnedTLS.Timing(handshake: .seconds(3))
+            let tls = try PinnedTLS(policy: policy, configuration: configuration, timing: timing).onFailure {
                 print("told: \($0.reason)")
             }
             let path = url.path.isEmpty ? "/" : url.path

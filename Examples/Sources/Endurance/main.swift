@@ -1,6 +1,6 @@
 // Measures what a pinned session uses: many concurrent requests without a thread for each, sessions that leave nothing
-// behind, and a gibibyte in both directions, also encoded, in constant memory. The server is this program. The client is a separate
-// process, so that only the client's resources are counted. Exits with 1 if a result is not as expected.
+// behind, and a gibibyte in both directions, also encoded, in constant memory. The server is this program. The client
+// is a separate process, so that only the client's resources are counted. Exits with 1 if a result is not as expected.
 //
 //     Endurance [MEBIBYTES]
 import Foundation

@@ -189,6 +189,13 @@ struct JSONDocumentTests {
         #expect(failure(of: brackets(1000), .init(maximumDepth: 1000))?.code == .tooDeep)
     }
 
+    @Test("As many values as allowed are accepted, and one more is refused where it stands", arguments: [99, 100])
+    func values(count: Int) {
+        // The object and the list are values too; a key is none.
+        let list = "{\"a\":[" + [String](repeating: "1", count: count - 2).joined(separator: ",") + "]}"
+        #expect(failure(of: list, .init(maximumValues: 99))?.code == (count > 99 ? .tooLarge : nil))
+    }
+
     @Test("A document of the maximum size is accepted, and one byte more is refused")
     func size() {
         #expect(failure(of: "[123]", .init(maximumBytes: 5)) == nil)

@@ -46,6 +46,12 @@ struct EnvelopeTests {
         )
     }
 
+    @Test("An envelope of very many values is refused before they take memory", arguments: [9_000, 10_000])
+    func manyValues(count: Int) throws {
+        let list = ", \"x\": [" + [String](repeating: "1", count: count).joined(separator: ",") + "]"
+        #expect(try app.code(envelope(more: list)) == (count == 10_000 ? .malformedEnvelope : nil))
+    }
+
     @Test("Both base64 alphabets are accepted, padded or not; other text is refused")
     func base64() throws {
         for urlSafe in [false, true] {

@@ -15,14 +15,20 @@ package struct JSONDocument: Sendable {
         /// The maximum nesting of arrays and objects; `[[]]` has depth 2. Values above 128 count as 128, because the
         /// parser is recursive.
         package var maximumDepth: Int
+        /// The maximum number of values. A value takes memory beside its bytes, several times as much if it is short.
+        package var maximumValues: Int
         /// A Boolean value that indicates whether fractions, exponents and integers beyond `Int64` are allowed. They
         /// become values of kind `.number`. Use it for documents whose unknown members are ignored.
         package var allowsAnyNumber: Bool
 
         /// Creates limits. The defaults are those of a policy file.
-        package init(maximumBytes: Int = 64 << 20, maximumDepth: Int = 16, allowsAnyNumber: Bool = false) {
+        package init(
+            maximumBytes: Int = 64 << 20, maximumDepth: Int = 16, maximumValues: Int = .max,
+            allowsAnyNumber: Bool = false
+        ) {
             self.maximumBytes = maximumBytes
             self.maximumDepth = maximumDepth
+            self.maximumValues = maximumValues
             self.allowsAnyNumber = allowsAnyNumber
         }
     }

@@ -4,6 +4,7 @@ struct JSONParser {
     let limits: JSONDocument.Limits
     var position = 0
     var nodes: [JSONTape.Node] = []
+    private var valueCount = 0
 
     init(_ bytes: [UInt8], limits: JSONDocument.Limits) {
         self.bytes = bytes
@@ -32,7 +33,7 @@ struct JSONParser {
             throw error(.emptyDocument, at: position, "the document is empty")
         }
         // A policy takes about twenty bytes a value. Reserving avoids copying the tape each time that it grows.
-        nodes.reserveCapacity(bytes.count / 24)
+        nodes.reserveCapacity(min(bytes.count / 24, limits.maximumValues))
         try parseValue(depth: 0)
         skipBlanks()
         guard position == bytes.count else {
@@ -49,6 +50,10 @@ struct JSONParser {
     }
 
     private mutating func parseValue(depth: Int) throws(JSONError) {
+        valueCount += 1
+        guard valueCount <= limits.maximumValues else {
+            throw error(.tooLarge, at: position, "the document has more than \(limits.maximumValues) values")
+        }
         switch current {
         case UInt8(ascii: "{"): try parseObject(depth: depth + 1)
         case UInt8(ascii: "["): try parseArray(depth: depth + 1)

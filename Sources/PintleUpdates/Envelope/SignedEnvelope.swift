@@ -21,6 +21,9 @@ package struct SignedEnvelope: Sendable {
     package static let policyType = "application/vnd.pintle.policy+json"
     /// The size limit of the envelope's file.
     package static let maximumBytes = 16 << 20
+    /// The maximum number of JSON values of an envelope. It is parsed before a signature is checked, and a million short
+    /// values would take more memory than an app may have.
+    static let maximumValues = 10_000
     package static let maximumSignatures = 16
     /// The limit of the bytes that are hashed to find the signers. It allows every signature with every key for an
     /// update of one megabyte, and every signature with the key that it names for the largest update.
@@ -99,7 +102,9 @@ package struct SignedEnvelope: Sendable {
         let document: JSONDocument
         do {
             document = try JSONDocument(
-                bytes, limits: .init(maximumBytes: maximumBytes, maximumDepth: 16, allowsAnyNumber: true))
+                bytes,
+                limits: .init(
+                    maximumBytes: maximumBytes, maximumDepth: 16, maximumValues: maximumValues, allowsAnyNumber: true))
         } catch {
             throw .malformedEnvelope(MalformedDocument(error))
         }

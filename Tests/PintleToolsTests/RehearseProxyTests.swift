@@ -129,7 +129,8 @@ struct RehearseProxyTests {
         }
         defer { server.close() }
         let proxy = try LoopbackProxy(
-            .any, listeningAt: "127.0.0.1", timeLimit: 0.3, route: { [port = server.port] _, _ in port }, refusal: nil)
+            .any, listeningAt: "127.0.0.1", timeLimit: 0.3, route: { [port = server.port] _, _ in .port(port) },
+            refusal: nil)
         defer { proxy.close() }
         let tunnel = try runProcess([
             "curl", "-sS", "-m", "20", "--proxytunnel", "-x", "http://127.0.0.1:\(proxy.port)", "-w", "%{http_code}",
@@ -196,6 +197,44 @@ struct RehearseProxyTests {
         let text = ToolRun(
             arguments: Array(Self.proxied.filter { $0 != "--json" }) + ["--only", "expired", "--"] + client)
         #expect(text.output.contains("\n  not a named host: tracker.example:443, 2 connections, answered 403\n"))
+        #expect(
+            text.output.contains(
+                "\nnext: tracker.example:443 was asked for and not judged; --host\n      tracker.example judges it\n"),
+            "\(text.output)")
+    }
+
+    @Test(
+        "A host that was asked for and not judged is a step, a note in SARIF and skipped in JUnit; a named host is not")
+    func unjudgedHosts() throws {
+        let directory = try TemporaryDirectory()
+        let script = """
+            curl -s -m 12 https://tracker.example:8443/ 'https://[::1]/' http://plain.example/
+            exec curl -sS -m 12 --cacert "$1" --pinnedpubkey "$2" https://api.example.com/
+            """
+        let run = ToolRun(
+            arguments: Self.proxied.filter { $0 != "--json" } + [
+                "--only", "expired", "--sarif", directory.path(of: "r.sarif"), "--junit", directory.path(of: "r.xml"),
+                "--", "sh", "-c", script, "sh", "{ca}", "{pins}",
+            ])
+        #expect(run.code == 0, "\(run.output)")
+        let words = run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        for step in [
+            "tracker.example:8443 was asked for and not judged; --host tracker.example:8443 judges it",
+            "[::1]:443 was asked for and not judged; --survey judges every host",
+            "plain.example:80 was asked for and not judged; --host plain.example judges it",
+        ] { #expect(words.contains(step), "\(run.output)") }
+        #expect(!run.output.contains("next: nothing") && !words.contains("api.example.com was asked for"))
+        let sarif = try #require(try JSONDocument(try directory.read("r.sarif")).root["runs"]?.elements?.first)
+        let notes = try #require(sarif["results"]?.elements.map { Array($0) })
+        #expect(notes.map { $0["level"]?.string } == ["note", "note", "note"])
+        #expect(notes.first?["ruleId"]?.string == "other-host")
+        #expect(
+            notes.compactMap { $0["properties"]?["host"]?.string } == [
+                "[::1]:443", "plain.example:80", "tracker.example:8443",
+            ])
+        let xml = String(decoding: try directory.read("r.xml"), as: UTF8.self)
+        #expect(xml.contains("<testsuites tests=\"5\" failures=\"0\" errors=\"0\" skipped=\"3\">"), "\(xml)")
+        #expect(xml.contains("<testcase classname=\"pintle.rehearse.tracker.example:8443\" name=\"other-host\""))
     }
 
     @Test("The roots live 24 hours and are constrained to the named hosts, and the report says how to remove them")

@@ -15,6 +15,8 @@ package struct Standards: Sendable, Hashable {
     /// The control of the MASVS, the weakness of the MASWE, and the test of the MASTG that finds the same fault.
     package var owasp: [Entry] = []
 
+    package init(cwe: [Entry] = [], owasp: [Entry] = []) { (self.cwe, self.owasp) = (cwe, owasp) }
+
     /// The entries of all lists.
     package var entries: [Entry] { cwe + owasp }
 
@@ -97,44 +99,44 @@ extension Scenario {
 
 extension Standards {
     /// Returns the entries for a fault in the validation of a path.
-    fileprivate static func validation(_ weaknesses: Entry...) -> Standards {
+    static func validation(_ weaknesses: Entry...) -> Standards {
         Standards(cwe: weaknesses, owasp: [.network1, .maswe0027, .test0282])
     }
 }
 
 extension Standards.Entry {
-    fileprivate static let cwe295 = Self(.cwe, "CWE-295", "Improper Certificate Validation")
-    fileprivate static let cwe296 = Self(.cwe, "CWE-296", "Improper Following of a Certificate's Chain of Trust")
-    fileprivate static let cwe297 = Self(.cwe, "CWE-297", "Improper Validation of Certificate with Host Mismatch")
-    fileprivate static let cwe298 = Self(.cwe, "CWE-298", "Improper Validation of Certificate Expiration")
-    fileprivate static let cwe319 = Self(.cwe, "CWE-319", "Cleartext Transmission of Sensitive Information")
-    fileprivate static let cwe326 = Self(.cwe, "CWE-326", "Inadequate Encryption Strength")
-    fileprivate static let cwe327 = Self(.cwe, "CWE-327", "Use of a Broken or Risky Cryptographic Algorithm")
-    fileprivate static let cwe328 = Self(.cwe, "CWE-328", "Use of Weak Hash")
-    fileprivate static let cwe407 = Self(.cwe, "CWE-407", "Inefficient Algorithmic Complexity")
-    fileprivate static let cwe522 = Self(.cwe, "CWE-522", "Insufficiently Protected Credentials")
-    fileprivate static let cwe757 = Self(
+    static let cwe295 = Self(.cwe, "CWE-295", "Improper Certificate Validation")
+    static let cwe296 = Self(.cwe, "CWE-296", "Improper Following of a Certificate's Chain of Trust")
+    static let cwe297 = Self(.cwe, "CWE-297", "Improper Validation of Certificate with Host Mismatch")
+    static let cwe298 = Self(.cwe, "CWE-298", "Improper Validation of Certificate Expiration")
+    static let cwe319 = Self(.cwe, "CWE-319", "Cleartext Transmission of Sensitive Information")
+    static let cwe326 = Self(.cwe, "CWE-326", "Inadequate Encryption Strength")
+    static let cwe327 = Self(.cwe, "CWE-327", "Use of a Broken or Risky Cryptographic Algorithm")
+    static let cwe328 = Self(.cwe, "CWE-328", "Use of Weak Hash")
+    static let cwe407 = Self(.cwe, "CWE-407", "Inefficient Algorithmic Complexity")
+    static let cwe522 = Self(.cwe, "CWE-522", "Insufficiently Protected Credentials")
+    static let cwe757 = Self(
         .cwe, "CWE-757", "Selection of Less-Secure Algorithm During Negotiation ('Algorithm Downgrade')")
-    fileprivate static let cwe770 = Self(.cwe, "CWE-770", "Allocation of Resources Without Limits or Throttling")
-    fileprivate static let cwe923 = Self(
+    static let cwe770 = Self(.cwe, "CWE-770", "Allocation of Resources Without Limits or Throttling")
+    static let cwe923 = Self(
         .cwe, "CWE-923", "Improper Restriction of Communication Channel to Intended Endpoints")
-    fileprivate static let cwe1088 = Self(.cwe, "CWE-1088", "Synchronous Access of Remote Resource without Timeout")
+    static let cwe1088 = Self(.cwe, "CWE-1088", "Synchronous Access of Remote Resource without Timeout")
 
-    fileprivate static let network1 = Self(
+    static let network1 = Self(
         .masvs, "MASVS-NETWORK-1", "The app secures all network traffic according to the current best practices.")
-    fileprivate static let network2 = Self(
+    static let network2 = Self(
         .masvs, "MASVS-NETWORK-2",
         "The app performs identity pinning for all remote endpoints under the developer's control.")
 
-    fileprivate static let maswe0026 = Self(.maswe, "MASWE-0026", "Network Traffic Not Encrypted")
-    fileprivate static let maswe0027 = Self(.maswe, "MASWE-0027", "Insecure Certificate Validation")
-    fileprivate static let maswe0028 = Self(.maswe, "MASWE-0028", "Insecure Identity Pinning")
+    static let maswe0026 = Self(.maswe, "MASWE-0026", "Network Traffic Not Encrypted")
+    static let maswe0027 = Self(.maswe, "MASWE-0027", "Insecure Certificate Validation")
+    static let maswe0028 = Self(.maswe, "MASWE-0028", "Insecure Identity Pinning")
 
-    fileprivate static let test0218 = Self(.mastg, "MASTG-TEST-0218", "Insecure TLS Protocols in Network Traffic")
-    fileprivate static let test0236 = Self(.mastg, "MASTG-TEST-0236", "Cleartext Traffic Observed on the Network")
-    fileprivate static let test0244 = Self(
+    static let test0218 = Self(.mastg, "MASTG-TEST-0218", "Insecure TLS Protocols in Network Traffic")
+    static let test0236 = Self(.mastg, "MASTG-TEST-0236", "Cleartext Traffic Observed on the Network")
+    static let test0244 = Self(
         .mastg, "MASTG-TEST-0244", "Missing Certificate Pinning in Network Traffic")
-    fileprivate static let test0282 = Self(.mastg, "MASTG-TEST-0282", "Unsafe Custom Trust Evaluation")
-    fileprivate static let test0283 = Self(
+    static let test0282 = Self(.mastg, "MASTG-TEST-0282", "Unsafe Custom Trust Evaluation")
+    static let test0283 = Self(
         .mastg, "MASTG-TEST-0283", "Incorrect Implementation of Server Hostname Verification")
 }

@@ -38,10 +38,16 @@ struct RehearsalReport {
         }
 
         /// The line that removes the roots from a device.
-        var removal: String {
-            "remove \(roots.map { "\"\($0)\"" }.joined(separator: " and ")) from every device that trusts them: iOS: "
+        var removal: String { Self.removal(of: roots, hours: 24) }
+
+        /// - Parameter hours: The validity of the roots.
+        static func removal(of roots: [String], hours: Int) -> String {
+            let (them, they, ends) =
+                roots.count == 1 ? ("it", "it", "ends by itself") : ("them", "they", "end by themselves")
+            return
+                "remove \(roots.map { "\"\($0)\"" }.joined(separator: " and ")) from every device that trusts \(them): iOS: "
                 + "Settings > General > VPN & Device Management; Android: Settings > Security > Encryption & credentials > "
-                + "User credentials; they end by themselves 24 hours after this run began"
+                + "User credentials; \(they) \(ends) \(hours) hours after this run began"
         }
     }
 
@@ -104,12 +110,11 @@ struct RehearsalReport {
                 files.append("report: \(path)")
             }
             if let path = arguments[.rehearsalJUnit] {
-                try OutputFile.replace(path, Array(RehearsalJUnit(self).xml.utf8))
+                try junit.write(to: path)
                 files.append("junit: \(path)")
             }
             if let path = arguments[.rehearsalSARIF] {
-                let sarif = RehearsalSARIF(self, client: ClientPlace(arguments.positionals))
-                try OutputFile.replace(path, sarif.document.bytes + [UInt8(ascii: "\n")])
+                try sarif(ClientPlace(arguments.positionals)).write(to: path)
                 files.append("sarif: \(path)")
             }
         } catch {
@@ -142,13 +147,15 @@ struct RehearsalReport {
         report.layout.labelColumns = 18
         report.list(
             "Not a named host",
-            (proxy?.refusals ?? []).map { ("\($0.authority, .code), \(Self.answer($0))", nil) },
+            (proxy?.refusals ?? []).map { ("\($0.authority, .code), \($0.answer)", nil) },
             label: "not a named host:", others: "not a named host:")
         report.gap()
         report.line("\(sentence)")
         if let timing { report.prose("\(timing.sentence, .dim)", indent: 0) }
         report.layout = Report.FactLayout(indent: 0, labelColumns: 6)
-        let steps = advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
+        let steps =
+            advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
+            + (proxy?.refusals ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
         let next: Line = steps.isEmpty ? "next: " : "      "
         if !files.isEmpty {
@@ -170,11 +177,6 @@ struct RehearsalReport {
                 .init(title: "Remarks", minimum: 8),
             ], narrow: 64,
             rows: .ofPage { write throws(ToolError) in for outcome in all { try write(outcome.cells) } })
-    }
-
-    /// Returns a text such as `2 connections, answered 403`.
-    private static func answer(_ refusal: Proxy.Refusal) -> String {
-        "\(ValidityText.counted(refusal.count, "connection")), answered 403"
     }
 
     /// The attacks that were not run, by reason.
@@ -205,7 +207,7 @@ struct RehearsalReport {
                     json.member("id", "other-host")
                     json.member("host", refusal.authority)
                     json.member("outcome", Outcome.Verdict.notRun.rawValue)
-                    json.member("remark", "not a named host: \(Self.answer(refusal))")
+                    json.member("remark", "not a named host: \(refusal.answer)")
                 }
             }
             for omission in Catalogue.omissions {
@@ -258,6 +260,21 @@ extension Outcome {
             json.member("group", scenario.group?.rawValue)
             scenario.standards.write(to: &json)
         }
+    }
+}
+
+extension Proxy.Refusal {
+    /// A text such as `2 connections, answered 403`.
+    var answer: String { "\(ValidityText.counted(count, "connection")), answered 403" }
+
+    /// The option that judges the host.
+    var remedy: String {
+        guard let endpoint = ServerEndpoint(authority), endpoint.host.ipAddress?.isIPv6 != true else {
+            return "--survey judges every host"
+        }
+        // A request without TLS is judged by the name, whatever its port.
+        let isUsual = endpoint.port == 443 || endpoint.port == 80
+        return "--host \(isUsual ? endpoint.host.description : endpoint.description) judges it"
     }
 }
 

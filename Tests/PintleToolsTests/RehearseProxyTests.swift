@@ -224,7 +224,8 @@ struct RehearseProxyTests {
             "plain.example:80 was asked for and not judged; --host plain.example judges it",
         ] { #expect(words.contains(step), "\(run.output)") }
         #expect(!run.output.contains("next: nothing") && !words.contains("api.example.com was asked for"))
-        let sarif = try #require(try JSONDocument(try directory.read("r.sarif")).root["runs"]?.elements?.first)
+        let sarif = try #require(
+            try JSONDocument(try directory.read("r.sarif")).root["runs"]?.elements.map { Array($0) }?.first)
         let notes = try #require(sarif["results"]?.elements.map { Array($0) })
         #expect(notes.map { $0["level"]?.string } == ["note", "note", "note"])
         #expect(notes.first?["ruleId"]?.string == "other-host")

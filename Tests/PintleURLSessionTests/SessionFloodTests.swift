@@ -261,7 +261,7 @@ struct SessionFloodTests {
         let written = Mutex(0)
         let port = good.port
         let proxy = try LoopbackProxy(
-            .httpConnect, route: { $1 == port ? port : nil },
+            .httpConnect, route: { $1 == port ? .port(port) : nil },
             refusal: { client in
                 guard (try? client.write(Array(answer.utf8))) != nil else { return }
                 let piece = Array(repeatElement("X-Field: 0123456789\r\n", count: 3_000).joined().utf8)

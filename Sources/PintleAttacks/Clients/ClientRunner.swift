@@ -133,18 +133,32 @@ package struct ClientRunner: Sendable {
         values["url"] = server.url
         values["host"] = hosts[index].name
         values["port"] = "\(hosts[index].clientPort ?? server.port)"
-        var environment: [String: String] = [:]
-        if let proxied, let proxy = set.proxy {
-            let url = proxied.url(port: proxy.port)
-            values["proxy"] = url
-            values["proxy-port"] = "\(proxy.port)"
-            for name in Self.proxyVariables { environment[name] = url }
+        let proxy = proxied.flatMap { address in set.proxy.map { address.url(port: $0.port) } }
+        return try Self.run(
+            client, values: values, proxy: proxy, timeout: timeout, isCancelled: isCancelled, mayContinue: mayContinue,
+            willKill: willKill)
+    }
+
+    /// Runs the client once.
+    /// - Parameters:
+    ///   - values: The values of its placeholders.
+    ///   - proxy: The URL of the proxy, which ends with its port; `nil` without one.
+    ///   - timeout: The time limit in seconds.
+    package static func run(
+        _ client: Client, values: [String: String], proxy: String?, timeout: Double, isCancelled: () -> Bool,
+        mayContinue: () -> Bool = { false }, willKill: () -> Void = {}
+    ) throws(ClientRunError) -> GuardedProcess {
+        var (values, environment) = (values, [String: String]())
+        if let proxy {
+            values["proxy"] = proxy
+            values["proxy-port"] = proxy.split(separator: ":").last.map(String.init)
+            for name in proxyVariables { environment[name] = proxy }
             for name in ["NO_PROXY", "no_proxy"] { environment[name] = "" }
         }
         let process: GuardedProcess
         do throws(SystemCallError) {
             process = try GuardedProcess.run(
-                client.words(values), environment: environment, without: Self.proxyVariables, timeout: timeout,
+                client.words(values), environment: environment, without: proxyVariables, timeout: timeout,
                 outputLimit: 64 << 10, mayContinue: mayContinue, isCancelled: isCancelled, willKill: willKill)
         } catch {
             throw .noClient(error)

@@ -55,6 +55,15 @@ package final class LoopbackProxy: Sendable {
         let byteCount: Int
     }
 
+    /// The end of a tunnel.
+    package enum Destination: Sendable {
+        /// A port on loopback, to which the proxy connects.
+        case port(UInt16)
+        /// The proxy itself. The closure gets the client's connection and the bytes that were read from it already:
+        /// those of a request with an absolute URL, or none. The connection ends when it returns.
+        case here(@Sendable (TCPConnection, [UInt8]) -> Void)
+    }
+
     package let kind: Kind
     private let server: LoopbackTCPServer
     private let log: Log
@@ -69,7 +78,9 @@ package final class LoopbackProxy: Sendable {
         _ kind: Kind, credentials: Credentials? = nil, opening: [UInt8]? = nil,
         route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16? = { _, port in port }
     ) throws(SystemCallError) {
-        try self.init(kind, credentials: credentials, opening: opening, route: route, refusal: nil)
+        try self.init(
+            kind, credentials: credentials, opening: opening, route: { route($0, $1).map(Destination.port) },
+            refusal: nil)
     }
 
     /// Starts a proxy that calls `refusal` to answer an HTTP request without a route.
@@ -78,13 +89,15 @@ package final class LoopbackProxy: Sendable {
     ///     it.
     ///   - port: The port to listen at; with 0 the system chooses one.
     ///   - opening: The bytes that tell a client that its tunnel is open; `nil` for the usual ones.
-    ///   - timeLimit: The time for all that a client sends before its tunnel opens, in seconds; `nil` for no limit.
+    ///   - timeLimit: The time for all that a client sends before its tunnel to a port opens, or until a tunnel that
+    ///     ends here is over, in seconds; `nil` for no limit.
+    ///   - peer: The only address that the proxy serves, an IPv4 or IPv6 literal; `nil` for every address.
     ///   - refusal: Writes the answer; the connection ends when it returns. A SOCKS client gets reply 2 instead.
     ///   - clear: Gets each request with an absolute URL, and returns `true` to refuse it.
     package init(
-        _ kind: Kind, listeningAt address: String? = nil, port: UInt16 = 0, credentials: Credentials? = nil,
-        opening: [UInt8]? = nil, timeLimit: Double? = nil,
-        route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,
+        _ kind: Kind, listeningAt address: String? = nil, port: UInt16 = 0, onlyFrom peer: String? = nil,
+        credentials: Credentials? = nil, opening: [UInt8]? = nil, timeLimit: Double? = nil,
+        route: @escaping @Sendable (_ host: String, _ port: UInt16) -> Destination?,
         refusal: (@Sendable (TCPConnection) -> Void)?,
         clear: (@Sendable (ClearRequest) -> Bool)? = nil
     ) throws(SystemCallError) {
@@ -92,6 +105,7 @@ package final class LoopbackProxy: Sendable {
         self.kind = kind
         self.log = log
         server = try LoopbackTCPServer(listeningAt: address, port: port, timeLimit: timeLimit) { client in
+            if let peer, !client.isFrom(peer) { return }
             let index = log.append()
             let session = ProxySession(
                 client: client, credentials: credentials, opening: opening, route: route, refusal: refusal,

@@ -79,8 +79,8 @@ package final class Proxy: Sendable {
         proxy = try LoopbackProxy(
             .any, listeningAt: address.literal, port: address.port, timeLimit: Server.timeLimit(at: address.literal),
             route: { host, port in
-                if let server = server(Self.normalized(host), port) { return server }
-                log.count(host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)")
+                if let server = server(Self.normalized(host), port) { return .port(server) }
+                log.count(Self.authority(host, port))
                 return nil
             },
             refusal: { client in
@@ -96,7 +96,12 @@ package final class Proxy: Sendable {
             })
     }
 
-    private static func normalized(_ host: String) -> String {
+    static func authority(_ host: String, _ port: UInt16) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Returns a host in lower case, without a dot at its end.
+    static func normalized(_ host: String) -> String {
         let name = host.lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }

@@ -7,7 +7,7 @@ struct ProxySession {
     let credentials: LoopbackProxy.Credentials?
     /// The bytes that tell the client that its tunnel is open; `nil` for the usual ones.
     let opening: [UInt8]?
-    let route: @Sendable (String, UInt16) -> UInt16?
+    let route: @Sendable (String, UInt16) -> LoopbackProxy.Destination?
     let refusal: (@Sendable (TCPConnection) -> Void)?
     /// Gets each request with an absolute URL, and returns `true` to refuse it.
     let clear: (@Sendable (LoopbackProxy.ClearRequest) -> Bool)?
@@ -46,13 +46,13 @@ struct ProxySession {
                 ? ProxySession.authority(request.target)
                 : clearRequest.flatMap { $0.isSecure ? nil : ($0.host, $0.port) }
             guard let target else { return try answer("405 Method Not Allowed", "Connection: close\r\n") }
-            guard let server = connect(to: target.host, port: target.port) else {
+            guard let serve = open(to: target.host, port: target.port) else {
                 if let refusal { return refusal(client) }
                 return try answer("502 Bad Gateway", "Connection: close\r\n")
             }
-            guard isTunnel else { return try relay(with: server, firstBytes: head) }
+            guard isTunnel else { return try serve(head) }
             try client.write(opening ?? Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8))
-            return try relay(with: server, firstBytes: reader.unread)
+            return try serve(reader.unread)
         }
     }
 
@@ -113,12 +113,12 @@ struct ProxySession {
         let host = try address(ofType: request[3])
         let port = try client.read(exactly: 2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
         guard request[1] == 1, let host else { return try reply(7) }
-        guard let server = connect(to: host, port: port) else {
+        guard let serve = open(to: host, port: port) else {
             // 2: not allowed by the rules; 5: connection refused (RFC 1928 section 6).
             return try reply(refusal == nil ? 5 : 2)
         }
         if let opening { try client.write(opening) } else { try reply(0) }
-        try relay(with: server, firstBytes: [])
+        try serve([])
     }
 
     private func reply(_ code: UInt8) throws {
@@ -149,18 +149,25 @@ struct ProxySession {
 
     // MARK: Tunnel
 
-    private func connect(to host: String, port: UInt16) -> TCPConnection? {
+    /// Returns a closure that serves the tunnel to a host and takes the first bytes of the client, or `nil` if there is
+    /// no way to the host.
+    private func open(to host: String, port: UInt16) -> (([UInt8]) throws -> Void)? {
         update { record in
             record.host = host
             record.port = port
         }
-        guard let target = route(host, port),
-            let server = try? client.connect(toPort: target, ipv6: host == "::1")
-        else { return nil }
+        let serve: ([UInt8]) throws -> Void
+        switch route(host, port) {
+        case nil: return nil
+        case .here(let body): serve = { body(client, $0) }
+        case .port(let target):
+            guard let server = try? client.connect(toPort: target, ipv6: host == "::1") else { return nil }
+            // A tunnel lasts as long as its two ends. Only the way to it is limited.
+            client.removeTimeLimit()
+            serve = { try relay(with: server, firstBytes: $0) }
+        }
         update { $0.isOpen = true }
-        // A tunnel lasts as long as its two ends. Only the way to it is limited.
-        client.removeTimeLimit()
-        return server
+        return serve
     }
 
     private func relay(with server: TCPConnection, firstBytes: [UInt8]) throws {

@@ -273,7 +273,7 @@ package final class Server: Sendable {
 }
 
 /// A counter of bytes received without TLS, which keeps the first of them.
-private final class ByteTally: Sendable {
+final class ByteTally: Sendable {
     private let bytes = Atomic(0)
     private let kept = Mutex<[UInt8]>([])
     private let limit: Int
@@ -293,7 +293,7 @@ private final class ByteTally: Sendable {
 }
 
 /// A connection that counts the bytes from the client.
-private final class TalliedStream: ByteStream {
+final class TalliedStream: ByteStream {
     private let stream: TCPConnection
     private let tally: ByteTally
     private(set) var count = 0

@@ -44,7 +44,7 @@ final class ClientRehearsal {
         do throws(ClientRunError) {
             runs = try runner.runControl(timeout: request.timeout, isCancelled: { Interrupts.areAsking })
         } catch {
-            throw toolError(error)
+            throw ToolError(error, proxiedAt: request.proxied)
         }
         let controls = runs.map { Control($0.observation) }
         var outcomes: [Outcome] = []
@@ -139,7 +139,7 @@ final class ClientRehearsal {
                     if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
                     outcome = timed.value.outcome(of: scenario, beside: controls[index], host: place(index))
                 } catch {
-                    throw toolError(error)
+                    throw ToolError(error, proxiedAt: request.proxied)
                 }
             }
             attacked.outcomes.append(outcome)
@@ -165,21 +165,6 @@ final class ClientRehearsal {
     }
 
     // MARK: Rehearsals that prove nothing
-
-    private func toolError(_ failure: ClientRunError) -> ToolError {
-        switch failure {
-        case .noServer(let error):
-            .unusable(
-                "no-server", "a server cannot be started on loopback: \(error)",
-                hint: request.proxied?.literal == nil
-                    ? nil : "--listen takes a free port at an address of this machine")
-        case .noClient(let error):
-            .unusable(
-                "no-client", "the client cannot be run: \(error)",
-                hint: "name a program that is on the PATH, or write ./client; for a line of shell: sh -c '... {url}'")
-        case .cancelled: .unusable("interrupted", "interrupted")
-        }
-    }
 
     /// Prints the last lines that the client wrote.
     private func printWords(of run: ClientRun, most: Int) {
@@ -237,6 +222,28 @@ final class ClientRehearsal {
             hint: others.isEmpty
                 ? "give the client the proxy {proxy}; HTTPS_PROXY, https_proxy and ALL_PROXY have it too"
                 : "it asked for \(SafeText.escape(others.prefix(5).joined(separator: ", "))): name these with --host")
+    }
+}
+
+extension ToolError {
+    /// Creates the error for a client that cannot be run.
+    ///
+    /// - Parameter address: the address of the proxy; `nil` without one.
+    init(_ error: ClientRunError, proxiedAt address: Proxy.Address?) {
+        self =
+            switch error {
+            case .noServer(let error):
+                .unusable(
+                    "no-server", "a server cannot be started on loopback: \(error)",
+                    hint: address?.literal == nil
+                        ? nil : "--listen takes a free port at an address of this machine")
+            case .noClient(let error):
+                .unusable(
+                    "no-client", "the client cannot be run: \(error)",
+                    hint:
+                        "name a program that is on the PATH, or write ./client; for a line of shell: sh -c '... {url}'")
+            case .cancelled: .unusable("interrupted", "interrupted")
+            }
     }
 }
 

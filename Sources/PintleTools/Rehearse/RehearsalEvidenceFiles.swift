@@ -62,7 +62,7 @@ struct RehearsalEvidenceFiles {
         guard record.clearByteCount == 0 else { return "no TLS" }
         var facts: [String] = []
         if let name = record.serverName { facts.append("server name \(SafeText.escape(name))") }
-        if let version = record.version { facts.append(Self.name(version)) }
+        if let version = record.version { facts.append(version.name) }
         if let name = record.applicationProtocol { facts.append("ALPN \(SafeText.escape(name))") }
         facts.append(
             record.isHandshakeComplete
@@ -71,8 +71,11 @@ struct RehearsalEvidenceFiles {
         return facts.joined(separator: ", ")
     }
 
-    private static func name(_ version: LoopbackTLSServer.Version) -> String {
-        switch version {
+}
+
+extension LoopbackTLSServer.Version {
+    var name: String {
+        switch self {
         case .tls10: "TLS 1.0"
         case .tls11: "TLS 1.1"
         case .tls12: "TLS 1.2"

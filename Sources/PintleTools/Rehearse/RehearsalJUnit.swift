@@ -35,6 +35,6 @@ extension JUnitReport.Case {
         self.init(
             place: outcome.host, name: outcome.scenario.id, duration: .milliseconds(outcome.milliseconds ?? 0),
             result: result, message: [verdict, outcome.why].compactMap(\.self).joined(separator: ": "),
-            body: body.compactMap(\.self) + ClientWords(outcome.clientWords).last(20))
+            body: body.compactMap(\.self) + [ClientWords(outcome.clientWords).last(20).joined(separator: "\n")])
     }
 }

@@ -85,22 +85,31 @@ struct RehearsalRequest {
     }
 
     private mutating func readAddress(_ text: String, isProxied: Bool) throws(ToolError) {
-        let address: (literal: String, port: UInt16)?
-        if let name = try? ServerName(text) {
-            address = (name.description, 0)
-        } else if isProxied, let endpoint = ServerEndpoint(text) {
-            address = (endpoint.host.description, endpoint.port)
-        } else {
-            address = nil
-        }
-        guard let address, let ip = try? ServerName(address.literal).ipAddress, !ip.isMappedIPv4,
-            !["0.0.0.0", "::", "255.255.255.255"].contains(address.literal)
-        else {
+        guard let address = Proxy.Address(listening: text), isProxied || address.port == 0 else {
             throw .usage(
                 "--listen takes one address of this machine, such as 192.0.2.7"
                     + (isProxied ? " or 192.0.2.7:8080" : ""), of: .rehearse)
         }
         self.address = address.literal
-        if isProxied { proxied = Proxy.Address(address.literal, port: address.port) }
+        if isProxied { proxied = address }
+    }
+}
+
+extension Proxy.Address {
+    /// Reads one address of this machine, with or without a port.
+    init?(listening text: String) {
+        let name: ServerName
+        let port: UInt16
+        if let address = try? ServerName(text) {
+            (name, port) = (address, 0)
+        } else if let endpoint = ServerEndpoint(text) {
+            (name, port) = (endpoint.host, endpoint.port)
+        } else {
+            return nil
+        }
+        guard let ip = name.ipAddress, !ip.isMappedIPv4,
+            !["0.0.0.0", "::", "255.255.255.255"].contains(name.description)
+        else { return nil }
+        self.init(name.description, port: port)
     }
 }

@@ -27,6 +27,9 @@ extension Command {
                 line: "pintle rehearse --host api.example.com --resolve-by hosts -- ./client {url} {ca}",
                 purpose: "the app's name at a port of this machine, without a proxy"),
             Example(
+                line: "pintle rehearse --proxy --survey -- ./client --ca {ca}",
+                purpose: "every host that the client asks for: is the connection pinned?"),
+            Example(
                 line: "pintle rehearse --serve --listen 192.0.2.7 --html report.html",
                 purpose: "the servers for a phone in the same network, until Ctrl-C"),
         ],
@@ -53,6 +56,13 @@ extension Command {
             server. The roots live 24 hours and are constrained to these hosts.
             """,
             """
+            With `--proxy --survey` the proxy answers for every host as two interceptors, one below an authority that the \
+            client is told to trust (`{ca}`), one below an unknown authority. The client is run until each host has met \
+            each authority twice, and the report says which connections are unpinned. With `--host` it meets the right \
+            servers first; then it is known to trust `{ca}`, and pins are told from missing trust. Hosts get the files of `--answers`, \
+            or else 200 with `{}` where JSON is accepted, or else 503.
+            """,
+            """
             Nothing leaves this machine, unless `--listen` names an address that other machines reach.
             """,
         ],
@@ -66,16 +76,18 @@ extension Command {
         ownOptions: [
             .only, .group, .list, .timeout, .httpVersions, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy,
             .rehearsalJUnit,
-            .rehearsalPage, .rehearsalSARIF, .evidence, .evidenceContent, .serve, .listen,
+            .rehearsalPage, .rehearsalSARIF, .evidence, .evidenceContent, .serve, .listen, .survey, .answers,
+            .surveyPolicy, .expectedAnswers, .recordAnswers, .strictAnswers, .surveyRules, .surveyedPeer,
         ],
-        rules: [.belongs(.listen, to: .serve, .proxy), .belongs(.evidenceContent, to: .evidence)],
+        rules: [.belongs(.listen, to: .serve, .proxy), .belongs(.evidenceContent, to: .evidence)] + SurveyOptions.rules,
         environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
         exitCodes: [
             (.fine, "everything ended as it must"),
             (
                 .rejected,
                 "something was let through or held the client, a server that must be accepted was blocked, or a server "
-                    + "has no verdict"
+                    + "has no verdict; with `--survey`, a host is unpinned that `--policy` or `--expect` wants pinned, or "
+                    + "anyone can read its requests"
             ),
             (
                 .unusable,
@@ -108,9 +120,10 @@ extension Command {
                     ("cwe", "The ids of weaknesses in CWE 4.9"),
                     ("owasp", "The ids of OWASP's MASVS, MASWE and MASTG"),
                     ("isAsItMustBe", "True for the expected outcome, and for an attack that was not run"),
-                ])
+                ]),
+            SurveyOptions.json,
         ],
-        articles: [.rehearsing, .testingOnADevice],
+        articles: [.rehearsing, .unpinned, .testingOnADevice],
         run: { invocation throws(ToolError) in try RehearseCommand(invocation: invocation).run() }
     )
 }
@@ -120,7 +133,7 @@ extension OptionSpecification {
     static let group = Option(
         repeated: "group", .text("NAME,...", suggestions: Scenario.Group.allCases.map(\.rawValue)),
         help: "Only these groups, and the attacks of `--only`: path, pins, names, transport, redirect, hold")
-    fileprivate static let list = OptionSpecification("list", help: "List the attacks, and run nothing")
+    static let list = OptionSpecification("list", help: "List the attacks, and run nothing")
     static let timeout = Option(
         "timeout", .seconds("SECONDS", atMost: 3_600).taking("seconds, more than 0 and at most 3600"),
         defaultText: "5, or more for a slow client",
@@ -187,6 +200,7 @@ struct RehearseCommand {
             return .fine
         }
         try guardFiles()
+        if arguments.has(.survey) { return try survey() }
         let request = try RehearsalRequest(arguments)
         if arguments.has(.serve) { return try serve(request) }
         guard !arguments.positionals.isEmpty else {
@@ -206,6 +220,23 @@ struct RehearseCommand {
         return try ClientRehearsal(
             invocation, hosts: hosts, client: client, request: request, roots: authorities.names
         ).run()
+    }
+
+    private func survey() throws(ToolError) -> ExitCode {
+        let serves = arguments.has(.serve)
+        guard serves == arguments.positionals.isEmpty else {
+            throw .usage(
+                serves
+                    ? "--serve runs no client: leave it out"
+                    : "CLIENT is missing: pintle rehearse --proxy --survey -- CLIENT",
+                of: .rehearse, code: "missing-argument")
+        }
+        guard arguments.has(.rehearsedHost) else { return try SurveyCommand(invocation, hosts: []).run() }
+        guard !serves else {
+            throw .usage("--host goes with CLIENT, which meets its right server first", of: .rehearse)
+        }
+        let (hosts, _) = try hosts(RehearsalRequest(arguments))
+        return try SurveyCommand(invocation, hosts: hosts).run()
     }
 
     private func serve(_ request: RehearsalRequest) throws(ToolError) -> ExitCode {
@@ -279,8 +310,12 @@ struct RehearseCommand {
 
     private func guardFiles() throws(ToolError) {
         if let path = arguments[.evidence] { try EvidenceFolder.check(path) }
-        var guarded = GuardedFiles([], of: .rehearse)
-        for option: Option<String?> in [.rehearsalJUnit, .rehearsalPage, .rehearsalSARIF] {
+        let expected: [Option<String?>] = [.expectedAnswers]
+        let isRecording = arguments.has(.recordAnswers)
+        let inputs = arguments.files(of: .surveyPolicy) + (isRecording ? [] : arguments.files(of: .expectedAnswers))
+        var guarded = GuardedFiles(inputs, of: .rehearse)
+        let outputs: [Option<String?>] = [.rehearsalJUnit, .rehearsalPage, .rehearsalSARIF]
+        for option in outputs + (isRecording ? expected : []) {
             guard let path = arguments[option] else { continue }
             // Check this before the run, which can take minutes.
             try OutputFile.checkFolder(of: path)

@@ -15,17 +15,20 @@ struct TrustMaterial: Sendable {
     /// the other host has no pins, because one of them redirects the client to a host without pins.
     private let policyOfBoth: PinningPolicy?
 
-    /// - Parameter hosts: the hosts of the policy; `nil` for that of the certificates.
-    init(_ certificates: Certificates, hosts: [String]? = nil) throws(ToolError) {
+    /// - Parameters:
+    ///   - hosts: the hosts of the policy; `nil` for that of the certificates.
+    ///   - root: a further anchor of the policy.
+    init(
+        _ certificates: Certificates, hosts: [String]? = nil, trusting root: MintedCertificate? = nil
+    ) throws(ToolError) {
         self.certificates = certificates
         do {
             pin = try PublicKeyPin(subjectPublicKeyInfo: certificates.genuine.certificate.spkiDER)
             backup = try PublicKeyPin(subjectPublicKeyInfo: certificates.backup.spkiDER)
             issuer = try PublicKeyPin(subjectPublicKeyInfo: certificates.intermediate.certificate.spkiDER)
             let anchors = TrustAnchors.only(
-                try [certificates.authority, certificates.otherAuthority].map {
-                    try Certificate(der: $0.certificate.der)
-                })
+                try [certificates.authority.certificate, certificates.otherAuthority.certificate, root]
+                    .compactMap(\.self).map { try Certificate(der: $0.der) })
             let (pins, backupPins) = ([Pin(.publicKey(pin))], [Pin(.publicKey(backup))])
             let rules = try (hosts ?? [certificates.host]).map {
                 try PinnedHost($0, pins: pins, backupPins: backupPins, anchors: anchors)

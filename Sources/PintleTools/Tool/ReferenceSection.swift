@@ -64,12 +64,14 @@ extension Article {
     static let reports = Article(module: "PintleReports", name: "Reports", title: "Failure reports")
     static let signedUpdates = Article(module: "PintleUpdates", name: "SignedUpdates", title: "Signed updates")
     static let testingOnADevice = Article(module: "PintleApple", name: "TestingOnADevice", title: "Testing on a device")
+    static let unpinned = Article(module: "PintleTools", name: "Unpinned", title: "Which connections are unpinned")
     static let userDecisions = Article(
         module: "PintleStorage", name: "UserDecisions", title: "Unknown servers and user decisions")
 
     /// Every article that a page may name.
     static let all: [Article] = [
         android, choosingPins, continuousIntegration, decisions, exports, planningRotations, policyFile, policyProblems,
-        publicAuthorities, rehearsing, reports, signedUpdates, testingOnADevice, userDecisions,
+        publicAuthorities, rehearsing, reports, signedUpdates, testingOnADevice, unpinned,
+        userDecisions,
     ]
 }

@@ -26,8 +26,10 @@ package struct HTTPService {
     }
 
     /// Answers one request without reading its content, and keeps nothing of what the client sends.
-    package func serveOnce(_ stream: any ByteStream) {
-        var reader = HTTPReader(stream)
+    ///
+    /// - Parameter firstBytes: the bytes that were read from the stream already.
+    package func serveOnce(_ stream: any ByteStream, firstBytes: [UInt8] = []) {
+        var reader = HTTPReader(stream, unread: firstBytes)
         // A client that disconnects without a request needs no answer.
         guard let request = try? reader.head() else { return }
         let once = HTTPService { request in

@@ -34,6 +34,9 @@ package final class TCPConnection: ByteStream, Sendable {
         TCPConnection(try SocketAddress.loopback(port: port, ipv6: ipv6).connected(stop: stop), stop: stop)
     }
 
+    /// Returns `true` if the peer connected from this address, an IPv4 or IPv6 literal.
+    package func isFrom(_ literal: String) -> Bool { SocketAddress.isPeer(literal, of: descriptor) }
+
     /// Boolean values that indicate whether a call has failed because of the time limit.
     var hasRunOutOfTime: (reading: Bool, writing: Bool) {
         (ranOutReading.load(ordering: .relaxed), ranOutWriting.load(ordering: .relaxed))

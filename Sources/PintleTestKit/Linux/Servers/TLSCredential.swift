@@ -4,7 +4,7 @@ internal import COpenSSL
 ///
 /// `@unchecked Sendable`: the pointers are set once and only read afterwards, by OpenSSL calls that count references
 /// atomically and lock their caches.
-final class TLSCredential: @unchecked Sendable {
+package final class TLSCredential: @unchecked Sendable {
     private let certificate: OpaquePointer
     private let key: OpaquePointer
     /// The certificates above the leaf, an OpenSSL stack that owns them.
@@ -12,7 +12,7 @@ final class TLSCredential: @unchecked Sendable {
     /// The chain to splice into the handshake if OpenSSL would not send it unchanged.
     let splicedChain: [[UInt8]]?
 
-    init(_ credential: TLSServerConfiguration.Credential) throws(MintingError) {
+    package init(_ credential: TLSServerConfiguration.Credential) throws(MintingError) {
         let chain = credential.chain
         if TLSCredential.isFaithfullySent(chain, key: credential.key) {
             splicedChain = nil

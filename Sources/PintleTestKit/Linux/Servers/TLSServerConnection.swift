@@ -26,8 +26,16 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
     private var splice: CertificateSplice?
     /// The counter of request bytes if ALPN selected HTTP/2.
     private var meter: HTTP2RequestMeter?
+    /// The bytes that were read from the socket before, and are not OpenSSL's yet.
+    private var firstBytes: [UInt8]
+    /// Returns a credential for this connection only; `nil` for the server's.
+    private let choose: ((ClientHello, String?) -> TLSCredential?)?
+    private var hello: ClientHello?
 
-    init?(_ socket: TCPConnection, state: TLSServerState, index: Int) {
+    init?(
+        _ socket: TCPConnection, state: TLSServerState, index: Int, firstBytes: [UInt8] = [],
+        choosing choose: ((ClientHello, String?) -> TLSCredential?)? = nil
+    ) {
         guard let ssl = SSL_new(state.context.pointer) else { return nil }
         guard let incoming = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem()) else {
             SSL_free(ssl)
@@ -37,6 +45,8 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         self.socket = socket
         self.state = state
         self.index = index
+        self.firstBytes = firstBytes
+        self.choose = choose
         self.ssl = ssl
         self.incoming = incoming
         self.outgoing = outgoing
@@ -79,9 +89,17 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
             }, this)
     }
 
+    /// Keeps the hello for the choice of a credential, which comes later.
+    static func readHello(_ ssl: OpaquePointer) {
+        guard let argument = SSL_get_ex_data(ssl, 0) else { return }
+        let connection = Unmanaged<TLSServerConnection>.fromOpaque(argument).takeUnretainedValue()
+        if connection.choose != nil { connection.hello = ClientHello(ssl) }
+    }
+
     private func chooseCredential() -> Bool {
         let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
         updateRecord { $0.serverName = name }
+        if let hello, let credential = choose?(hello, name) { return credential.use(for: ssl) }
         let (credential, number) = state.credential(for: name)
         updateRecord { $0.credentialNumber = number }
         splice = credential.splicedChain.map { CertificateSplice(chain: $0) }
@@ -221,7 +239,8 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
 
     /// Reads from the client. Returns `false` when it has ended its side.
     private func fill() throws(StreamError) -> Bool {
-        let bytes = try socket.read(upTo: 65_536)
+        let bytes = firstBytes.isEmpty ? try socket.read(upTo: 65_536) : firstBytes
+        firstBytes = []
         guard let first = bytes.first else { return false }
         if !hasRead {
             hasRead = true

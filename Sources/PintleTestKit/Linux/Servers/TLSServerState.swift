@@ -102,14 +102,38 @@ final class TLSServerState: Sendable {
         }
     }
 
-    /// Serves one connection to its end.
-    func serve(_ socket: TCPConnection) {
-        let index = log.withLock { log in
+    /// Records the beginning of a connection, and returns its number.
+    private func open() -> Int {
+        log.withLock { log in
             defer { log.connectionCount += 1 }
             log.openCount += 1
             log.records[log.connectionCount] = TLSConnectionRecord()
             return log.connectionCount
         }
+    }
+
+    /// Serves one connection with a credential of its own to its end, and returns its record, which is not kept.
+    func serve(
+        _ socket: TCPConnection, firstBytes: [UInt8],
+        credential: @escaping (ClientHello, _ serverName: String?) -> TLSCredential?,
+        application: (any ByteStream) -> Void
+    ) -> TLSConnectionRecord {
+        let index = open()
+        let connection = TLSServerConnection(
+            socket, state: self, index: index, firstBytes: firstBytes, choosing: credential)
+        if let connection, connection.handshake() {
+            application(connection)
+            connection.close()
+        }
+        return log.withLock { log in
+            log.openCount -= 1
+            return log.records.removeValue(forKey: index) ?? TLSConnectionRecord()
+        }
+    }
+
+    /// Serves one connection to its end.
+    func serve(_ socket: TCPConnection) {
+        let index = open()
         defer {
             let late = socket.hasRunOutOfTime
             updateRecord(index) { $0.wasGivenUp = late.writing || late.reading && $0.requestByteCount == 0 }
@@ -177,6 +201,12 @@ final class TLSServerContext: @unchecked Sendable {
             SSL_CTX_set_num_tickets(context, 0)
         }
         if !names.isEmpty { offerProtocols() }
+        SSL_CTX_set_client_hello_cb(
+            context,
+            { ssl, _, _ in
+                if let ssl { TLSServerConnection.readHello(ssl) }
+                return SSL_CLIENT_HELLO_SUCCESS
+            }, nil)
     }
 
     deinit {

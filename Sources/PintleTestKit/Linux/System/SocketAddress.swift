@@ -81,6 +81,26 @@ struct SocketAddress {
         return socket
     }
 
+    /// Returns `true` if the peer of a socket has this address, an IPv4 or IPv6 literal.
+    static func isPeer(_ literal: String, of socket: FileDescriptor) -> Bool {
+        guard case .ip(let octets) = CertificateTemplate.GeneralName.host(literal) else { return false }
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            let found = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getpeername(socket.number, $0, &length)
+            }
+            guard found == 0 else { return false }
+            // The octets of an address follow the family and the port, in IPv6 also the flow.
+            let isIPv6 = Int32(pointer.pointee.ss_family) == AF_INET6
+            guard octets.count == (isIPv6 ? 16 : 4) else { return false }
+            let start =
+                isIPv6
+                ? MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) : MemoryLayout<sockaddr_in>.offset(of: \.sin_addr)
+            return UnsafeRawBufferPointer(start: pointer, count: Int(length)).dropFirst(start ?? 0).starts(with: octets)
+        }
+    }
+
     private func opened(isBlocking: Bool = true) throws(SystemCallError) -> FileDescriptor {
         let number = descriptorLock.withLock { _ in
             StreamSocket.open(isIPv6 ? AF_INET6 : AF_INET, isBlocking: isBlocking)

@@ -1,0 +1,77 @@
+internal import PintleTestKit
+
+/// A proxy that answers every host itself, as interceptors below two authorities, and forwards nothing.
+///
+/// It opens no connection at all. A tunnel ends in this object, whatever host the client asked for. Threads may share
+/// it.
+package final class SurveyServer: Sendable {
+    package let log: SurveyLog
+    package let authorities: SurveyAuthorities
+    private let answers: SurveyAnswers
+    private let service: TLSService
+    private let proxy: LoopbackProxy
+
+    /// Starts the proxy.
+    /// - Parameters:
+    ///   - address: The address to listen at.
+    ///   - peer: The only address whose connections are served; `nil` for every address.
+    ///   - hasRuns: `true` if the tool runs the client several times.
+    package init(
+        at address: Proxy.Address, onlyFrom peer: String?, hasRuns: Bool, answers: SurveyAnswers,
+        authorities: SurveyAuthorities
+    ) throws {
+        let log = SurveyLog(hasRuns: hasRuns)
+        var configuration = TLSServerConfiguration(try authorities.placeholder)
+        configuration.applicationProtocols = ["h2", "http/1.1"]
+        // Old stacks are surveyed too.
+        configuration.versions = .tls10 ... .tls13
+        configuration.allowsResumption = false
+        let service = try TLSService(configuration)
+        (self.log, self.authorities, self.answers, self.service) = (log, authorities, answers, service)
+        proxy = try LoopbackProxy(
+            .any, listeningAt: address.literal, port: address.port, onlyFrom: peer,
+            timeLimit: address.isReachable ? Self.reachableTimeLimit : Server.timeLimit(at: nil),
+            route: { host, port in
+                let endpoint = SurveyLog.Endpoint(host, port)
+                guard log.hasRoom(for: endpoint) else { return nil }
+                return .here { connection, firstBytes in
+                    SurveySession(
+                        endpoint: endpoint, log: log, authorities: authorities, answers: answers, service: service
+                    ).serve(connection, firstBytes)
+                }
+            },
+            refusal: { client in
+                try? client.write(
+                    Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
+            },
+            clear: { request in
+                guard request.isSecure else { return false }
+                // The client hands an https request to the proxy, which could read it.
+                let endpoint = SurveyLog.Endpoint(request.host, request.port)
+                log.update(endpoint, "an https request without TLS") { host in
+                    host.plainCount += 1
+                    host.requestByteCount += request.byteCount
+                }
+                return true
+            })
+    }
+
+    /// The time limit of a connection from another machine, in seconds. A device keeps its connections open for later
+    /// requests. These must not block other ones for ever.
+    private static let reachableTimeLimit = 60.0
+
+    package var port: UInt16 { proxy.port }
+
+    /// The number of connections to the proxy.
+    package var connectionCount: Int { proxy.connectionCount }
+
+    /// Waits until no connection is open. Returns `false` after a time-out.
+    @discardableResult
+    package func waitUntilIdle(seconds: Double) -> Bool { proxy.waitUntilIdle(seconds: seconds) }
+
+    /// Ends all connections and waits for their threads.
+    package func close() {
+        log.end()
+        proxy.close()
+    }
+}

@@ -1,0 +1,133 @@
+package import PintleTestKit
+
+/// The facts about a client's connections to one host and port in a survey.
+package struct SurveyedHost: Sendable {
+    /// The host as the client asked for it, in lower case.
+    package let name: String
+    package let port: UInt16
+
+    /// The end of one connection over TLS.
+    enum Ending: Sendable {
+        /// A request was sent.
+        case letThrough
+        /// The client refused the certificate.
+        case refused
+        /// The client finished the handshake and sent nothing, or it became silent before.
+        case silent
+    }
+
+    /// The connections that met the interceptors of one authority, by their ends.
+    package struct Meetings: Sendable, Hashable {
+        package private(set) var letThrough = 0
+        package private(set) var refused = 0
+        package private(set) var silent = 0
+
+        package var count: Int { letThrough + refused + silent }
+
+        mutating func add(_ ending: Ending) {
+            switch ending {
+            case .letThrough: letThrough += 1
+            case .refused: refused += 1
+            case .silent: silent += 1
+            }
+        }
+    }
+
+    /// The connections of one TLS stack that met the known authority.
+    package struct Stack: Sendable {
+        package private(set) var meetings = Meetings()
+        /// A Boolean value that indicates whether a refusal said that the client does not know the authority: the alert
+        /// unknown_ca (RFC 8446 section 6.2).
+        private(set) var doesNotKnowAuthority = false
+
+        mutating func add(_ ending: Ending, _ alert: LoopbackTLSServer.Alert?) {
+            meetings.add(ending)
+            if ending == .refused, alert?.code == 48 { doesNotKnowAuthority = true }
+        }
+    }
+
+    package internal(set) var known = Meetings()
+    package internal(set) var unknown = Meetings()
+    /// The stacks by their hello, at most ``limit``.
+    package internal(set) var stacks: [ClientHello: Stack] = [:]
+    /// The number of request bytes after decryption, and of those without TLS.
+    package internal(set) var requestByteCount = 0
+    /// The first different requests, masked, at most ``limit``.
+    package internal(set) var requests: [String] = []
+    /// The number of refusals of the known authority that came after the handshake. A client that never sends a request
+    /// looks the same.
+    package internal(set) var lateRefusalCount = 0
+    /// The first different fatal alerts of refusals of the known authority, at most ``limit``.
+    package internal(set) var alerts: [LoopbackTLSServer.Alert] = []
+    /// The number of connections with a request without TLS.
+    package internal(set) var plainCount = 0
+    /// The beginnings of connections without TLS and HTTP, at most ``limit``.
+    package internal(set) var otherProtocols: [String] = []
+    /// The number of connections that ended before a byte was sent.
+    package internal(set) var emptyCount = 0
+    /// The reason why the refusals of the known authority are pins; `nil` if there is none.
+    package internal(set) var control: Control?
+
+    /// The most stacks, requests, alerts and protocols of a host that are kept.
+    static let limit = 8
+    /// The least number of handshakes with each authority.
+    static let quota = 2
+
+    /// The connections that show that a client trusts the known authority.
+    package enum Control: Sendable {
+        /// The same ClientHello sent a request to another host.
+        case otherHost
+        /// The client sent a request to the right server of this host.
+        case rightServer
+    }
+
+    init(name: String, port: UInt16) { (self.name, self.port) = (name, port) }
+
+    /// The host and port, such as `example.com:443` or `[2001:db8::1]:443`.
+    package var authority: String { Proxy.authority(name, port) }
+
+    /// The sight of a host.
+    package enum Answer: String, Sendable, CaseIterable {
+        /// A request was sent to an interceptor whose authority the client does not know.
+        case anyCertificate = "any-certificate"
+        case plainHTTP = "plain-http"
+        /// Some handshakes with the known authority were refused, and some were not.
+        case both
+        /// A request was sent to an interceptor whose authority the client knows.
+        case unpinned
+        /// As ``refused``, and the client is known to trust the authority.
+        case pinned
+        case refused
+        /// The handshakes were finished, and nothing followed.
+        case silent
+        case otherProtocol = "other-protocol"
+        case noTLS = "no-tls"
+    }
+
+    package var answer: Answer {
+        if unknown.letThrough > 0 { return .anyCertificate }
+        if plainCount > 0 { return .plainHTTP }
+        if known.letThrough > 0 { return known.refused > 0 ? .both : .unpinned }
+        if known.count > 0, control != nil { return .pinned }
+        if known.refused > 0 { return .refused }
+        if known.count + unknown.count > 0 { return .silent }
+        return otherProtocols.isEmpty ? .noTLS : .otherProtocol
+    }
+
+    /// A Boolean value that indicates whether the client did not come often enough to meet each authority twice.
+    package var wasNotAskedAgain: Bool {
+        known.count + unknown.count > 0 && min(known.count, unknown.count) < Self.quota
+    }
+}
+
+extension SurveyedHost.Answer {
+    /// The entries of public lists for hosts with this answer; none if the answer is no fault.
+    package var standards: Standards {
+        switch self {
+        case .anyCertificate: .validation(.cwe295)
+        case .plainHTTP: Standards(cwe: [.cwe319], owasp: [.network1, .maswe0026, .test0236])
+        case .unpinned, .both: Standards(cwe: [.cwe295], owasp: [.network2, .maswe0028, .test0244])
+        case .pinned, .refused, .silent, .otherProtocol, .noTLS: Standards()
+        }
+    }
+}

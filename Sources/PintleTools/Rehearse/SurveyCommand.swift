@@ -1,0 +1,209 @@
+internal import Pintle
+internal import PintleAttacks
+internal import PintleSystem
+internal import PintleTestKit
+
+/// `pintle rehearse --proxy --survey -- CLIENT`
+final class SurveyCommand {
+    private let invocation: Invocation
+    private let request: SurveyRequest
+    private let hosts: [AttackedHost]
+    private let start = ContinuousClock.now
+
+    private var arguments: ParsedArguments { invocation.arguments }
+    private var console: Console { invocation.console }
+
+    /// The most times that a client is run. A client that stops at its first refused connection needs two runs for each host.
+    private static let runLimit = 24
+
+    /// - Parameter hosts: The hosts of `--host`.
+    init(_ invocation: Invocation, hosts: [AttackedHost]) throws(ToolError) {
+        (self.invocation, self.hosts, request) = (invocation, hosts, try SurveyRequest(invocation))
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let interrupts = Interrupts()
+        defer { withExtendedLifetime(interrupts) {} }
+        let folder: TemporaryDirectory
+        do { folder = try TemporaryDirectory() } catch { throw .unusable("unwritable-file", "\(error)") }
+        // Keep the folder until the clients have ended: they read its files.
+        defer { withExtendedLifetime(folder) {} }
+        let client = Client(arguments.positionals)
+        let control = SurveyControl(hosts: hosts, folder: folder)
+        let controls = try control.accepted(by: client, at: request.address, timeout: request.timeout)
+
+        let server = try startServer()
+        defer { server.close() }
+        let runs =
+            arguments.has(.serve)
+            ? try serve(server)
+            : try run(
+                client, values: try control.values(trusting: server.authorities.certificate), through: server)
+        server.waitUntilIdle(seconds: 2)
+        server.close()
+        guard server.connectionCount > 0 else {
+            throw .unusable(
+                "proxy-not-used", "proves nothing: \(Outcome.missedProxy)",
+                hint: arguments.has(.serve)
+                    ? "does the device use this proxy?"
+                    : "give the client the proxy {proxy}; HTTPS_PROXY, https_proxy and ALL_PROXY have it too")
+        }
+        return try conclude(
+            SurveyReport(
+                client: ClientPlace(arguments.positionals), hosts: server.log.hosts(controls: controls),
+                otherCount: server.log.otherCount, runs: runs, judge: request.judge,
+                rootName: server.authorities.name, now: invocation.now, duration: start.duration(to: .now)))
+    }
+
+    private func startServer() throws(ToolError) -> SurveyServer {
+        do {
+            return try SurveyServer(
+                at: request.address, onlyFrom: request.peer, hasRuns: !arguments.has(.serve), answers: request.answers,
+                authorities: SurveyAuthorities())
+        } catch let error as MintingError {
+            throw .unusable("no-certificates", "the survey's authorities cannot be made: \(error)")
+        } catch {
+            throw ToolError(.noServer(error), proxiedAt: request.address)
+        }
+    }
+
+    // MARK: A client that the tool runs
+
+    /// Runs the client until each host has met each authority twice, or comes no more.
+    ///
+    /// - Returns: the number of runs.
+    private func run(
+        _ client: Client, values: [String: String], through server: SurveyServer
+    ) throws(ToolError) -> Int {
+        let progress = ProgressLine(console, environment: invocation.environment)
+        var runs = 0
+        while runs < Self.runLimit, server.log.beginRound() {
+            runs += 1
+            progress.draw { _ in "run \(runs)" }
+            do throws(ClientRunError) {
+                let run = try ClientRunner.run(
+                    client, values: values, proxy: request.address.url(port: server.port), timeout: request.timeout,
+                    isCancelled: { Interrupts.areAsking })
+                progress.erase()
+                if run.end == .timedOut {
+                    console.warn("the client was ended after \(Outcome.seconds(request.timeout)) in run \(runs)")
+                }
+            } catch {
+                throw ToolError(error, proxiedAt: request.address)
+            }
+            server.waitUntilIdle(seconds: 2)
+        }
+        return runs
+    }
+
+    // MARK: A client on a device
+
+    /// Serves until the user ends the process. Returns 0, because there are no runs.
+    private func serve(_ server: SurveyServer) throws(ToolError) -> Int {
+        let page: LoopbackTCPServer
+        let files = SurveyFiles(certificate: server.authorities.certificate)
+        do {
+            page = try LoopbackTCPServer(
+                listeningAt: request.address.literal, timeLimit: Server.timeLimit(at: request.address.literal)
+            ) { [peer = request.peer] connection in
+                if let peer, !connection.isFrom(peer) { return }
+                HTTPService(handler: files.response).serveOnce(connection)
+            }
+        } catch {
+            throw .unusable("no-server", "the page cannot be served: \(error)")
+        }
+        defer { page.close() }
+        printServer(server, page)
+        while !Interrupts.areAsking, !console.outputFailed {
+            usleep(50_000)
+            printEvents(of: server)
+        }
+        printEvents(of: server)
+        return 0
+    }
+
+    private func printServer(_ server: SurveyServer, _ page: LoopbackTCPServer) {
+        let files = request.address.url(port: page.port)
+        var report = Report(
+            "serving until Ctrl-C; the authority is made for this run, ends in \(SurveyAuthorities.hours) hours, and can sign "
+                + "for every name", "")
+        report.layout.labelColumns = 8
+        report.fact("proxy", "\(request.address.url(port: server.port).dropFirst("http://".count))   HTTP and SOCKS5")
+        report.fact("trust", "\(files)/authority.pem   authority.crt for a device's browser")
+        report.gap()
+        say(report)
+    }
+
+    private func printEvents(of server: SurveyServer) {
+        for event in server.log.removeEvents() {
+            say(Report("  \(TextLayout.padded(SafeText.escape(event.authority), to: 34)) \(event.words)"))
+        }
+    }
+
+    /// Prints a report as data, or as a message if standard output has only a document.
+    private func say(_ report: Report) {
+        if hasDocument { console.printMessage(report) } else { console.print(report) }
+    }
+
+    // MARK: The end
+
+    /// A Boolean value that indicates whether standard output has only a document.
+    private var hasDocument: Bool { invocation.writesJSON || arguments.has(.surveyRules) }
+
+    private func conclude(_ report: SurveyReport) throws(ToolError) -> ExitCode {
+        let (files, failure) = writeFiles(report)
+        if arguments.has(.surveyRules) {
+            console.print(SurveyRules.document(for: report.hosts))
+            console.printMessage(report.report(files: files))
+        } else if invocation.writesJSON {
+            console.print(report.document)
+        } else {
+            invocation.print(report.report(files: files))
+        }
+        guard let failure else { return report.exitCode }
+        guard hasDocument else { throw failure }
+        // Standard output already has its one document.
+        console.printMessage("pintle: error: " + SafeText.escape("\(failure.file ?? ""): \(failure.message)"))
+        return .unusable
+    }
+
+    /// - Returns: the files that were written, and the error that ended this.
+    private func writeFiles(_ report: SurveyReport) -> (files: [String], failure: ToolError?) {
+        var files: [String] = []
+        do throws(ToolError) {
+            if let path = request.recordPath {
+                try OutputFile.replace(path, Array(SurveyExpectation.text(for: report.hosts).utf8))
+                files.append("expected: \(path)")
+            }
+            if let path = arguments[.rehearsalPage] {
+                try ReportHTML(report.page, date: report.now).write(to: path)
+                files.append("report: \(path)")
+            }
+            if let path = arguments[.rehearsalJUnit] {
+                try report.junit.write(to: path)
+                files.append("junit: \(path)")
+            }
+            if let path = arguments[.rehearsalSARIF] {
+                try report.sarif.write(to: path)
+                files.append("sarif: \(path)")
+            }
+        } catch {
+            return (files, error)
+        }
+        return (files, nil)
+    }
+}
+
+/// The files that a device installs.
+private struct SurveyFiles: Sendable {
+    let certificate: MintedCertificate
+
+    func response(to request: HTTPRequest) -> HTTPResponse {
+        switch request.target.prefix(while: { $0 != "?" }) {
+        case "/authority.pem": TrustMaterial.file("application/x-pem-file", Array(certificate.pem.utf8))
+        // Browsers of iOS and Android hand certificates of this type to the system.
+        case "/authority.crt": TrustMaterial.file("application/x-x509-ca-cert", certificate.der)
+        default: HTTPResponse(status: 404, reason: "Not Found")
+        }
+    }
+}

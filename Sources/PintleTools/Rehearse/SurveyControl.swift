@@ -1,0 +1,50 @@
+internal import PintleAttacks
+internal import PintleTestKit
+
+/// The named hosts of a survey, at which the client first meets the right server, as in an ordinary rehearsal.
+///
+/// A client that accepts it trusts the authority of `{ca}`, so that its refusals in the survey are pins.
+struct SurveyControl {
+    let hosts: [AttackedHost]
+    let folder: TemporaryDirectory
+
+    /// Returns the values of the client's placeholders in the survey.
+    ///
+    /// - Parameter root: the survey's authority.
+    func values(trusting root: MintedCertificate) throws(ToolError) -> [String: String] {
+        var values: [String: String] = [:]
+        if let host = try prepared(root).first {
+            values = host.values
+            values["url"] = "https://\(host.authority)/"
+            (values["host"], values["port"]) = (host.name, "\(host.clientPort ?? 443)")
+        }
+        do {
+            values["ca"] = try folder.write(root.pem, to: "authority.pem")
+        } catch {
+            throw .unusable("unwritable-file", "\(error)")
+        }
+        return values
+    }
+
+    /// Runs the client once, and returns the names of the hosts whose right server it accepted.
+    func accepted(by client: Client, at address: Proxy.Address, timeout: Double) throws(ToolError) -> Set<String> {
+        guard !hosts.isEmpty else { return [] }
+        let runner = ClientRunner(client, hosts: try prepared(nil), proxied: address, keepsTranscripts: false)
+        do throws(ClientRunError) {
+            let runs = try runner.runControl(timeout: timeout, isCancelled: { Interrupts.areAsking })
+            return Set(zip(hosts, runs).filter { Control($1.observation) != nil }.map { $0.0.name.lowercased() })
+        } catch {
+            throw ToolError(error, proxiedAt: address)
+        }
+    }
+
+    /// Returns the hosts with the values of the client's placeholders.
+    private func prepared(_ root: MintedCertificate?) throws(ToolError) -> [AttackedHost] {
+        var hosts = hosts
+        for number in hosts.indices {
+            try TrustMaterial(hosts[number].catalogue.certificates, hosts: hosts.map(\.name), trusting: root)
+                .setValues(of: &hosts[number], folder: folder, number: number)
+        }
+        return hosts
+    }
+}

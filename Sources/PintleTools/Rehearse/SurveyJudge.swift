@@ -1,0 +1,70 @@
+internal import Pintle
+internal import PintleAttacks
+
+/// The findings about the hosts of a survey: what a policy covers, and what is expected of each.
+struct SurveyJudge {
+    let policy: PinningPolicy?
+    /// `nil` without `--expect`.
+    let expectation: SurveyExpectation?
+    /// A Boolean value that indicates whether every difference from the expectation is a finding.
+    let isStrict: Bool
+
+    /// A sentence about one host.
+    struct Remark {
+        let isFinding: Bool
+        let words: String
+    }
+
+    /// Returns the findings and notes about a host.
+    func remarks(about host: SurveyedHost) -> [Remark] {
+        var remarks: [Remark] = []
+        if let rule = rule(for: host), host.answer.exposure > 0 {
+            remarks.append(Remark(isFinding: true, words: "the policy's rule for \(rule) covers it"))
+        }
+        if let expectation {
+            if let remark = difference(of: host, from: expectation) { remarks.append(remark) }
+        } else if host.answer.exposure >= SurveyedHost.Answer.plainHTTP.exposure {
+            remarks.append(Remark(isFinding: true, words: "anyone on the way can read it"))
+        }
+        return remarks
+    }
+
+    /// Returns the lines of the expectation that no host answered.
+    func missing(in hosts: [SurveyedHost]) -> [Remark] {
+        (expectation?.lines(without: hosts) ?? []).map {
+            Remark(
+                isFinding: isStrict, words: "\($0.pattern) is expected (\($0.answer.rawValue)), and was not asked for")
+        }
+    }
+
+    private func difference(of host: SurveyedHost, from expectation: SurveyExpectation) -> Remark? {
+        let answer = host.answer
+        guard let line = expectation.line(for: host) else {
+            return Remark(
+                isFinding: isStrict || answer.exposure > 0, words: "\(expectation.name) does not have it")
+        }
+        guard line.answer != answer else { return nil }
+        return Remark(
+            isFinding: isStrict || answer.exposure > line.answer.exposure,
+            words: "\(expectation.name):\(line.number) expects \(line.answer.rawValue)")
+    }
+
+    /// Returns the pattern of the policy's rule for a host, if there is one.
+    func rule(for host: SurveyedHost) -> String? {
+        guard let policy, let name = try? ServerName(host.name) else { return nil }
+        return policy.rule(for: ServerEndpoint(host: name, port: host.port)).map { "\($0.pattern)" }
+    }
+}
+
+extension SurveyedHost.Answer {
+    /// A rank of how many others can read the requests; 0 if no reader is known.
+    var exposure: Int {
+        switch self {
+        case .anyCertificate: 4
+        case .plainHTTP: 3
+        case .unpinned: 2
+        case .both: 1
+        case .pinned, .refused, .silent, .otherProtocol, .noTLS: 0
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import Pintle
+internal import PintleAttacks
+
+/// The options of a survey, checked against each other.
+struct SurveyRequest {
+    let address: Proxy.Address
+    /// The only address that may connect; `nil` on this machine.
+    let peer: String?
+    /// The time limit of each run of the client, in seconds.
+    let timeout: Double
+    let answers: SurveyAnswers
+    let judge: SurveyJudge
+    /// The path of the file that a survey with `--record` writes.
+    let recordPath: String?
+
+    private static let timeout = 60.0
+
+    init(_ invocation: Invocation) throws(ToolError) {
+        let arguments = invocation.arguments
+        guard arguments.has(.proxy) else {
+            throw .usage("--survey goes with --proxy, through which it sees the connections", of: .rehearse)
+        }
+        timeout = arguments[.timeout].map { $0 / .seconds(1) } ?? Self.timeout
+        var address = Proxy.Address()
+        if let text = arguments[.listen] {
+            guard let named = Proxy.Address(listening: text) else {
+                throw .usage(
+                    "--listen takes one address of this machine, such as 192.0.2.7 or 192.0.2.7:8080", of: .rehearse)
+            }
+            address = named
+        }
+        self.address = address
+        peer = try Self.peer(arguments, address)
+        answers = SurveyAnswers(folder: try Self.folder(arguments[.answers]))
+        let path = arguments[.expectedAnswers]
+        recordPath = arguments.has(.recordAnswers) ? path : nil
+        if let recordPath { try OutputFile.checkFolder(of: recordPath) }
+        judge = SurveyJudge(
+            policy: try arguments[.surveyPolicy].map { path throws(ToolError) in
+                try PolicyInput(path, invocation).policy()
+            },
+            expectation: recordPath == nil
+                ? try path.map { path throws(ToolError) in try SurveyExpectation(try invocation.file(path)) } : nil,
+            isStrict: arguments.has(.strictAnswers))
+    }
+
+    /// Returns the address of the client. Nothing limits the survey's authority, so no other machine may use the proxy.
+    private static func peer(_ arguments: ParsedArguments, _ address: Proxy.Address) throws(ToolError) -> String? {
+        guard address.isReachable else { return nil }
+        guard let text = arguments[.surveyedPeer] else {
+            throw .usage(
+                "--survey with --listen needs --from ADDRESS, the address of the device: no other may use this proxy",
+                of: .rehearse, code: "missing-option")
+        }
+        guard let name = try? ServerName(text), name.ipAddress != nil else {
+            throw .usage("--from takes an address, such as 192.0.2.20", of: .rehearse)
+        }
+        return name.description
+    }
+
+    private static func folder(_ path: String?) throws(ToolError) -> String? {
+        guard let path else { return nil }
+        guard OutputFolder.exists(path) else {
+            throw .unusable(
+                "unreadable-file", "it is not a folder", file: path, hint: "--answers takes a folder of HOST/PATH")
+        }
+        return path
+    }
+}

@@ -1,0 +1,26 @@
+internal import Pintle
+internal import PintleAttacks
+
+/// A policy with a rule for each unpinned host, whose pins are still to be found.
+///
+/// The placeholders are no pins, so every reader refuses the policy until real pins are in their place.
+enum SurveyRules {
+    static let placeholder = "REPLACE"
+
+    static func document(for hosts: [SurveyedHost]) -> JSONWriter {
+        .document { json in
+            json.member("version", 1)
+            json.objects("hosts", hosts.filter { $0.answer.exposure > 0 }.compactMap(endpoint)) { json, endpoint in
+                json.member("host", endpoint.host.description)
+                if endpoint.port != 443 { json.member("port", endpoint.port) }
+                json.member("pins", ["\(placeholder) by the pin that 'pintle pin \(endpoint)' prints"])
+                json.member("backupPins", ["\(placeholder) by the pin of a key that is not in use yet"])
+            }
+        }
+    }
+
+    /// Returns the host as a rule names it; `nil` if it has no name that a rule can have.
+    private static func endpoint(_ host: SurveyedHost) -> ServerEndpoint? {
+        (try? ServerName(host.name)).map { ServerEndpoint(host: $0, port: host.port) }
+    }
+}

@@ -1,0 +1,214 @@
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// The connections of real clients, seen through the proxy of a survey.
+@Suite("Survey")
+struct SurveyTests {
+    private let fixture: SurveyFixture
+
+    init() throws {
+        fixture = try SurveyFixture()
+    }
+
+    private static let (trusting, pinning) = (SurveyFixture.trusting, SurveyFixture.pinning)
+
+    @Test("A connection without a pin is unpinned over HTTP/2, HTTP/1.1 and SOCKS, at names, addresses and other ports")
+    func unpinned() throws {
+        let run = SurveyFixture.run(
+            "--json",
+            script: """
+                \(Self.trusting) -X POST -d secret 'https://telemetry.example.net/v1/traces/4711?token=secret'
+                \(Self.trusting) --http1.1 https://api.example.net:8443/
+                \(Self.trusting) --socks5-hostname 127.0.0.1:$2 https://socks.example.net/
+                \(Self.trusting) 'https://[2001:db8::1]/' https://192.0.2.7/ -o /dev/null
+                """)
+        #expect(run.code == 0, "\(run.output) \(run.errors)")
+        #expect(
+            try SurveyFixture.answers(run) == [
+                "telemetry.example.net:443": "unpinned", "api.example.net:8443": "unpinned",
+                "socks.example.net:443": "unpinned", "2001:db8::1:443": "unpinned", "192.0.2.7:443": "unpinned",
+            ], "\(run.output)")
+        let host = try #require(try SurveyFixture.hosts(run)["telemetry.example.net:443"])
+        #expect(host["knownAuthority"]?["letThrough"]?.integer == 2)
+        #expect(host["unknownAuthority"]?["refused"]?.integer == 2)
+        #expect(host["requests"]?.elements?.compactMap(\.string) == ["POST /v1/traces/…?…"])
+        #expect((host["requestBytes"]?.integer ?? 0) > 0)
+        #expect(!run.output.contains("secret") && !run.output.contains("4711"))
+    }
+
+    @Test("A refusal counts as pinned only if the same ClientHello accepted the authority at another host")
+    func control() throws {
+        let pinned = "\(Self.pinning) https://api.example.com/\n"
+        let alone = SurveyFixture.run("--json", script: pinned)
+        #expect(try SurveyFixture.answers(alone) == ["api.example.com:443": "refused"], "\(alone.output)")
+        let controlled = SurveyFixture.run("--json", script: pinned + "\(Self.trusting) https://cdn.example.com/")
+        #expect(
+            try SurveyFixture.answers(controlled)
+                == ["api.example.com:443": "pinned", "cdn.example.com:443": "unpinned"], "\(controlled.output)")
+        // The other client offers other versions of HTTP.
+        let other = SurveyFixture.run("--json", script: pinned + "\(Self.trusting) --http1.1 https://cdn.example.com/")
+        #expect(try SurveyFixture.answers(other)["api.example.com:443"] == "refused", "\(other.output)")
+        // Another port of the host may belong to another client.
+        let port = SurveyFixture.run("--json", script: pinned + "\(Self.trusting) https://api.example.com:8443/")
+        #expect(try SurveyFixture.answers(port)["api.example.com:443"] == "refused", "\(port.output)")
+    }
+
+    @Test(
+        "A client with roots of its own is not called pinned, although the same stack accepts the authority elsewhere")
+    func ownRoots() throws {
+        let run = SurveyFixture.run(
+            script: """
+                curl -sS -m 20 -o /dev/null https://roots.example.com/
+                \(Self.trusting) https://cdn.example.com/
+                """)
+        #expect(run.code == 0)
+        #expect(run.output.contains("\n  roots.example.com:443              refused "), "\(run.output)")
+        let words = run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            words.contains("pinned, or this client does not trust the survey's authority; alert unknown_ca (48)"))
+        #expect(words.contains("refused: pinned, or the client does not trust \"Survey Root "))
+    }
+
+    @Test("A host that two stacks share is reported with the handshakes of each")
+    func bothStacks() throws {
+        let run = SurveyFixture.run(
+            "--json",
+            script: """
+                \(Self.trusting) https://api.example.com/
+                \(Self.pinning) --http1.1 https://api.example.com/
+                """)
+        let host = try #require(try SurveyFixture.hosts(run)["api.example.com:443"])
+        #expect(host["answer"]?.string == "both")
+        #expect(
+            host["knownAuthority"]?["letThrough"]?.integer == 2 && host["knownAuthority"]?["refused"]?.integer == 2)
+        let stacks = try #require(host["stacks"]?.elements.map { Array($0) })
+        #expect(stacks.map { $0["refused"]?.integer } == [0, 2], "\(run.output)")
+        #expect(stacks.last?["alpn"]?.elements?.compactMap(\.string) == ["http/1.1"])
+    }
+
+    @Test("A client that accepts an unknown authority, or sends plain HTTP, is a finding without any other option")
+    func readableByAnyone() throws {
+        let blind = SurveyFixture.run("--json", script: "curl -sS -k -m 20 https://a.example/ https://a.example/")
+        #expect(try SurveyFixture.answers(blind) == ["a.example:443": "any-certificate"])
+        #expect(blind.code == 1)
+        let plain = SurveyFixture.run("--json", script: "curl -sS -m 20 http://a.example/v1/users/7")
+        let host = try #require(try SurveyFixture.hosts(plain)["a.example:80"])
+        #expect(host["answer"]?.string == "plain-http" && host["plainConnections"]?.integer == 1)
+        #expect(host["requests"]?.elements?.compactMap(\.string) == ["GET /v1/users/…"])
+        #expect(plain.code == 1)
+    }
+
+    @Test("Other protocols are named by their first bytes, and a tunnel without a byte is no TLS")
+    func withoutTLS() throws {
+        let run = SurveyFixture.run(
+            "--json",
+            script: SurveyFixture.tunnel("ssh.example:22", sending: "SSH-2.0-x\\r\\n")
+                + SurveyFixture.tunnel("odd.example:7", sending: "\\001\\002secret")
+                + SurveyFixture.tunnel("idle.example:443", sending: "")
+                + SurveyFixture.tunnel(
+                    "http.example:443", sending: "GET / HTTP/1.1\\r\\nHost: http.example\\r\\n\\r\\n"))
+        let hosts = try SurveyFixture.hosts(run)
+        #expect(hosts["ssh.example:22"]?["otherProtocols"]?.elements?.compactMap(\.string) == ["SSH"], "\(run.output)")
+        #expect(hosts["odd.example:7"]?["answer"]?.string == "other-protocol")
+        #expect(hosts["odd.example:7"]?["otherProtocols"]?.elements?.compactMap(\.string) == ["bytes 01027365"])
+        #expect(hosts["idle.example:443"]?["answer"]?.string == "no-tls")
+        #expect(hosts["http.example:443"]?["answer"]?.string == "plain-http")
+    }
+
+    @Test("A web socket is opened and closed, and marked")
+    func webSocket() throws {
+        let run = SurveyFixture.run(
+            "--json",
+            script: """
+                \(Self.trusting) --http1.1 -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' \
+                -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' https://live.example/socket
+                """)
+        let host = try #require(try SurveyFixture.hosts(run)["live.example:443"])
+        #expect(host["answer"]?.string == "unpinned")
+        #expect(host["requests"]?.elements?.compactMap(\.string) == ["GET /socket, web socket"], "\(run.output)")
+    }
+
+    @Test("A client that stops at its first refused connection meets both authorities at every host all the same")
+    func stoppingClient() throws {
+        let run = SurveyFixture.run(
+            "--json",
+            script: "\(Self.trusting) https://a.example/ && \(Self.trusting) https://b.example/ && exit 0")
+        for host in try SurveyFixture.hosts(run).values {
+            #expect(host["answer"]?.string == "unpinned" && host["notAskedAgain"]?.boolean == false, "\(run.output)")
+        }
+        #expect(try SurveyFixture.answers(run).count == 2)
+    }
+
+    @Test("A host that the client asks for once is not asked again, which the report says")
+    func askedOnce() throws {
+        let marker = fixture.directory.path(of: "was-asked")
+        let run = SurveyFixture.run(
+            "--json",
+            script: """
+                \(Self.trusting) https://often.example/
+                [ -e \(marker) ] || { touch \(marker); \(Self.trusting) https://once.example/; }
+                """)
+        let hosts = try SurveyFixture.hosts(run)
+        #expect(hosts["once.example:443"]?["notAskedAgain"]?.boolean == true, "\(run.output)")
+        #expect(hosts["often.example:443"]?["notAskedAgain"]?.boolean == false)
+    }
+
+    @Test("Hostile names are escaped, and are judged like others")
+    func hostileNames() throws {
+        let long = String(repeating: "a.", count: 149) + "io"
+        let run = SurveyFixture.run(
+            script: SurveyFixture.tunnel("e\\033[31m.example:443", sending: "SSH-2.0")
+                + "\(Self.trusting) --connect-to ::x: https://\(long)/ || true\n"
+                + SurveyFixture.tunnel("\(long):443", sending: "SSH-2.0"))
+        #expect(run.output.contains("\n  e\\u{1B}[31m.example:443"), "\(run.output)")
+        #expect(run.output.contains("\n  \(long):443"))
+        #expect(!run.output.contains("\u{1B}"))
+    }
+
+    @Test("The first line says what a proxy cannot see, and the last how to remove the authority")
+    func firstAndLastLines() throws {
+        let run = SurveyFixture.run(script: "\(Self.trusting) https://a.example/")
+        let words = run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            words.hasPrefix("only connections through the proxy were seen; to find stacks that ignore it: --host NAME ")
+        )
+        #expect(words.contains("--resolve-by hosts") && words.contains("a firewall"))
+        #expect(run.output.contains("\nremove \"Survey Root "))
+        #expect(run.output.hasSuffix(" 2 hours after this run began\n"), "\(run.output)")
+        #expect(run.lines.allSatisfy { $0.count <= 80 }, "\(run.output)")
+    }
+
+    @Test("A client that does not use the proxy proves nothing")
+    func unusedProxy() throws {
+        let run = SurveyFixture.run("--json", script: "curl -sS -m 20 --noproxy '*' https://localhost:1/")
+        #expect(run.code == 2)
+        #expect(try run.json()["error"]?["code"]?.string == "proxy-not-used")
+    }
+
+    @Test("Options that do not fit together are refused before anything runs")
+    func usage() {
+        let client = ["--", "curl", "{ca}"]
+        for (options, message) in [
+            (["--survey"] + client, "--survey goes with --proxy"),
+            (["--proxy", "--survey"], "CLIENT is missing"),
+            (["--proxy", "--survey", "--serve"] + client, "--serve runs no client"),
+            (["--proxy", "--survey", "--serve", "--host", "a.test"], "--host goes with CLIENT"),
+            (["--proxy", "--survey", "--only", "expired"] + client, "--only does not go with --survey"),
+            (["--proxy", "--host", "a.test", "--expect", "f"] + client, "--expect goes with --survey"),
+            (["--proxy", "--survey", "--record"] + client, "--record goes with --expect"),
+            (["--proxy", "--survey", "--serve", "--listen", "192.0.2.7"], "needs --from ADDRESS"),
+            (["--proxy", "--survey", "--serve", "--listen", "192.0.2.7", "--from", "x"], "--from takes an address"),
+            (["--proxy", "--survey", "--listen", "0.0.0.0"] + client, "--listen takes one address"),
+            (["--proxy", "--survey", "--answers", "/no/such"] + client, "it is not a folder"),
+            (["--proxy", "--survey", "--json", "--as", "policy"] + client, "--as does not go with --json"),
+        ] {
+            let run = ToolRun(arguments: ["rehearse"] + options)
+            #expect(run.code == 2)
+            #expect(run.errors.contains(message), "\(options): \(run.errors)")
+        }
+    }
+}

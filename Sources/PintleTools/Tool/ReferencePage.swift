@@ -106,7 +106,7 @@ extension ReferencePage {
                             "code": "connection-refused",
                             "message": "cannot reach 127.0.0.1:1: connection refused (tried 1 address)",
                             "hint": "nothing listens there: check the port; behind a proxy? set HTTPS_PROXY, or \
-                            point at a server with --connect-to"
+                        point at a server with --connect-to"
                           }
                         }
                         """)),

@@ -12,8 +12,8 @@ package final class SurveyLog: Sendable {
 
         init(_ host: String, _ port: UInt16) { (name, self.port) = (Proxy.normalized(host), port) }
 
-        /// Returns the host of a connection. A client that looks names up by itself asks a proxy for an address, and tells
-        /// the name only in its ClientHello.
+        /// Returns the host of a connection. A client that looks names up by itself asks a proxy for an address, and
+        /// tells the name only in its ClientHello.
         func named(_ serverName: String?) -> Endpoint {
             guard let serverName, case .ip = CertificateTemplate.GeneralName.host(name) else { return self }
             return Endpoint(serverName, port)

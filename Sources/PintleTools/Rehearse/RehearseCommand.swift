@@ -86,8 +86,7 @@ extension Command {
             (
                 .rejected,
                 "something was let through or held the client, a server that must be accepted was blocked, or a server "
-                    + "has no verdict; with `--survey`, a host is unpinned that `--policy` or `--expect` wants pinned, or "
-                    + "anyone can read its requests"
+                    + "has no verdict; with `--survey`, a finding about a host"
             ),
             (
                 .unusable,

@@ -4,9 +4,9 @@ internal import PintleSystem
 
 /// The client of a rehearsal as a place in a report.
 ///
-/// Code scanning shows a finding only at a file of the repository, and keeps findings apart by that file. The place is the
-/// first word of the client's command line that names a file below the working directory, such as `client.py`. For an
-/// installed program, such as curl, it is the program's name.
+/// Code scanning shows a finding only at a file of the repository, and keeps findings apart by that file. The place is
+/// the first word of the client's command line that names a file below the working directory, such as `client.py`. For
+/// an installed program, such as curl, it is the program's name.
 struct ClientPlace {
     /// The command line; `nil` with `--serve`.
     let line: String?

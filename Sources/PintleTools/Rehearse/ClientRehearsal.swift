@@ -87,7 +87,8 @@ final class ClientRehearsal {
         var all: [(host: Int, scenario: Scenario)] = []
         /// The reason why an attack is not run, by its number.
         var notRun: [Int: String] = [:]
-        /// The numbers in the order of beginning: first the servers that hold the client, because they take its time-out.
+        /// The numbers in the order of beginning: first the servers that hold the client, because they take its
+        /// time-out.
         var beginning: [Int] = []
 
         init(_ hosts: [AttackedHost], _ controls: [Control?], _ client: Client) {
@@ -151,8 +152,8 @@ final class ClientRehearsal {
     /// Returns the host as results name it.
     private func place(_ index: Int) -> String? { request.namesHosts ? hosts[index].authority : nil }
 
-    /// Returns the outcome of the right server for one host. Throws if the client refuses it, because the rehearsal then proves
-    /// nothing.
+    /// Returns the outcome of the right server for one host. Throws if the client refuses it, because the rehearsal
+    /// then proves nothing.
     private func outcome(_ index: Int, _ run: ClientRun, _ control: Control?) throws(ToolError) -> Outcome {
         let scenario = hosts[index].catalogue.control
         if control != nil { return run.outcome(of: scenario, beside: nil, host: place(index)) }
@@ -198,8 +199,8 @@ final class ClientRehearsal {
                     + hint
             } else if let resolvedHost {
                 hint =
-                    "does it find \(resolvedHost) at 127.0.0.1? with curl: --resolve {host}:{port}:127.0.0.1; with any client: "
-                    + "--resolve-by hosts"
+                    "does it find \(resolvedHost) at 127.0.0.1? with curl: --resolve {host}:{port}:127.0.0.1; with any "
+                    + "client: --resolve-by hosts"
             }
         } else if isTimedOut {
             message = "the client did not end within \(Outcome.seconds(observation.process?.timeout ?? 0))"

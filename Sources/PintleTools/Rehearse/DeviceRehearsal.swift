@@ -141,7 +141,8 @@ final class DeviceRehearsal {
     ) {
         let files = address.url(port: page.port)
         var report = Report(
-            "serving until Ctrl-C; keys and certificates are made for this run, end in 24 hours, and hold only for the hosts below",
+            "serving until Ctrl-C; keys and certificates are made for this run, end in 24 hours, "
+                + "and hold only for the hosts below",
             "")
         report.layout.labelColumns = 11
         report.fact("proxy", "\(address.url(port: proxy.port).dropFirst("http://".count))   HTTP and SOCKS5")

@@ -20,7 +20,8 @@ final class OrderedJobs<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - order: The numbers of the jobs in the order in which they begin.
     ///   - width: The number of jobs that run at the same time.
-    ///   - work: Runs one job, on a thread of this object. The second parameter returns `true` when the job must end early.
+    ///   - work: Runs one job, on a thread of this object. The second parameter returns `true` when the job must end
+    ///     early.
     init(
         _ order: [Int], atOnce width: Int,
         work: @escaping @Sendable (_ number: Int, _ isCancelled: () -> Bool) -> Value

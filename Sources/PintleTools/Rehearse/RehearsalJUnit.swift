@@ -2,8 +2,8 @@ internal import Pintle
 internal import PintleAttacks
 
 extension RehearsalReport {
-    /// Returns the results: an attack that was let through, or a lock-out, is a failure. An attack without a verdict is an
-    /// error. An attack that was not run, and a host that was not judged, are skipped.
+    /// Returns the results: an attack that was let through, or a lock-out, is a failure. An attack without a verdict is
+    /// an error. An attack that was not run, and a host that was not judged, are skipped.
     var junit: JUnitReport {
         let others = (proxy?.refusals ?? []).map { refusal in
             JUnitReport.Case(

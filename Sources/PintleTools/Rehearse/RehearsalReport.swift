@@ -45,9 +45,9 @@ struct RehearsalReport {
             let (them, they, ends) =
                 roots.count == 1 ? ("it", "it", "ends by itself") : ("them", "they", "end by themselves")
             return
-                "remove \(roots.map { "\"\($0)\"" }.joined(separator: " and ")) from every device that trusts \(them): iOS: "
-                + "Settings > General > VPN & Device Management; Android: Settings > Security > Encryption & credentials > "
-                + "User credentials; \(they) \(ends) \(hours) hours after this run began"
+                "remove \(roots.map { "\"\($0)\"" }.joined(separator: " and ")) from every device that trusts \(them): "
+                + "iOS: Settings > General > VPN & Device Management; Android: Settings > Security > Encryption & "
+                + "credentials > User credentials; \(they) \(ends) \(hours) hours after this run began"
         }
     }
 
@@ -71,8 +71,8 @@ struct RehearsalReport {
         "\(ValidityText.counted(tally.run, "attack")) in \(ValidityText.seconds(duration)): \(tally.sentence)"
     }
 
-    /// Writes the requested files, and prints the end of the text or the JSON document. A file that cannot be written does not
-    /// cost any output.
+    /// Writes the requested files, and prints the end of the text or the JSON document. A file that cannot be written
+    /// does not cost any output.
     ///
     /// - Parameter rest: the line about the results that were not printed.
     func conclude(after rest: Line?, _ invocation: Invocation) throws(ToolError) -> ExitCode {
@@ -196,8 +196,8 @@ struct RehearsalReport {
         return groups
     }
 
-    /// An array of `{id, expected, outcome, requestBytes, milliseconds, clientExit, reference, ...}`, the control first. An
-    /// attack that is never run has only `id`, `outcome` and `remark`.
+    /// An array of `{id, expected, outcome, requestBytes, milliseconds, clientExit, reference, ...}`, the control
+    /// first. An attack that is never run has only `id`, `outcome` and `remark`.
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.array { json in

@@ -2,8 +2,8 @@ internal import Pintle
 internal import PintleAttacks
 
 extension RehearsalReport {
-    /// Returns the findings: each attack that was let through or held the client, each server that was wrongly blocked, and
-    /// each attack without a verdict. Each attack is a rule. A host that was not judged is a note.
+    /// Returns the findings: each attack that was let through or held the client, each server that was wrongly blocked,
+    /// and each attack without a verdict. Each attack is a rule. A host that was not judged is a note.
     func sarif(_ client: ClientPlace) -> SARIFReport {
         // Each host has the same attacks.
         var ids: Set<String> = []

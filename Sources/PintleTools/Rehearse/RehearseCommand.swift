@@ -36,31 +36,35 @@ extension Command {
         overview: [
             """
             Starts a TLS server on loopback for each attack, with new certificates, and runs the client once against \
-            each. Judges by the bytes that the server got and by the end of the client: accepted, blocked, LET THROUGH, \
-            inconclusive. Attacks of the group `hold` stall or overload the client. Some of them ask only that it ends by itself: ended, or HELD. \
-            The right server comes first: if a client refuses it, its other answers prove nothing.
+            each. Judges by the bytes that the server got and by the end of the client: accepted, blocked, LET \
+            THROUGH, inconclusive. Attacks of the group `hold` stall or overload the client. Some of them ask only \
+            that it ends by itself: ended, or HELD. The right server comes first: if a client refuses it, its other \
+            answers prove nothing.
             """,
             """
-            In the client's arguments these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. `{ca}` \
-            is a PEM file with two roots that the client must trust: the right server's and the interceptor's, as on a device with a company's root. `{pin}` and `{backup}` are the server's pins as curl writes them \
-            (sha256//...); `{pins}` is both with a semicolon between. `{issuer}` is the pin of the authority that issues. \
-            `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{other-host}` is another host with a pin of \
-            its own, `{other-pin}` or `{other-pin-base64}`. `{policy}` is a policy file with \
-            anchors and pins. No shell reads the arguments. The client runs without input, and without proxy variables but those of `--proxy`. When its time \
-            is up, it is killed together with the processes of its group.
+            In the client's arguments these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. \
+            `{ca}` is a PEM file with two roots that the client must trust: the right server's and the interceptor's, \
+            as on a device with a company's root. `{pin}` and `{backup}` are the server's pins as curl writes them \
+            (sha256//...); `{pins}` is both with a semicolon between. `{issuer}` is the pin of the authority that \
+            issues. `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{other-host}` is \
+            another host with a pin of its own, `{other-pin}` or `{other-pin-base64}`. `{policy}` is a policy file \
+            with anchors and pins. No shell reads the arguments. The client runs without input, and without proxy \
+            variables but those of `--proxy`. When its time is up, it is killed together with the processes of its \
+            group.
             """,
             """
-            With `--proxy` the client keeps its own URLs. An HTTP and SOCKS5 proxy answers for each `--host` with the servers \
-            of the attacks, and for other hosts with 403; it never forwards. The client finds the proxy in `{proxy}` \
-            (http://127.0.0.1:PORT), `{proxy-port}`, and in HTTPS_PROXY, https_proxy and ALL_PROXY. With several hosts, one is attacked while the others have the right \
-            server. The roots live 24 hours and are constrained to these hosts.
+            With `--proxy` the client keeps its own URLs. An HTTP and SOCKS5 proxy answers for each `--host` with the \
+            servers of the attacks, and for other hosts with 403; it never forwards. The client finds the proxy in \
+            `{proxy}` (http://127.0.0.1:PORT), `{proxy-port}`, and in HTTPS_PROXY, https_proxy and ALL_PROXY. With \
+            several hosts, one is attacked while the others have the right server. The roots live 24 hours and are \
+            constrained to these hosts.
             """,
             """
-            With `--proxy --survey` the proxy answers for every host as two interceptors, one below an authority that the \
-            client is told to trust (`{ca}`), one below an unknown authority. The client is run until each host has met \
-            each authority twice, and the report says which connections are unpinned. With `--host` it meets the right \
-            servers first; then it is known to trust `{ca}`, and pins are told from missing trust. Hosts get the files of `--answers`, \
-            or else 200 with `{}` where JSON is accepted, or else 503.
+            With `--proxy --survey` the proxy answers for every host as two interceptors, one below an authority that \
+            the client is told to trust (`{ca}`), one below an unknown authority. The client is run until each host \
+            has met each authority twice, and the report says which connections are unpinned. With `--host` it meets \
+            the right servers first; then it is known to trust `{ca}`, and pins are told from missing trust. Hosts get \
+            the files of `--answers`, or else 200 with `{}` where JSON is accepted, or else 503.
             """,
             """
             Nothing leaves this machine, unless `--listen` names an address that other machines reach.
@@ -95,8 +99,9 @@ extension Command {
         ],
         sections: [
             .json(
-                "A list of these objects, the right server first. Attacks that cannot be run have only `id`, `outcome` and "
-                    + "`remark`. With `--list` an object has `id`, `expected`, `reference`, `summary`, `why`, `group`, `cwe` and "
+                "A list of these objects, the right server first. Attacks that cannot be run have only `id`, `outcome` "
+                    + "and `remark`. With `--list` an object has `id`, `expected`, `reference`, `summary`, `why`, "
+                    + "`group`, `cwe` and "
                     + "`owasp`.",
                 keys: [
                     (
@@ -160,8 +165,8 @@ extension OptionSpecification {
     static let evidence = Option(
         "evidence", .output("DIR"),
         help:
-            "Write the certificates, alerts and requests of each attack into a new folder, mode 0700; the requests' content, queries "
-            + "and most header values are replaced by length and SHA-256")
+            "Write the certificates, alerts and requests of each attack into a new folder, mode 0700; the requests' "
+            + "content, queries and most header values are replaced by length and SHA-256")
     static let evidenceContent = OptionSpecification(
         "evidence-content",
         help: "With `--evidence`: write requests with their content as they came, with passwords and cookies")
@@ -170,8 +175,8 @@ extension OptionSpecification {
     static let listen = Option(
         "listen", .text("ADDRESS[:PORT]"), defaultText: "127.0.0.1",
         help:
-            "With `--serve` or `--proxy`: the address of this machine to listen at, which other machines may reach; only a "
-            + "proxy has a port")
+            "With `--serve` or `--proxy`: the address of this machine to listen at, which other machines may reach; "
+            + "only a proxy has a port")
 }
 
 /// The means by which a client finds the servers of a named host.
@@ -303,8 +308,9 @@ struct RehearseCommand {
     private func warnOfAddress(_ proxied: Proxy.Address?) {
         guard let proxied, proxied.isReachable, let address = proxied.literal else { return }
         console.warn(
-            "everyone who reaches \(address) reaches this proxy; a device that trusts its authorities trusts whatever this "
-                + "process signs for the named hosts: install them on devices for tests, and remove them afterwards")
+            "everyone who reaches \(address) reaches this proxy; a device that trusts its authorities trusts whatever "
+                + "this process signs for the named hosts: install them on devices for tests, "
+                + "and remove them afterwards")
     }
 
     private func guardFiles() throws(ToolError) {

@@ -73,8 +73,8 @@ struct ScenarioChoice {
         isMade = arguments.has(.only) || arguments.has(.group)
     }
 
-    /// Returns the attacks that were named, by themselves or by their group, in the catalogue's order. Without either option
-    /// it returns all attacks.
+    /// Returns the attacks that were named, by themselves or by their group, in the catalogue's order. Without either
+    /// option it returns all attacks.
     func scenarios(of catalogue: Catalogue) throws(ToolError) -> [Scenario] {
         guard isMade else { return catalogue.scenarios }
         for id in only where catalogue[id] == nil {

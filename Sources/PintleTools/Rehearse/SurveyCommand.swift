@@ -13,7 +13,8 @@ final class SurveyCommand {
     private var arguments: ParsedArguments { invocation.arguments }
     private var console: Console { invocation.console }
 
-    /// The most times that a client is run. A client that stops at its first refused connection needs two runs for each host.
+    /// The most times that a client is run. A client that stops at its first refused connection needs two runs for each
+    /// host.
     private static let runLimit = 24
 
     /// - Parameter hosts: The hosts of `--host`.
@@ -125,8 +126,8 @@ final class SurveyCommand {
     private func printServer(_ server: SurveyServer, _ page: LoopbackTCPServer) {
         let files = request.address.url(port: page.port)
         var report = Report(
-            "serving until Ctrl-C; the authority is made for this run, ends in \(SurveyAuthorities.hours) hours, and can sign "
-                + "for every name", "")
+            "serving until Ctrl-C; the authority is made for this run, ends in \(SurveyAuthorities.hours) hours, and "
+                + "can sign for every name", "")
         report.layout.labelColumns = 8
         report.fact("proxy", "\(request.address.url(port: server.port).dropFirst("http://".count))   HTTP and SOCKS5")
         report.fact("trust", "\(files)/authority.pem   authority.crt for a device's browser")

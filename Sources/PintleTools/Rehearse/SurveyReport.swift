@@ -30,8 +30,8 @@ struct SurveyReport {
 
     /// The limit of what a proxy can see.
     private static let limit =
-        "only connections through the proxy were seen; to find stacks that ignore it: --host NAME --resolve-by hosts for "
-        + "each name, or a firewall that blocks and logs the client's other connections"
+        "only connections through the proxy were seen; to find stacks that ignore it: --host NAME --resolve-by hosts "
+        + "for each name, or a firewall that blocks and logs the client's other connections"
 
     var page: ReportPage {
         var facts: [Line] = ["\(Self.limit.prefix(1).uppercased() + Self.limit.dropFirst())."]
@@ -125,12 +125,13 @@ struct SurveyReport {
         if !exposed.isEmpty {
             let count = exposed.count == 1 ? "1 host is" : "\(exposed.count) hosts are"
             steps.append(
-                "\(count) unpinned: --as policy prints rules for a pinned session; outside of it, pintle export --to ats "
-                    + "and --to nsc reach what uses the system's TLS")
+                "\(count) unpinned: --as policy prints rules for a pinned session; outside of it, pintle export --to "
+                    + "ats and --to nsc reach what uses the system's TLS")
         }
         if hosts.contains(where: { $0.answer == .refused }) {
             steps.append(
-                "refused: pinned, or the client does not trust \"\(rootName)\"; give the client {ca}, and see whether the answer stays"
+                "refused: pinned, or the client does not trust \"\(rootName)\"; give the client {ca}, "
+                    + "and see whether the answer stays"
             )
         }
         if hosts.contains(where: \.wasNotAskedAgain) {

@@ -11,8 +11,8 @@ struct TrustMaterial: Sendable {
     private let issuer: PublicKeyPin
     private let certificates: Certificates
     private let policy: PinningPolicy
-    /// The policy with a rule for the other host too. Only the attack on clients that pin both gets it. In all other attacks
-    /// the other host has no pins, because one of them redirects the client to a host without pins.
+    /// The policy with a rule for the other host too. Only the attack on clients that pin both gets it. In all other
+    /// attacks the other host has no pins, because one of them redirects the client to a host without pins.
     private let policyOfBoth: PinningPolicy?
 
     /// - Parameters:
@@ -78,7 +78,8 @@ struct TrustMaterial: Sendable {
     /// Returns a pin in the form that curl's `--pinnedpubkey` takes.
     private static func curl(_ pin: PublicKeyPin) -> String { "sha256//" + base64(pin) }
 
-    /// Returns the file that a device asks for, the roots to trust or the policy, or `nil` if there is none at the path.
+    /// Returns the file that a device asks for, the roots to trust or the policy, or `nil` if there is none at the
+    /// path.
     func file(_ request: HTTPRequest) -> HTTPResponse? {
         switch request.target.prefix(while: { $0 != "?" }) {
         case "/authorities.pem": Self.file("application/x-pem-file", Array(certificates.anchorsPEM.utf8))

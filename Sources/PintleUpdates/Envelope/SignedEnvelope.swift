@@ -21,8 +21,8 @@ package struct SignedEnvelope: Sendable {
     package static let policyType = "application/vnd.pintle.policy+json"
     /// The size limit of the envelope's file.
     package static let maximumBytes = 16 << 20
-    /// The maximum number of JSON values of an envelope. It is parsed before a signature is checked, and a million short
-    /// values would take more memory than an app may have.
+    /// The maximum number of JSON values of an envelope. It is parsed before a signature is checked, and a million
+    /// short values would take more memory than an app may have.
     static let maximumValues = 10_000
     package static let maximumSignatures = 16
     /// The limit of the bytes that are hashed to find the signers. It allows every signature with every key for an

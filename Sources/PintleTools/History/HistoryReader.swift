@@ -19,8 +19,8 @@ extension KeyHistory {
     ///
     /// - Parameters:
     ///   - paths: files of `pintle audit -o`, in any order. A pipe can be read too.
-    /// - warning: called with a sentence for each last line that was cut off, and for each file in which the clock goes
-    ///     backwards.
+    ///   - warning: called with a sentence for each last line that was cut off, and for each file in which the clock
+    ///     goes backwards.
     /// - Throws: `malformed-results` with the place of a line that is no result; `too-many-results` beyond the limits.
     static func read(
         _ paths: [String], limits: HistoryLimits = HistoryLimits(), warning: (String) -> Void = { _ in }

@@ -60,6 +60,25 @@ struct SurveyGateTests {
     }
 
     @Test(
+        "A line is about the same host in capitals, with a dot at its end, and with port 443",
+        arguments: ["API.example.com", "api.example.com.", "api.example.com:443"])
+    func spellings(_ line: String) throws {
+        let file = try directory.write("\(line) pinned\n*.example.com unpinned\n", to: "expected")
+        let run = SurveyFixture.run("--expect", file, script: Self.unpinned("api.example.com"))
+        #expect(run.code == 1)
+        #expect(words(run).contains("\(file):1 expects pinned"), "\(run.output)")
+    }
+
+    @Test("A host that the client calls like a pattern is recorded as that host")
+    func recordedPattern() throws {
+        let file = directory.path(of: "expected")
+        let client = SurveyFixture.tunnel("*.example.com:443", sending: "GET / HTTP/1.1\\r\\n\\r\\n")
+        #expect(SurveyFixture.run("--expect", file, "--record", script: client).code == 1)
+        #expect(SurveyFixture.run("--expect", file, script: client).code == 0)
+        #expect(SurveyFixture.run("--expect", file, script: Self.unpinned("a.example.com")).code == 1)
+    }
+
+    @Test(
         "A line that cannot be read is an error at its place",
         arguments: [
             ("a.example", "\"a.example\" is not a host and an answer"),

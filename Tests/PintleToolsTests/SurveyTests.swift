@@ -40,6 +40,30 @@ struct SurveyTests {
         #expect(!run.output.contains("secret") && !run.output.contains("4711"))
     }
 
+    @Test("A client that names another host in its ClientHello than to the proxy is not taken for a pinned one")
+    func fronted() throws {
+        let run = SurveyFixture.run(
+            "--json",
+            script: """
+                \(Self.trusting) https://good.example/
+                \(Self.trusting) --connect-to api.example.com:443:edge.example.net:443 https://api.example.com/
+                """)
+        #expect(
+            try SurveyFixture.answers(run) == ["good.example:443": "unpinned", "edge.example.net:443": "unpinned"],
+            "\(run.output)")
+    }
+
+    @Test("The control at the right server is about its port only")
+    func controlledPort() throws {
+        let run = SurveyFixture.run(
+            "--json", "--host", "api.example.com",
+            script: "\(Self.trusting) https://api.example.com/\n"
+                + "curl -sS -m 20 -o /dev/null https://api.example.com:8443/")
+        let answers = try SurveyFixture.answers(run)
+        #expect(
+            answers["api.example.com:443"] == "unpinned" && answers["api.example.com:8443"] == "refused", "\(answers)")
+    }
+
     @Test("A refusal counts as pinned only if the same ClientHello accepted the authority at another host")
     func control() throws {
         let pinned = "\(Self.pinning) https://api.example.com/\n"

@@ -96,7 +96,7 @@ package final class Proxy: Sendable {
             })
     }
 
-    static func authority(_ host: String, _ port: UInt16) -> String {
+    package static func authority(_ host: String, _ port: UInt16) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 

@@ -15,7 +15,7 @@ package final class SurveyAuthorities: Sendable {
     }
 
     private struct Leaf: Hashable {
-        let name: String
+        let names: [String]
         let issuer: Issuer
     }
 
@@ -49,9 +49,11 @@ package final class SurveyAuthorities: Sendable {
 
     /// Returns the certificate for a host, which is minted once.
     ///
-    /// - Returns: `nil` if the name fits no certificate.
-    func credential(for host: String, by issuer: Issuer) -> TLSCredential? {
-        let leaf = Leaf(name: host, issuer: issuer)
+    /// - Parameter serverName: the name in the ClientHello. A client that connects to one host under the name of
+    ///   another may check either.
+    /// - Returns: `nil` if a name fits no certificate.
+    func credential(for host: String, _ serverName: String?, by issuer: Issuer) -> TLSCredential? {
+        let leaf = Leaf(names: [host] + (serverName.map { $0 == host ? [] : [$0] } ?? []), issuer: issuer)
         return leaves.withLock { leaves in
             if let credential = leaves[leaf] { return credential }
             guard let credential = try? mint(leaf) else { return nil }
@@ -63,7 +65,7 @@ package final class SurveyAuthorities: Sendable {
 
     private func mint(_ leaf: Leaf) throws(MintingError) -> TLSCredential {
         let authority = leaf.issuer == .known ? known : unknown
-        let identity = try authority.issue(hosts: [leaf.name], key: key) { template in
+        let identity = try authority.issue(hosts: leaf.names, key: key) { template in
             template.notAfter = .fromNow(seconds: Self.hours * 3_600)
         }
         return try TLSCredential(TLSServerConfiguration.Credential(identity))

@@ -153,7 +153,7 @@ package final class SurveyLog: Sendable {
 
     /// Returns the hosts in the order in which the client asked for them first.
     ///
-    /// - Parameter controls: the names of hosts at which the client accepted the right server.
+    /// - Parameter controls: the hosts at which the client accepted the right server, as ``SurveyedHost/authority``.
     package func hosts(controls: Set<String> = []) -> [SurveyedHost] {
         let hosts = state.withLock { state in state.order.compactMap { state.entries[$0]?.host } }
         // The names of the first two hosts at which a stack accepted the known authority.
@@ -169,7 +169,7 @@ package final class SurveyLog: Sendable {
             let knowAuthority =
                 refusing.values.reduce(0) { $0 + $1.meetings.refused } == host.known.refused
                 && !refusing.values.contains(where: \.doesNotKnowAuthority)
-            if knowAuthority, controls.contains(host.name) {
+            if knowAuthority, controls.contains(host.authority) {
                 // A client that sends the right server a request, and an interceptor nothing, has refused it.
                 host.control = .rightServer
             } else if knowAuthority, !refusing.isEmpty,

@@ -35,7 +35,7 @@ struct SurveySession: Sendable {
         let facts = SurveyFacts()
         let record = service.serve(connection, firstBytes: bytes) { hello, serverName in
             let met = facts.meet(hello, endpoint.named(serverName)) { log.next(at: $0, hello) }
-            return authorities.credential(for: met.endpoint.name, by: met.issuer)
+            return authorities.credential(for: met.endpoint.name, serverName, by: met.issuer)
         } application: { stream in
             ServerBehavior.answers { answer($0, facts) }.serve(stream) {
                 log.isReplaced(at: facts.met?.endpoint ?? endpoint)

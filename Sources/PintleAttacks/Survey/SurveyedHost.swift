@@ -86,7 +86,7 @@ package struct SurveyedHost: Sendable {
     /// The host and port, such as `example.com:443` or `[2001:db8::1]:443`.
     package var authority: String { Proxy.authority(name, port) }
 
-    /// What was seen of a host.
+    /// The answer of a client about a host: what was seen.
     package enum Answer: String, Sendable, CaseIterable {
         /// A request was sent to an interceptor whose authority the client does not know.
         case anyCertificate = "any-certificate"

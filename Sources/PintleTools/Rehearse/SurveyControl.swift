@@ -26,13 +26,15 @@ struct SurveyControl {
         return values
     }
 
-    /// Runs the client once, and returns the names of the hosts whose right server it accepted.
+    /// Runs the client once, and returns the hosts and ports whose right server it accepted.
     func accepted(by client: Client, at address: Proxy.Address, timeout: Double) throws(ToolError) -> Set<String> {
         guard !hosts.isEmpty else { return [] }
         let runner = ClientRunner(client, hosts: try prepared(nil), proxied: address, keepsTranscripts: false)
         do throws(ClientRunError) {
             let runs = try runner.runControl(timeout: timeout, isCancelled: { Interrupts.areAsking })
-            return Set(zip(hosts, runs).filter { Control($1.observation) != nil }.map { $0.0.name.lowercased() })
+            return Set(
+                zip(hosts, runs).filter { Control($1.observation) != nil }
+                    .map { Proxy.authority($0.0.name.lowercased(), $0.0.clientPort ?? 443) })
         } catch {
             throw ToolError(error, proxiedAt: address)
         }

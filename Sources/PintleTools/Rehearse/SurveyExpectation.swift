@@ -39,7 +39,7 @@ struct SurveyExpectation {
                     "\"\(row.prefix(100))\" is not a host and an answer", in: file, index + 1,
                     hint: "answers: \(SurveyedHost.Answer.allCases.map(\.rawValue).joined(separator: ", "))")
             }
-            let pattern = String(words[0])
+            let pattern = Self.pattern(String(words[0]))
             guard lines[pattern] == nil, lines.count < Self.lineLimit else {
                 throw Self.error(
                     lines[pattern].map { "\(pattern) is in line \($0.number) already" } ?? "there are too many lines",
@@ -54,7 +54,9 @@ struct SurveyExpectation {
     }
 
     /// Returns the line about a host.
-    func line(for host: SurveyedHost) -> Line? { Self.patterns(of: host).lazy.compactMap { lines[$0] }.first }
+    func line(for host: SurveyedHost) -> Line? {
+        Self.patterns(of: host).lazy.compactMap { lines[$0.lowercased()] }.first
+    }
 
     /// Returns the lines that are about none of the hosts, in the order of the file.
     func lines(without hosts: [SurveyedHost]) -> [Line] {
@@ -77,17 +79,29 @@ struct SurveyExpectation {
         return patterns
     }
 
+    /// Returns a pattern as ``pattern(of:)`` writes it: in lower case, without a dot at the end and without port 443.
+    private static func pattern(_ text: String) -> String {
+        var pattern = text.lowercased()
+        // A bare IPv6 address may end like that too.
+        if pattern.hasSuffix(":443"), pattern.hasPrefix("[") || pattern.count(where: { $0 == ":" }) == 1 {
+            pattern.removeLast(":443".count)
+        }
+        if pattern.hasPrefix("["), pattern.hasSuffix("]") { pattern = String(pattern.dropFirst().dropLast()) }
+        if pattern.hasSuffix(".") { pattern.removeLast() }
+        return pattern
+    }
+
     private static func pattern(of host: SurveyedHost) -> String {
         let name = word(for: host.name)
         guard host.port != 443 else { return name }
         return name.contains(":") ? "[\(name)]:\(host.port)" : "\(name):\(host.port)"
     }
 
-    /// Returns a name as one word that does not begin a comment. The client may ask for any bytes.
+    /// Returns a name as one word that begins neither a comment nor a pattern. The client may ask for any bytes.
     private static func word(for name: String) -> String {
         var word = ""
         for scalar in SafeText.escape(name).unicodeScalars {
-            let isPlain = !scalar.properties.isWhitespace && !(word.isEmpty && scalar == "#")
+            let isPlain = !scalar.properties.isWhitespace && !(word.isEmpty && (scalar == "#" || scalar == "*"))
             word += isPlain ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
         }
         return word

@@ -134,6 +134,13 @@ struct SurveyReport {
                     + "and see whether the answer stays"
             )
         }
+        let unjudged = hosts.filter { [.silent, .otherProtocol, .noTLS].contains($0.answer) }
+        if !unjudged.isEmpty {
+            let names = unjudged.prefix(5).map(\.authority) + (unjudged.count > 5 ? ["..."] : [])
+            steps.append(
+                "not judged: \(names.joined(separator: ", ")): find out what the client speaks there, "
+                    + "and whether others can read it")
+        }
         if hosts.contains(where: \.wasNotAskedAgain) {
             steps.append("some hosts were not asked again: repeat the client's steps to meet each authority twice")
         }

@@ -10,8 +10,8 @@ set -euo pipefail
 shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mode=$1 part=${2:-}
-graphs=.build/symbols${2:+-apple}
-new=.build/api${2:+-apple}
+graphs=.build/symbols${2:+-$2}
+new=.build/api${2:+-$2}
 api=API${2:+/$2}
 failed=0
 

@@ -28,6 +28,9 @@ public func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { Glibc.
 public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
     Glibc.open(path, flags, UInt32(mode))
 }
+public func openat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
+    Glibc.openat(folder, path, flags)
+}
 public func mkdir(_ path: UnsafePointer<CChar>!, _ mode: mode_t) -> Int32 { Glibc.mkdir(path, UInt32(mode)) }
 public func fchmod(_ descriptor: Int32, _ mode: mode_t) -> Int32 { Glibc.fchmod(descriptor, UInt32(mode)) }
 

@@ -27,12 +27,17 @@ extension HostilePeers {
 
         /// Returns a server that answers the first request over HTTP/2 with the same frames, and each further one with
         /// `next`.
-        private func streams(_ frames: [UInt8]) throws -> LoopbackTLSServer {
+        private func streams(_ frames: [UInt8], then later: [UInt8] = []) throws -> LoopbackTLSServer {
             try LoopbackTLSServer(fixture.identity) { configuration in
                 configuration.applicationProtocols = ["h2"]
                 configuration.application = .stream { stream in
                     guard Frame.readRequest(stream) else { return }
                     try? stream.write(frames)
+                    if !later.isEmpty {
+                        // By then the client has read the first frames.
+                        usleep(100_000)
+                        try? stream.write(later)
+                    }
                     while let number = Frame.readNextRequest(stream) {
                         try? stream.write(
                             Frame.head([(":status", "200")], stream: number)
@@ -198,18 +203,25 @@ extension HostilePeers {
 
         @Test("A request that is sent again gets a verdict again", arguments: refusals, [true, false])
         func repetition(_ refusal: (name: String, frames: [UInt8]), isHonest: Bool) async throws {
-            for method in ["GET", "POST"] { try await repeats(method, after: refusal.frames, isHonest) }
+            for method in ["GET", "PUT"] { try await repeats(method, after: refusal.frames, isHonest) }
         }
 
         private func request(_ method: String, to server: LoopbackTLSServer) throws -> URLRequest {
             var request = URLRequest(url: try server.address())
             request.httpMethod = method
-            if method == "POST" { request.httpBody = Data("pay 100".utf8) }
+            if method != "GET" { request.httpBody = Data("pay 100".utf8) }
             return request
         }
 
-        private func repeats(_ method: String, after frames: [UInt8], _ isHonest: Bool) async throws {
-            let first = try streams(frames)
+        /// A proxy that leads the first connection to a server with these frames, and later ones to another server.
+        private struct Route {
+            let first, second: LoopbackTLSServer
+            let proxy: LoopbackProxy
+            let session: PinnedURLSession
+        }
+
+        private func route(_ frames: [UInt8], then later: [UInt8] = [], isHonest: Bool = true) throws -> Route {
+            let first = try streams(frames, then: later)
             let second = try LoopbackTLSServer(isHonest ? fixture.identity : try fixture.root.issue())
             let ports = [first.port, second.port]
             let count = Atomic(0)
@@ -219,16 +231,68 @@ extension HostilePeers {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
             let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
-            let request = try request(method, to: first)
+            return Route(first: first, second: second, proxy: proxy, session: session)
+        }
+
+        private func repeats(_ method: String, after frames: [UInt8], _ isHonest: Bool) async throws {
+            let route = try route(frames, isHonest: isHonest)
+            let request = try request(method, to: route.first)
             if isHonest {
-                #expect(try await session.data(for: request).0 == Data("ok\n".utf8))
-                #expect(second.requests.map(\.body) == [method == "POST" ? Array("pay 100".utf8) : []])
+                #expect(try await route.session.data(for: request).0 == Data("ok\n".utf8))
+                #expect(route.second.requests.map(\.body) == [method == "GET" ? [] : Array("pay 100".utf8)])
             } else {
-                let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+                let error = await #expect(throws: URLError.self) { try await route.session.data(for: request) }
                 #expect(error.flatMap { TrustRejection(underlying: $0) }?.reason == "pin-mismatch")
-                #expect(second.requestByteCount == 0)
+                #expect(route.second.requestByteCount == 0)
             }
-            #expect(proxy.connections.count == 2)
+            #expect(route.proxy.connections.count == 2)
+        }
+
+        @Test("A payment is not sent again, even over the connection that was made for it", arguments: refusals)
+        func payment(_ refusal: (name: String, frames: [UInt8])) async throws {
+            let route = try route(refusal.frames)
+            let request = try request("POST", to: route.first)
+            let error = await #expect(throws: URLError.self) { try await route.session.data(for: request) }
+            #expect(error?.code == .networkConnectionLost)
+            #expect(error?.localizedDescription.contains("may have performed the POST") == true, "\(error as Any)")
+            #expect(route.second.requestByteCount == 0)
+        }
+
+        /// The beginnings of a response before a server refuses the stream.
+        static let beginnings: [(name: String, frames: [UInt8])] = [
+            ("interim", Frame.head([(":status", "103")], stream: 1)),
+            ("head", Frame.head([(":status", "201"), ("x-first", "1")], stream: 1)),
+            ("length", Frame.head(length: 2)), ("content", Frame.head + Frame.data("xxx")),
+        ]
+
+        @Test(
+            "If a response comes with its refusal, only that of the request that is sent again is delivered",
+            arguments: beginnings, refusals)
+        func dropped(
+            _ beginning: (name: String, frames: [UInt8]), _ refusal: (name: String, frames: [UInt8])
+        ) async throws {
+            for method in ["GET", "PUT"] {
+                let route = try route(beginning.frames + refusal.frames)
+                let (data, response) = try await route.session.data(for: try request(method, to: route.first))
+                let head = try #require(response as? HTTPURLResponse)
+                #expect(data == Data("ok\n".utf8) && head.statusCode == 200)
+                #expect(head.value(forHTTPHeaderField: "x-first") == nil)
+            }
+        }
+
+        @Test(
+            "A response that has begun is not joined with that of a request that is sent again",
+            arguments: beginnings, refusals)
+        func joined(
+            _ beginning: (name: String, frames: [UInt8]), _ refusal: (name: String, frames: [UInt8])
+        ) async throws {
+            for method in ["GET", "PUT", "POST"] {
+                let route = try route(beginning.frames, then: refusal.frames)
+                let request = try request(method, to: route.first)
+                let error = await #expect(throws: URLError.self) { try await route.session.data(for: request) }
+                #expect(error?.code == .networkConnectionLost, "\(method) \(error as Any)")
+                #expect(route.second.requestByteCount == 0)
+            }
         }
 
         // MARK: Chunks and versions

@@ -145,7 +145,7 @@ struct SessionHTTP2FaultTests {
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         var request = URLRequest(url: address)
-        request.httpMethod = "POST"
+        request.httpMethod = "PUT"
         request.httpBody = Data(repeating: 1, count: 1_000)
         if isWhole {
             #expect(try await session.data(for: request).0 == Data("half".utf8))

@@ -69,7 +69,7 @@ struct TransferEndTests {
             (TransferEnd.Cause.gate(.superseded), "superseded"), (.gate(.noReceipt), "refused not-judged"),
             (.gate(.receiptOver), "refused not-judged"), (.gate(.unfit), "refused not-judged"),
             (.gate(.unfinished), "refused not-judged"),
-            (.gate(.refused), "56 api.example.com:443 has refused the request twice"), (.gate(.repeated), lost),
+            (.gate(.refused), "56 api.example.com:443 has refused the request"), (.gate(.repeated), lost),
             (.tunnel("no"), "56 no"),
             (.upload, "refused invalid-request"), (.head("no"), "8 no"), (.coding("no"), "61 no"),
             (.loss(CURLE_WRITE_ERROR), "23 text"),

@@ -28,7 +28,7 @@ extension ServerEndpoint: CustomStringConvertible {
 extension ServerEndpoint {
     /// Creates the endpoint of an `https` or `wss` URL, with port 443 if the URL has none.
     ///
-    ///     let server = try ServerEndpoint(url: URL(string: "https://api.example.com/v1")!)
+    ///     let server = try ServerEndpoint(url: url) // https://api.example.com/v1
     ///
     /// This is not a full URL parser (RFC 3986). It accepts only the plain form `https://HOST[:PORT][/...]` and refuses
     /// everything on which URL parsers disagree: user-info, backslashes, blanks, control characters and non-ASCII

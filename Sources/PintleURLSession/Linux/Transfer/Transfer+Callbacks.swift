@@ -254,7 +254,8 @@ extension Transfer {
         let next = max(state.lastCheck, lastActivity) + interval
         guard now >= next else { return next }
         state.lastCheck = now
-        // Not within a response: if nghttp2 has ended the connection, libcurl would take that for the end of content.
+        // A request without content is left alone within its response: if nghttp2 has ended the connection, libcurl
+        // would take that for the end of the response's content.
         if request.hasContent || !hasHead {
             // libcurl checks a stream when it is resumed after a pause.
             let pauses = state.pauses

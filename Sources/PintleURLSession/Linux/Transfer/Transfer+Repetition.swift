@@ -6,8 +6,8 @@ internal import Foundation
 ///
 /// If a kept connection ends before the response, libcurl sends any request again on another connection, up to five
 /// times. But the server may have performed it, and an attacker who ends connections would have a payment made six
-/// times. So libcurl may send a request again only if the server has not received or not processed it. An idempotent
-/// request is repeated by ``CurlLoop``, once.
+/// times. So libcurl may send only an idempotent request again, and only if the server has not processed it, or
+/// ``CurlLoop`` repeats it, once. Any other request is sent once.
 extension Transfer {
     /// The longest time in seconds that a kept connection may have been idle before it carries a request that cannot be
     /// repeated. Common servers end a connection that was idle for 5 seconds.
@@ -39,16 +39,15 @@ extension Transfer {
     /// Returns `false` if libcurl must not begin an attempt to send the request. The first attempt may always begin.
     ///
     /// Over HTTP/2, a server can say that it has not processed a request (REFUSED_STREAM and GOAWAY, RFC 9113 section
-    /// 8.7). libcurl does not pass that on. But if the request is the only one that an intact connection ever carried,
-    /// libcurl repeats it for no other reason; its versions 8.0 to 8.6 do so also after close_notify. On a connection
-    /// with other requests it also does so if nghttp2 has ended the connection because the server broke a rule, and the
-    /// server may have performed the request then.
+    /// 8.7). libcurl does not pass that on. On an intact connection it also repeats a request if nghttp2 has ended the
+    /// connection because the server broke a rule; its versions 8.0 to 8.6 do so also after close_notify. The server
+    /// may have performed the request then, so only idempotent ones are repeated. If the server asks for HTTP/1.1 after
+    /// a response has begun, libcurl would join that response with the next one.
     func beginsAttempt() -> Bool {
         guard let connection = state.connection else { return true }
         let judge = connection.isStream ? connection.judge : nil
         let wasRefused =
-            judge?.isIntact == true && !connection.isBroken
-            && (request.isIdempotent || judge?.carriedOneTransfer == true)
+            request.isIdempotent && !state.head.hasBegun && judge?.isIntact == true && !connection.isBroken
             && !(judge?.sawEnd == true && CurlLibrary.repeatsAfterCloseNotify)
         guard !wasSent || wasRefused else {
             fail(.gate(.repeated))
@@ -88,7 +87,7 @@ extension Transfer {
         case .gate(.receiptOver), .gate(.unfinished), .gate(.unfit): wantsFreshConnection = true
         case .gate(.earlierError), .gate(.refused): break
         case .gate(.repeated):
-            guard request.isIdempotent else { return false }
+            guard request.isIdempotent, !state.head.hasBegun else { return false }
             wantsFreshConnection = !state.isStream
         case nil where state.connection?.judge?.hasWithheldRequest == true: wantsFreshConnection = true
         // The others of this connection are repeated too. libcurl no longer uses the connection, so they need no fresh

@@ -76,7 +76,7 @@ struct TransferEnd {
         switch cause {
         case .gate(.superseded): .superseded
         case .gate(.repeated): lostResponse
-        case .gate(.refused): .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request twice")
+        case .gate(.refused): .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request")
         case .gate: notJudged
         case .tunnel(let text): .library(CURLE_RECV_ERROR, text)
         case .upload:

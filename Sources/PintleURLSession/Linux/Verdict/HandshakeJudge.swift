@@ -59,9 +59,6 @@ final class HandshakeJudge: HandshakeObserver {
     var hasWithheldRequest: Bool { budget.hasWithheldBytes }
     /// The number of transfers that the connection carries.
     private var transferCount = 0
-    /// A Boolean value that indicates whether the connection has carried one transfer and never another.
-    var carriedOneTransfer: Bool { transferTotal == 1 }
-    private var transferTotal = 0
     private var lastUse = ProcessInfo.processInfo.systemUptime
     /// The seconds since the last transfer has left the connection; 0 while it carries one.
     var idleTime: Double { transferCount > 0 ? 0 : ProcessInfo.processInfo.systemUptime - lastUse }
@@ -146,10 +143,7 @@ final class HandshakeJudge: HandshakeObserver {
         return sawCertificates && isUnread ? .unreadableCertificates : nil
     }
 
-    func addTransfer() {
-        transferCount += 1
-        transferTotal += 1
-    }
+    func addTransfer() { transferCount += 1 }
 
     func removeTransfer() {
         transferCount -= 1

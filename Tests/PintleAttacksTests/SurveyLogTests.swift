@@ -80,11 +80,30 @@ struct SurveyLogTests {
         #expect(ForeignProtocol.isHTTP(Array("GET / HTTP/1.1".utf8)))
         #expect(ForeignProtocol.isHTTP(Array("M-SEARCH * HTTP/1.1".utf8)))
         for (bytes, name) in [
-            (Array("PRI * HTTP/2.0\r\n\r\n".utf8), "HTTP/2 without TLS"), (Array("SSH-2.0-x".utf8), "SSH"),
-            ([0x10, 16, 0, 4] + Array("MQTT".utf8), "MQTT"), ([1, 2, 3, 4, 5, 6], "bytes 01020304"), ([1], "bytes 01"),
+            (Array("SSH-2.0-x".utf8), "SSH"), ([0x10, 16, 0, 4] + Array("MQTT".utf8), "MQTT"),
+            ([1, 2, 3, 4, 5, 6], "bytes 01020304"), ([1], "bytes 01"),
         ] {
-            #expect(!ForeignProtocol.isHTTP(bytes))
+            #expect(!ForeignProtocol.isHTTP(bytes) && !ForeignProtocol.isHTTP2(bytes))
             #expect(ForeignProtocol.name(bytes) == name)
         }
+        #expect(ForeignProtocol.isHTTP2(Array("PRI * HTTP/2.0\r\n\r\n".utf8)))
+        #expect(!ForeignProtocol.isHTTP(Array("PRI * HTTP/2.0\r\n\r\n".utf8)))
+    }
+
+    @Test("Every beginning of a first line is undecided until one more byte tells the protocol")
+    func pieces() {
+        for line in ["GET /", "PRI * HTTP/2.0", "SSH-2", "<stream"] {
+            let bytes = Array(line.utf8)
+            for count in 0..<bytes.count - 1 { #expect(ForeignProtocol.isUndecided(Array(bytes.prefix(count)))) }
+            #expect(!ForeignProtocol.isUndecided(bytes))
+        }
+        #expect(!ForeignProtocol.isUndecided([0x16]) && !ForeignProtocol.isUndecided([1]))
+        #expect(!ForeignProtocol.isUndecided([UInt8](repeating: UInt8(ascii: "A"), count: 17)))
+    }
+
+    @Test("Spellings of one address are one host")
+    func addresses() {
+        #expect(SurveyLog.Endpoint("2001:DB8:0:0::1", 443) == SurveyLog.Endpoint("2001:db8::1", 443))
+        #expect(SurveyLog.Endpoint("2001:db8::1", 443).name == "2001:db8::1")
     }
 }

@@ -78,6 +78,20 @@ struct SurveyGateTests {
         #expect(SurveyFixture.run("--expect", file, script: Self.unpinned("a.example.com")).code == 1)
     }
 
+    @Test("Names that look alike in a file are recorded as different words, and each passes again")
+    func recordedNames() throws {
+        let file = directory.path(of: "expected")
+        let names = ["#a.example", #"\\\\u{23}a.example"#, "a.example:8443", "a.example.."]
+        let client =
+            names.map { SurveyFixture.tunnel("\($0):443", sending: "SSH-2.0") }.joined()
+            + SurveyFixture.tunnel("a.example:8443", sending: "SSH-2.0")
+        #expect(SurveyFixture.run("--expect", file, "--record", script: client).code == 0)
+        let run = SurveyFixture.run("--json", "--expect", file, "--strict", script: client)
+        let recorded = String(decoding: try directory.read("expected"), as: UTF8.self)
+        #expect(run.code == 0, "\(run.output) \(recorded)")
+        #expect(try SurveyFixture.hosts(run).count == names.count + 1)
+    }
+
     @Test(
         "A line that cannot be read is an error at its place",
         arguments: [
@@ -107,6 +121,29 @@ struct SurveyGateTests {
         #expect(words(covered).contains("the policy's rule for example.com covers it"), "\(covered.output)")
         #expect(SurveyFixture.run("--policy", file, script: Self.unpinned("cdn.example.net")).code == 0)
         #expect(SurveyFixture.run("--policy", file, script: Self.pinned).code == 0)
+    }
+
+    @Test("An unpinned host whose name fits no rule is not passed over by a policy")
+    func uncoverable() throws {
+        let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
+        let backup = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
+        let file = try directory.write(
+            """
+            {"version": 1, "hosts": [{"host": "example.com", "pins": ["\(pin)"], "backupPins": ["\(backup)"]}]}
+            """, to: "policy.json")
+        let client = SurveyFixture.tunnel("a..example.net:443", sending: "GET / HTTP/1.1\\r\\n\\r\\n")
+        let run = SurveyFixture.run("--policy", file, script: client)
+        #expect(run.code == 1)
+        #expect(words(run).contains("its name fits no rule"), "\(run.output)")
+        let rules = SurveyFixture.run("--as", "policy", script: client)
+        #expect(rules.output.isEmpty && rules.errors.contains("no rule can name a..example.net:443"), "\(rules.errors)")
+    }
+
+    @Test("Without an unpinned host there are no rules to write")
+    func noRules() {
+        let run = SurveyFixture.run("--as", "policy", script: Self.pinned)
+        #expect(run.code == 0 && run.output.isEmpty)
+        #expect(run.errors.contains("there are no rules, because no host is unpinned"), "\(run.errors)")
     }
 
     @Test("The rules for unpinned hosts are refused by every reader until their pins are real")

@@ -143,6 +143,35 @@ struct SurveyTests {
         #expect(hosts["http.example:443"]?["answer"]?.string == "plain-http")
     }
 
+    @Test("A request without TLS is plain HTTP in pieces and in HTTP/2 too, and user information is not shown")
+    func plainPieces() throws {
+        let pieces = "GE\" >&3; sleep 0.3; printf \"T / HTTP/1.1\\r\\n\\r\\n"
+        let run = SurveyFixture.run(
+            "--json",
+            script: SurveyFixture.tunnel("slow.example:80", sending: pieces)
+                + SurveyFixture.tunnel("two.example:80", sending: "PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n")
+                + SurveyFixture.tunnel("user:secret@user.example:80", sending: "GET / HTTP/1.1\\r\\n\\r\\n"))
+        #expect(
+            try SurveyFixture.answers(run) == [
+                "slow.example:80": "plain-http", "two.example:80": "plain-http", "user.example:80": "plain-http",
+            ], "\(run.output)")
+        #expect(!run.output.contains("secret"))
+    }
+
+    @Test("A connection that is open when the survey ends is reported")
+    func unfinished() throws {
+        let run = SurveyFixture.run(
+            "--json",
+            script: """
+                # The tool ends what the client leaves behind in its own session.
+                setsid bash -c 'exec 3<>/dev/tcp/127.0.0.1/$0; printf "CONNECT idle.example:443 HTTP/1.1\\r\\n\\r\\n" >&3
+                sleep 6' "$2" >/dev/null 2>&1 &
+                sleep 0.3
+                """)
+        let host = try #require(try SurveyFixture.hosts(run)["idle.example:443"])
+        #expect(host["answer"]?.string == "silent" && (host["unfinished"]?.integer ?? 0) > 0, "\(run.output)")
+    }
+
     @Test("A web socket is opened and closed, and marked")
     func webSocket() throws {
         let run = SurveyFixture.run(
@@ -211,6 +240,9 @@ struct SurveyTests {
         let run = SurveyFixture.run("--json", script: "curl -sS -m 20 --noproxy '*' https://localhost:1/")
         #expect(run.code == 2)
         #expect(try run.json()["error"]?["code"]?.string == "proxy-not-used")
+        let silent = SurveyFixture.run("--json", script: "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$0' \"$2\"")
+        #expect(silent.code == 2)
+        #expect(silent.output.contains("it asked the proxy for no host"), "\(silent.output)")
     }
 
     @Test("Options that do not fit together are refused before anything runs")
@@ -226,6 +258,8 @@ struct SurveyTests {
             (["--proxy", "--survey", "--record"] + client, "--record goes with --expect"),
             (["--proxy", "--survey", "--serve", "--listen", "192.0.2.7"], "needs --from ADDRESS"),
             (["--proxy", "--survey", "--serve", "--listen", "192.0.2.7", "--from", "x"], "--from takes an address"),
+            (["--proxy", "--survey", "--from", "192.0.2.20"] + client, "--from goes with --listen"),
+            (["--proxy", "--survey", "--serve", "--listen", "::1", "--from", "192.0.2.20"], "of one family"),
             (["--proxy", "--survey", "--listen", "0.0.0.0"] + client, "--listen takes one address"),
             (["--proxy", "--survey", "--answers", "/no/such"] + client, "it is not a folder"),
             (["--proxy", "--survey", "--json", "--as", "policy"] + client, "--as does not go with --json"),

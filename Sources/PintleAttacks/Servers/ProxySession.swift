@@ -66,9 +66,8 @@ struct ProxySession {
     private static func clearRequest(_ text: String, _ byteCount: Int) -> LoopbackProxy.ClearRequest? {
         let schemes = [("http://", ":80"), ("https://", ":443")]
         guard let (scheme, standard) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else { return nil }
-        let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        let address = authority.split(separator: "@", omittingEmptySubsequences: false).last.map(String.init) ?? ""
-        guard let target = Self.authority(address) ?? Self.authority(address + standard) else { return nil }
+        let authority = String(text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" })
+        guard let target = Self.authority(authority) ?? Self.authority(authority + standard) else { return nil }
         return .init(host: target.host, port: target.port, isSecure: scheme == "https://", byteCount: byteCount)
     }
 
@@ -82,11 +81,13 @@ struct ProxySession {
         return value == "Basic " + String(decoding: expected, as: UTF8.self)
     }
 
+    /// Returns host and port of an authority (RFC 3986 section 3.2) without its user information, which may be secret.
     private static func authority(_ text: String) -> (host: String, port: UInt16)? {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil
         }
         var host = text[..<colon]
+        if let sign = host.lastIndex(of: "@") { host = host[host.index(after: sign)...] }
         if host.first == "[" && host.last == "]" { host = host.dropFirst().dropLast() }
         return host.isEmpty ? nil : (String(host), port)
     }

@@ -1,3 +1,4 @@
+internal import Pintle
 internal import PintleTestKit
 internal import Synchronization
 
@@ -6,11 +7,14 @@ internal import Synchronization
 package final class SurveyLog: Sendable {
     /// A host and port.
     struct Endpoint: Sendable, Hashable {
-        /// In lower case, without a dot at its end.
+        /// As a ``ServerName`` spells it, or else in lower case, without a dot at its end.
         let name: String
         let port: UInt16
 
-        init(_ host: String, _ port: UInt16) { (name, self.port) = (Proxy.normalized(host), port) }
+        init(_ host: String, _ port: UInt16) {
+            name = (try? ServerName(host))?.description ?? Proxy.normalized(host)
+            self.port = port
+        }
 
         /// Returns the host of a connection. A client that looks names up by itself asks a proxy for an address, and
         /// tells the name only in its ClientHello.

@@ -30,7 +30,7 @@ package final class SurveyServer: Sendable {
         (self.log, self.authorities, self.answers, self.service) = (log, authorities, answers, service)
         proxy = try LoopbackProxy(
             .any, listeningAt: address.literal, port: address.port, onlyFrom: peer,
-            timeLimit: address.isReachable ? Self.reachableTimeLimit : Server.timeLimit(at: nil),
+            timeLimit: Self.timeLimit,
             route: { host, port in
                 let endpoint = SurveyLog.Endpoint(host, port)
                 guard log.hasRoom(for: endpoint) else { return nil }
@@ -56,9 +56,9 @@ package final class SurveyServer: Sendable {
             })
     }
 
-    /// The time limit of a connection from another machine, in seconds. A device keeps its connections open for later
-    /// requests. These must not block other ones for ever.
-    private static let reachableTimeLimit = 60.0
+    /// The time limit of a connection in seconds. Clients keep connections open for later requests. These must not
+    /// block other ones for ever.
+    private static let timeLimit = 60.0
 
     package var port: UInt16 { proxy.port }
 

@@ -14,13 +14,22 @@ struct SurveySession: Sendable {
 
     /// Serves the connection to its end.
     func serve(_ connection: TCPConnection, _ firstBytes: [UInt8]) {
+        var bytes = firstBytes
         // The client may end the connection, or wait for the server to speak first.
-        let bytes = firstBytes.isEmpty ? (try? connection.read(upTo: 4_096)) ?? [] : firstBytes
+        while ForeignProtocol.isUndecided(bytes), let more = try? connection.read(upTo: 4_096), !more.isEmpty {
+            bytes += more
+        }
         guard let first = bytes.first else {
-            if !log.isEnding { log.update(endpoint, "gave up before TLS") { $0.emptyCount += 1 } }
-            return
+            if log.isEnding { return addUnfinished() }
+            return log.update(endpoint, "gave up before TLS") { $0.emptyCount += 1 }
         }
         if first == Self.handshake { return serveTLS(connection, bytes) }
+        if ForeignProtocol.isHTTP2(bytes) {
+            return log.update(endpoint, "HTTP/2 without TLS") { host in
+                host.plainCount += 1
+                host.add(["HTTP/2"], byteCount: bytes.count)
+            }
+        }
         guard ForeignProtocol.isHTTP(bytes) else { return addOther(ForeignProtocol.name(bytes)) }
         let facts = SurveyFacts()
         let stream = TalliedStream(connection, ByteTally(keeping: 0))
@@ -45,9 +54,13 @@ struct SurveySession: Sendable {
         if let alert = record.alertsSent.last(where: \.isFatal), record.requestByteCount == 0 {
             return addOther("TLS that this survey does not speak, \(alert.name)")
         }
-        // The survey has ended the connection, and not the client.
-        if log.isEnding, record.requestByteCount == 0 { return }
+        if log.isEnding, record.requestByteCount == 0 { return addUnfinished(at: met.endpoint) }
         add(record, met, facts.requests)
+    }
+
+    /// Adds a connection that the survey has ended, and not the client.
+    private func addUnfinished(at endpoint: SurveyLog.Endpoint? = nil) {
+        log.update(endpoint ?? self.endpoint, "") { $0.unfinishedCount += 1 }
     }
 
     private func addOther(_ name: String) {

@@ -65,6 +65,8 @@ package struct SurveyedHost: Sendable {
     package internal(set) var otherProtocols: [String] = []
     /// The number of connections that ended before a byte was sent.
     package internal(set) var emptyCount = 0
+    /// The number of connections without a request that were open when the survey ended.
+    package internal(set) var unfinishedCount = 0
     /// The reason why the refusals of the known authority are pins; `nil` if there is none.
     package internal(set) var control: Control?
 
@@ -98,7 +100,7 @@ package struct SurveyedHost: Sendable {
         /// As ``refused``, and the client is known to trust the authority.
         case pinned
         case refused
-        /// The handshakes were finished, and nothing followed.
+        /// Connections were kept open or ended without a request.
         case silent
         case otherProtocol = "other-protocol"
         case noTLS = "no-tls"
@@ -111,12 +113,13 @@ package struct SurveyedHost: Sendable {
         if known.count > 0, control != nil { return .pinned }
         if known.refused > 0 { return .refused }
         if known.count + unknown.count > 0 { return .silent }
-        return otherProtocols.isEmpty ? .noTLS : .otherProtocol
+        if !otherProtocols.isEmpty { return .otherProtocol }
+        return unfinishedCount > 0 ? .silent : .noTLS
     }
 
     /// A Boolean value that indicates whether the client did not come often enough to meet each authority twice.
     package var wasNotAskedAgain: Bool {
-        known.count + unknown.count > 0 && min(known.count, unknown.count) < Self.quota
+        known.count + unknown.count + unfinishedCount > 0 && min(known.count, unknown.count) < Self.quota
     }
 }
 

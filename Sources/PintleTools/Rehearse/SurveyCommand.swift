@@ -42,16 +42,19 @@ final class SurveyCommand {
                 client, values: try control.values(trusting: server.authorities.certificate), through: server)
         server.waitUntilIdle(seconds: 2)
         server.close()
-        guard server.connectionCount > 0 else {
+        let hosts = server.log.hosts(controls: controls)
+        guard !hosts.isEmpty else {
             throw .unusable(
-                "proxy-not-used", "proves nothing: \(Outcome.missedProxy)",
+                "proxy-not-used",
+                "proves nothing: "
+                    + (server.connectionCount > 0 ? "it asked the proxy for no host" : Outcome.missedProxy),
                 hint: arguments.has(.serve)
                     ? "does the device use this proxy?"
                     : "give the client the proxy {proxy}; HTTPS_PROXY, https_proxy and ALL_PROXY have it too")
         }
         return try conclude(
             SurveyReport(
-                client: ClientPlace(arguments.positionals), hosts: server.log.hosts(controls: controls),
+                client: ClientPlace(arguments.positionals), hosts: hosts,
                 otherCount: server.log.otherCount, runs: runs, judge: request.judge,
                 rootName: server.authorities.name, now: invocation.now, duration: start.duration(to: .now)))
     }
@@ -154,7 +157,7 @@ final class SurveyCommand {
     private func conclude(_ report: SurveyReport) throws(ToolError) -> ExitCode {
         let (files, failure) = writeFiles(report)
         if arguments.has(.surveyRules) {
-            console.print(SurveyRules.document(for: report.hosts))
+            printRules(for: report.hosts)
             console.printMessage(report.report(files: files))
         } else if invocation.writesJSON {
             console.print(report.document)
@@ -166,6 +169,14 @@ final class SurveyCommand {
         // Standard output already has its one document.
         console.printMessage("pintle: error: " + SafeText.escape("\(failure.file ?? ""): \(failure.message)"))
         return .unusable
+    }
+
+    private func printRules(for hosts: [SurveyedHost]) {
+        let (endpoints, others) = SurveyRules.endpoints(of: hosts)
+        for host in others { console.warn("no rule can name \(host.authority)") }
+        // Readers accept a policy without rules, so it would pass for a finished one.
+        guard !endpoints.isEmpty else { return console.warn("there are no rules, because no host is unpinned") }
+        console.print(SurveyRules.document(for: endpoints))
     }
 
     /// - Returns: the files that were written, and the error that ended this.

@@ -97,14 +97,18 @@ struct SurveyExpectation {
         return name.contains(":") ? "[\(name)]:\(host.port)" : "\(name):\(host.port)"
     }
 
-    /// Returns a name as one word that begins neither a comment nor a pattern. The client may ask for any bytes.
+    /// Returns a name as one word that is no comment, no pattern and no other host's word. The client may ask for any
+    /// bytes.
     private static func word(for name: String) -> String {
+        if IPAddress(name) != nil { return name }
         var word = ""
-        for scalar in SafeText.escape(name).unicodeScalars {
-            let isPlain = !scalar.properties.isWhitespace && !(word.isEmpty && (scalar == "#" || scalar == "*"))
-            word += isPlain ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+        for scalar in name.unicodeScalars {
+            let isPlain =
+                scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-_.".unicodeScalars.contains(scalar))
+            word += isPlain ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
         }
-        return word
+        // A reader leaves out a dot at the end, and so do clients.
+        return word.hasSuffix(".") ? word.dropLast() + "\\u{2e}" : word
     }
 
     /// Returns the file for these hosts, sorted so that a difference between two files is small.

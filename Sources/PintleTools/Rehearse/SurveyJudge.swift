@@ -18,8 +18,12 @@ struct SurveyJudge {
     /// Returns the findings and notes about a host.
     func remarks(about host: SurveyedHost) -> [Remark] {
         var remarks: [Remark] = []
-        if let rule = rule(for: host), host.answer.exposure > 0 {
-            remarks.append(Remark(isFinding: true, words: "the policy's rule for \(rule) covers it"))
+        if policy != nil, host.answer.exposure > 0 {
+            if let rule = rule(for: host) {
+                remarks.append(Remark(isFinding: true, words: "the policy's rule for \(rule) covers it"))
+            } else if (try? ServerName(host.name)) == nil {
+                remarks.append(Remark(isFinding: true, words: "its name fits no rule, so no policy can cover it"))
+            }
         }
         if let expectation {
             if let remark = difference(of: host, from: expectation) { remarks.append(remark) }

@@ -36,6 +36,7 @@ enum SurveyOptions {
         .belongs(.answers, to: .survey), .belongs(.surveyPolicy, to: .survey), .belongs(.expectedAnswers, to: .survey),
         .belongs(.recordAnswers, to: .expectedAnswers), .belongs(.strictAnswers, to: .expectedAnswers),
         .belongs(.surveyRules, to: .survey), .belongs(.surveyedPeer, to: .survey),
+        .belongs(.surveyedPeer, to: .listen),
         .excludes(.json, .surveyRules, because: "standard output has one document"),
     ]
 
@@ -63,6 +64,7 @@ enum SurveyOptions {
                 ("`stacks`", "The same at the known authority, by ClientHello: `alpn`, `versions`"),
                 ("`alerts`", "The fatal alerts of refusals"),
                 ("`plainConnections`, `otherProtocols`, `withoutTLS`", "Connections without TLS"),
+                ("`unfinished`", "The number of connections without a request that were open at the end"),
                 ("`notAskedAgain`", "True if the host did not meet each authority twice"),
                 ("`remarks`", "The same in words"),
             ]))

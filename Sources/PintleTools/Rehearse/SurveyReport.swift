@@ -179,6 +179,7 @@ struct SurveyReport {
         json.member("plainConnections", host.plainCount)
         json.member("otherProtocols", host.otherProtocols)
         json.member("withoutTLS", host.emptyCount)
+        json.member("unfinished", host.unfinishedCount)
         json.member("notAskedAgain", host.wasNotAskedAgain)
         json.member("remarks", words(about: host))
     }
@@ -223,12 +224,16 @@ extension SurveyedHost {
         case .pinned:
             words += [refusals, control.map(\.words)].compactMap(\.self)
         case .refused: words += [refusals, "pinned, or this client does not trust the survey's authority"]
-        case .silent: words.append("finished the handshake and sent nothing")
+        case .silent where known.count + unknown.count > 0: words.append("finished the handshake and sent nothing")
+        case .silent: break
         case .otherProtocol: words.append(otherProtocols.joined(separator: ", "))
         case .noTLS: words.append("asked and gave up before TLS")
         }
         words += requests
         if answer == .both { words += sortedStacks.map { "\($0.stack.words): \($0.hello.words)" } }
+        if unfinishedCount > 0 {
+            words.append("\(ValidityText.counted(unfinishedCount, "connection")) open at the end, without a request")
+        }
         if !alerts.isEmpty { words.append("alert \(alerts.map { "\($0)" }.joined(separator: ", "))") }
         if wasNotAskedAgain {
             words.append(

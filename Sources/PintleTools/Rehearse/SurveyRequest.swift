@@ -46,14 +46,17 @@ struct SurveyRequest {
 
     /// Returns the address of the client. Nothing limits the survey's authority, so no other machine may use the proxy.
     private static func peer(_ arguments: ParsedArguments, _ address: Proxy.Address) throws(ToolError) -> String? {
-        guard address.isReachable else { return nil }
         guard let text = arguments[.surveyedPeer] else {
+            guard address.isReachable else { return nil }
             throw .usage(
                 "--survey with --listen needs --from ADDRESS, the address of the device: no other may use this proxy",
                 of: .rehearse, code: "missing-option")
         }
-        guard let name = try? ServerName(text), name.ipAddress != nil else {
+        guard let name = try? ServerName(text), let peer = name.ipAddress, !peer.isMappedIPv4 else {
             throw .usage("--from takes an address, such as 192.0.2.20", of: .rehearse)
+        }
+        guard peer.isIPv6 == (address.literal?.contains(":") ?? false) else {
+            throw .usage("--from and --listen take addresses of one family, IPv4 or IPv6", of: .rehearse)
         }
         return name.description
     }

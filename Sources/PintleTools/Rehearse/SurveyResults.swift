@@ -6,9 +6,8 @@ extension SurveyReport {
     var sarif: SARIFReport {
         let results = hosts.compactMap { host -> SARIFReport.Result? in
             let isFinding = judge.remarks(about: host).contains(where: \.isFinding)
-            guard isFinding || host.answer.exposure > 0 || host.answer != .pinned else { return nil }
-            let level: SARIFReport.Level =
-                isFinding ? .error : host.answer.exposure > 0 ? .warning : .note
+            guard isFinding || host.answer != .pinned else { return nil }
+            let level: SARIFReport.Level = isFinding ? .error : host.answer.exposure > 0 ? .warning : .note
             return SARIFReport.Result(
                 rule: host.answer.rawValue, level: level,
                 message: "\(host.authority) is \(host.answer.rawValue): \(words(about: host).joined(separator: "; "))",
@@ -57,7 +56,7 @@ extension SurveyedHost.Answer {
         case .unpinned: "connections to this host are unpinned"
         case .pinned: "connections to this host are pinned"
         case .refused: "connections to this host are pinned, or the client does not trust the survey's authority"
-        case .silent: "the client finished the handshake with this host and sent nothing"
+        case .silent: "the client connected to this host and sent no request"
         case .otherProtocol: "the client speaks another protocol to this host"
         case .noTLS: "the client asked for this host and gave up before TLS"
         }

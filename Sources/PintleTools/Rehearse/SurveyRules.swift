@@ -7,10 +7,16 @@ internal import PintleAttacks
 enum SurveyRules {
     static let placeholder = "REPLACE"
 
-    static func document(for hosts: [SurveyedHost]) -> JSONWriter {
+    /// Returns the unpinned hosts as rules name them, and the others, whose names no rule can have.
+    static func endpoints(of hosts: [SurveyedHost]) -> (named: [ServerEndpoint], others: [SurveyedHost]) {
+        let unpinned = hosts.filter { $0.answer.exposure > 0 }
+        return (unpinned.compactMap(endpoint), unpinned.filter { endpoint($0) == nil })
+    }
+
+    static func document(for endpoints: [ServerEndpoint]) -> JSONWriter {
         .document { json in
             json.member("version", 1)
-            json.objects("hosts", hosts.filter { $0.answer.exposure > 0 }.compactMap(endpoint)) { json, endpoint in
+            json.objects("hosts", endpoints) { json, endpoint in
                 json.member("host", endpoint.host.description)
                 if endpoint.port != 443 { json.member("port", endpoint.port) }
                 json.member("pins", ["\(placeholder) by the pin that 'pintle pin \(endpoint)' prints"])

@@ -10,6 +10,8 @@ package struct ClientHello: Sendable, Hashable {
 
     /// The most names of ALPN that are kept.
     private static let nameLimit = 16
+    /// The most cipher suites that are kept. Old clients offer about 80.
+    private static let suiteLimit = 128
 
     package init(applicationProtocols: [String], versions: [UInt16]) {
         (self.applicationProtocols, self.versions) = (applicationProtocols, versions)
@@ -17,7 +19,8 @@ package struct ClientHello: Sendable, Hashable {
 
     /// Reads the hello of a connection. Only OpenSSL's callback for a ClientHello may call this.
     init(_ ssl: OpaquePointer) {
-        cipherSuites = Self.numbers(in: Self.bytes { SSL_client_hello_get0_ciphers(ssl, &$0) }[...])
+        let suites = Self.bytes { SSL_client_hello_get0_ciphers(ssl, &$0) }
+        cipherSuites = Self.numbers(in: suites.prefix(2 * Self.suiteLimit))
         let offered = Self.extension(TLSEXT_TYPE_supported_versions, of: ssl)
         versions =
             offered.isEmpty

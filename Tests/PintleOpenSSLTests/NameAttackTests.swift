@@ -68,7 +68,7 @@ struct NameAttackTests {
 
     @Test(
         "A wildcard below a public suffix is refused, and one below a registered domain is not",
-        .enabled(if: PublicSuffixList.contains("co.uk"), "skipped: libpsl knows no list"),
+        .enabled(if: PublicSuffixList.system.contains("co.uk"), "skipped: libpsl knows no list"),
         arguments: [
             ("*.com", "example.com", differs), ("*.co.uk", "example.co.uk", differs),
             ("*.CO.UK", "example.co.uk", differs), ("*.example.co.uk", "www.example.co.uk", matches),
@@ -78,6 +78,21 @@ struct NameAttackTests {
         #expect(try verdict([.dns(pattern)], host: host) == expected)
         let beside = expected == Self.matches ? Self.matches : Self.differs
         #expect(try verdict([.dns(host), .dns(pattern)], host: host) == beside)
+    }
+
+    @Test(
+        "Without a list, a wildcard below fewer than three labels is refused, and the finding names the list",
+        arguments: [
+            ("*.co.uk", "example.co.uk", true), ("*.example.com", "www.example.com", true),
+            ("*.www.example.com", "a.www.example.com", false), ("example.co.uk", "example.co.uk", false),
+        ])
+    func missingList(pattern: String, host: String, isRefused: Bool) throws {
+        let identity = try root.issue(hosts: []) { $0.subjectAltNames = [.dns(pattern)] }
+        let decision = try Validation.decide(
+            identity.chain, anchors: [root.certificate], host: host, suffixes: .missing)
+        #expect(decision.summary == (isRefused ? Self.differs : Self.matches))
+        guard isRefused, case .rejected(.invalidPath(let failure)) = decision else { return }
+        #expect(failure.primary.text.contains("there is no public suffix list; install publicsuffix"))
     }
 
     @Test("A NUL does not end a name")

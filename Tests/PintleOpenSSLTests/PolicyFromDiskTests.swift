@@ -39,6 +39,28 @@ struct PolicyFromDiskTests {
         #expect(try problems("example.co.uk", anchor: "roots/private.pem\\u0000.pem") == ["unreadable-anchor-file"])
     }
 
+    @Test("Without a list, anchors for sub-domains are refused for names with fewer than three labels")
+    func missingList() throws {
+        func problems(_ host: String, includesSubdomains: Bool = true) throws -> [String] {
+            let pem = try CertificateAuthority.root().certificate.pem.replacing("\n", with: "\\n")
+            let text = """
+                {"version": 1, "hosts": [{"host": "\(host)", "includeSubdomains": \(includesSubdomains),
+                    "anchors": {"include": ["\(pem)"]}}]}
+                """
+            do throws(PolicyError) {
+                _ = try PinningPolicy(
+                    json: Array(text.utf8), resolvingFile: nil, isPublicSuffix: PublicSuffixList.missing.contains)
+                return []
+            } catch {
+                return error.problems.map(\.id)
+            }
+        }
+        #expect(try problems("co.uk") == ["anchors-too-broad"])
+        #expect(try problems("example.com") == ["anchors-too-broad"])
+        #expect(try problems("example.com", includesSubdomains: false) == [])
+        #expect(try problems("www.example.com") == [])
+    }
+
     @Test("Only existing regular files are read")
     func regularFiles() throws {
         #expect(Self.problems(directory.path(of: "gone.json")) == ["unreadable-file"])

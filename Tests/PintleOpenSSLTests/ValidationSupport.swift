@@ -10,17 +10,20 @@ enum Validation {
     /// Returns the decision for these anchors, without a real connection.
     static func decide(
         _ chain: [[UInt8]], anchors: [MintedCertificate], host: String = Validation.host, at instant: Date = Date(),
-        pins: [Pin] = [], budget: PathBudget = PathBudget()
+        pins: [Pin] = [], budget: PathBudget = PathBudget(), suffixes: PublicSuffixList = .system
     ) throws -> TrustDecision {
-        try evaluate(chain, anchors: anchors, host: host, at: instant, pins: pins, budget: budget).decision
+        try evaluate(
+            chain, anchors: anchors, host: host, at: instant, pins: pins, budget: budget, suffixes: suffixes
+        ).decision
     }
 
     static func evaluate(
         _ chain: [[UInt8]], anchors: [MintedCertificate], host: String = Validation.host, at instant: Date = Date(),
-        pins: [Pin] = [], budget: PathBudget = PathBudget()
+        pins: [Pin] = [], budget: PathBudget = PathBudget(), suffixes: PublicSuffixList = .system
     ) throws -> TrustEvaluation {
         let anchors = try anchors.map { try Certificate(der: $0.der) }
-        let validator = PathValidator(system: SystemAnchors(replacedBy: anchors), budget: budget)
+        let validator = PathValidator(
+            system: SystemAnchors(replacedBy: anchors), budget: budget, suffixes: suffixes)
         let policy =
             pins.isEmpty
             ? try PinningPolicy(hosts: [])

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import PintleOpenSSL
 import Testing
 
 @testable import PintleURLSession
@@ -61,6 +62,16 @@ struct HeadCookieTests {
             let url = try #require(URL(string: "https://\(host)/"))
             let cookie = try #require(head.cookies(for: url).first)
             #expect(cookie.domain == domain && cookie.isSecure && cookie.path == "/x" && cookie.value == "b")
+        }
+    }
+
+    @Test("Without a list, no cookie is for a domain")
+    func missingList() throws {
+        for (domain, expected) in [("co.uk", nil), ("example.co.uk", nil), ("www.example.co.uk", "www.example.co.uk")] {
+            var head = ResponseHead()
+            head.fields.append(("Set-Cookie", "a=b; Domain=\(domain)"))
+            let url = try #require(URL(string: "https://www.example.co.uk/"))
+            #expect(head.cookies(for: url, suffixes: .missing).map(\.domain) == [expected].compactMap(\.self))
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import PintleAttacks
+import PintleOpenSSL
 import PintleReports
 import PintleTestKit
 import Synchronization
@@ -189,13 +190,23 @@ struct SessionGateTests {
         #expect(try await session.data(from: try server.address()).0.count == 3)
         #expect(server.requests.count == 1)
         await TrustEventFeed.shared.settle()
-        let codes = recorder.events.compactMap { event -> SessionEvent.Code? in
-            if case .session(let event) = event { event.kind } else { nil }
-        }
-        #expect(codes == (isThere ? [.foreignProtocol] : []))
+        #expect(recorder.events.compactMap(\.sessionEvent?.kind) == (isThere ? [.foreignProtocol] : []))
         // A session does not report the guard of another pinned session.
         #expect(
             URLSession.pinned(to: try fixture.policy(), configuration: session.configuration).removedProtocols == [])
+    }
+
+    @Test("A session without a public suffix list tells the observer", arguments: [true, false])
+    func missingList(isMissing: Bool) async throws {
+        let recorder = TrustEventRecorder()
+        let session = PinnedURLSession(
+            source: try SessionFixture().policy(), configuration: .ephemeral, delegate: nil, delegateQueue: nil,
+            observer: recorder,
+            validator: PathValidator(budget: PathBudget(), suffixes: isMissing ? .missing : .system))
+        session.invalidateAndCancel()
+        await TrustEventFeed.shared.settle()
+        #expect(recorder.events.compactMap(\.sessionEvent?.code) == (isMissing ? ["missing-suffix-list"] : []))
+        #expect(recorder.events.allSatisfy { $0.level == .warning && "\($0)".contains("install publicsuffix") })
     }
 
     @Test("An unsupported feature fails with an error that names it", arguments: ["resumeData", "stream", "scheme"])
@@ -272,4 +283,10 @@ private final class Carrier: URLProtocol {
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
     override func startLoading() {}
     override func stopLoading() {}
+}
+
+extension TrustEvent {
+    fileprivate var sessionEvent: SessionEvent? {
+        if case .session(let event) = self { event } else { nil }
+    }
 }

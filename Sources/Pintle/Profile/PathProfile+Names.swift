@@ -2,7 +2,9 @@ extension Certificate {
     /// Returns the findings about the leaf's subject alternative names. DNS names must have the preferred syntax (RFC
     /// 5280 section 4.2.1.6). A wildcard must be the whole left-most label (RFC 9525 section 6.3) and must not be
     /// directly above a public suffix.
-    func alternativeNameFindings(isPublicSuffix: (String) -> Bool) -> [PathFailure.Finding] {
+    ///
+    /// - Parameter note: a text for a finding about a public suffix.
+    func alternativeNameFindings(isPublicSuffix: (String) -> Bool, note: String?) -> [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
         // One finding of each kind is enough: there may be thousands of names.
         for case .dns(let octets) in subjectAlternativeNames ?? [] where findings.isEmpty {
@@ -13,7 +15,9 @@ extension Certificate {
             }
             if name.isWildcard, isPublicSuffix(name.suffix) {
                 findings.append(
-                    .init(.nameMismatch, depth: 0, text: "a wildcard for everything under \(name.suffix)"))
+                    .init(
+                        .nameMismatch, depth: 0,
+                        text: "a wildcard for everything under \(name.suffix)" + (note.map { ": \($0)" } ?? "")))
             }
         }
         if extensionField(.subjectAltName)?.isCritical == true, !hasEmptySubject {

@@ -9,8 +9,11 @@ package struct PathProfile: Sendable {
     /// `co.uk`). The name is lower-case ASCII without a trailing dot.
     package var isPublicSuffix: @Sendable (String) -> Bool
 
-    package init(isPublicSuffix: @escaping @Sendable (String) -> Bool) {
-        self.isPublicSuffix = isPublicSuffix
+    /// A text for each finding about a public suffix: why the answer may be wrong.
+    private let suffixNote: String?
+
+    package init(isPublicSuffix: @escaping @Sendable (String) -> Bool, suffixNote: String? = nil) {
+        (self.isPublicSuffix, self.suffixNote) = (isPublicSuffix, suffixNote)
     }
 
     /// Returns the findings about a path, leaf first, anchor last.
@@ -40,7 +43,7 @@ package struct PathProfile: Sendable {
             }
             findings += leaf.purposeFindings
         }
-        findings += leaf.alternativeNameFindings(isPublicSuffix: isPublicSuffix)
+        findings += leaf.alternativeNameFindings(isPublicSuffix: isPublicSuffix, note: suffixNote)
         let constrained = path.enumerated().dropFirst().compactMap { depth, authority in
             authority.nameConstraints.map { (depth, authority, $0) }
         }

@@ -11,7 +11,8 @@ public import Pintle
 public final class PathValidator: Sendable {
     private let system: SystemAnchors
     private let budget: PathBudget
-    private let profile = PathProfile(isPublicSuffix: PublicSuffixList.contains)
+    private let profile: PathProfile
+    package let suffixes: PublicSuffixList
     private let issuers = ParsedIssuers()
 
     /// The limit for an RSA exponent in bits. OpenSSL has the same limit for large keys; common exponents have 17 bits.
@@ -26,18 +27,20 @@ public final class PathValidator: Sendable {
         self.init(system: system, budget: PathBudget())
     }
 
-    package init(system: SystemAnchors = .shared, budget: PathBudget) {
+    package init(system: SystemAnchors = .shared, budget: PathBudget, suffixes: PublicSuffixList = .system) {
         self.system = system
         self.budget = budget
+        self.suffixes = suffixes
+        profile = PathProfile(
+            isPublicSuffix: suffixes.contains, suffixNote: suffixes.isMissing ? PublicSuffixList.remedy : nil)
     }
 
-    /// Reads the roots that decisions by a policy need, and the public suffix list, so that the first validation takes
-    /// no longer than later ones. The system's roots take tens of milliseconds.
+    /// Reads the roots that decisions by a policy need, so that the first validation takes no longer than later ones.
+    /// The system's roots take tens of milliseconds.
     ///
     /// Later calls do nothing that is already done. Roots that cannot be read make validations fail, as they do without
     /// this call.
     public func prepare(for policy: PinningPolicy) {
-        _ = PublicSuffixList.contains("com")
         system.prepare(policy.anchors)
     }
 

@@ -13,6 +13,6 @@ extension PinningPolicy {
     /// - Throws: all problems of the policy, as ``Pintle/PinningPolicy/init(json:)`` does; `unreadable-file` if the
     ///   file cannot be read.
     public init(contentsOfFile path: String) throws(PolicyError) {
-        try self.init(policyFile: path, isPublicSuffix: PublicSuffixList.contains)
+        try self.init(policyFile: path, isPublicSuffix: PublicSuffixList.system.contains)
     }
 }

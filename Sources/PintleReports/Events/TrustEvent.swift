@@ -98,20 +98,25 @@ extension UpdateEvent: CustomStringConvertible {
     }
 }
 
-/// A problem that weakens a session's pins, or would have. `PintleURLSession` finds it when it creates the session.
+/// A problem that weakens a session's pins, or would have, or makes it refuse more than others do. `PintleURLSession`
+/// finds it when it creates the session.
 public struct SessionEvent: Sendable, Hashable {
     /// The kind of event; stable.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// The configuration has a `URLProtocol` that belongs neither to the system nor to this package. Debugging
         /// tools add such a class to every configuration, and it sends requests past the pins.
         case foreignProtocol = "foreign-protocol"
+        /// On Linux, libpsl has no public suffix list. Wildcards directly above fewer than three labels are refused, as
+        /// are cookies for a domain, and in policy files anchors for the sub-domains of such names.
+        case missingSuffixList = "missing-suffix-list"
     }
 
     /// The stable code of the event: `foreign-protocol`, for a `URLProtocol` in the configuration that belongs
-    /// neither to the system nor to this package.
+    /// neither to the system nor to this package, or `missing-suffix-list`, if libpsl on Linux has no public suffix
+    /// list.
     public var code: String { kind.rawValue }
     package let kind: Code
-    /// The names of the classes concerned.
+    /// The names of the classes concerned, for `foreign-protocol`.
     public let classes: [String]
     /// A Boolean value that indicates whether the session is free of the problem.
     public let isResolved: Bool

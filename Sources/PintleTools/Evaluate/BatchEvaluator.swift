@@ -72,7 +72,7 @@ struct BatchEvaluator {
         guard let value else { return pathOnly }
         return try policies.value(of: value) { value throws(BatchError) in
             do throws(PolicyError) {
-                return try PinningPolicy(json: value, isPublicSuffix: PublicSuffixList.contains)
+                return try PinningPolicy(json: value, isPublicSuffix: PublicSuffixList.system.contains)
             } catch {
                 throw BatchError(error)
             }

@@ -105,7 +105,7 @@ struct PlanReader: ValueReader {
                 hint: "write the path of a policy file, or the policy itself: {...}")
         }
         do {
-            return try PinningPolicy(json: value, isPublicSuffix: PublicSuffixList.contains)
+            return try PinningPolicy(json: value, isPublicSuffix: PublicSuffixList.system.contains)
         } catch {
             // The lines of an inline policy are lines of the plan. The plan's name is added later, as for all errors.
             let errors = error.problems.map { problem in

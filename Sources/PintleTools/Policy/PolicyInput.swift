@@ -73,7 +73,7 @@ struct PolicyInput {
         lint.families = families
         let folder = PolicyFolder(ofFile: file.path)
         lint.resolvingFile = { path in try folder.content(of: path) }
-        lint.isPublicSuffix = PublicSuffixList.contains
+        lint.isPublicSuffix = PublicSuffixList.system.contains
         lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
         return lint
     }
@@ -109,7 +109,7 @@ extension PinningPolicy {
         let folder = PolicyFolder(ofFile: path)
         try self.init(
             json: bytes, resolvingFile: { name throws(FileError) in try folder.content(of: name) },
-            isPublicSuffix: PublicSuffixList.contains)
+            isPublicSuffix: PublicSuffixList.system.contains)
     }
 
     /// Returns a policy without rules: only the path decides.

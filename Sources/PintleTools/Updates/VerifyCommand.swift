@@ -77,7 +77,7 @@ struct VerifyCommand {
             try PolicyInput(path, invocation).policy()
         }
         var verifier = UpdateVerifier(trust: trust, unscoped: bundled)
-        verifier.isPublicSuffix = PublicSuffixList.contains
+        verifier.isPublicSuffix = PublicSuffixList.system.contains
         let report = VerifyReport(
             outcome: try outcome(verifier, minimum, instant), trust: trust, bundled: bundled, instant: instant,
             invocation: invocation)

@@ -65,7 +65,7 @@ extension PinningPolicy {
         #if PINTLE_APPLE
         false
         #else
-        PublicSuffixList.contains(name)
+        PublicSuffixList.system.contains(name)
         #endif
     }
 }

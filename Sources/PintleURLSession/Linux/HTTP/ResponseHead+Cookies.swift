@@ -33,7 +33,7 @@ extension ResponseHead {
     ///
     /// Ignores fields that are not ASCII (RFC 6265 section 4.1.1) or that have control characters, because some of them
     /// make Foundation's cookie parser trap.
-    func cookies(for url: URL) -> [HTTPCookie] {
+    func cookies(for url: URL, suffixes: PublicSuffixList = .system) -> [HTTPCookie] {
         guard let host = url.host, let server = try? ServerName(host) else { return [] }
         let isSecure = url.scheme?.lowercased() == "https"
         var cookies: [HTTPCookie] = []
@@ -47,7 +47,9 @@ extension ResponseHead {
             // Foundation reports a path even if the server set none. With several cookies in a field, it is unknown to
             // which one a path belongs.
             let hasPath = found.count == 1 && Self.hasPath(field)
-            cookies += found.compactMap { $0.allowed(by: server, isSecure: isSecure, hasPath: hasPath) }
+            cookies += found.compactMap {
+                $0.allowed(by: server, isSecure: isSecure, hasPath: hasPath, suffixes: suffixes)
+            }
         }
         return cookies
     }
@@ -91,7 +93,7 @@ extension HTTPCookie {
     ///
     /// - Parameter hasPath: `true` if the server has set a path.
     fileprivate func allowed(
-        by server: ServerName, isSecure isSecureConnection: Bool, hasPath: Bool
+        by server: ServerName, isSecure isSecureConnection: Bool, hasPath: Bool, suffixes: PublicSuffixList
     ) -> HTTPCookie? {
         // Only a secure connection may set secure cookies.
         guard isSecureConnection || !isSecure, hasValidPrefix(hasPath: hasPath) else { return nil }
@@ -99,13 +101,9 @@ extension HTTPCookie {
         guard let parent = try? ServerName(domain.dropFirst()) else { return nil }
         if server.ipAddress != nil || parent.ipAddress != nil { return parent == server ? self : nil }
         let (host, suffix) = (server.description, parent.description)
-        // Without the public suffix list, require a dot. Foundation for Linux compares only the ends of names, and
-        // would accept a cookie for all of `com`.
-        let isAllowed =
-            PublicSuffixList.allowsCookie(of: host, for: suffix)
-            ?? (parent == server || suffix.contains("."))
-        if isAllowed { return self }
-        // If the server's own name is a public suffix, its cookie is for this one host.
+        // Foundation for Linux compares only the ends of names, and would accept a cookie for all of `com`.
+        if suffixes.allowsCookie(of: host, for: suffix) { return self }
+        // If the server's own name may be a public suffix, its cookie is for this one host.
         return parent == server ? hostOnly(host) : nil
     }
 

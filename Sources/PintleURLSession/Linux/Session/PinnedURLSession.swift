@@ -44,6 +44,13 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         // which is overridden.
         super.init(configuration: Self.copy(of: guarded), delegate: nil, delegateQueue: delegateQueue)
         foreign.report(to: observer)
+        if let observer, validator.suffixes.isMissing {
+            let event = SessionEvent(
+                .missingSuffixList, classes: [], isResolved: true,
+                text: "wildcard certificates for names with fewer than three labels and cookies for domains are "
+                    + "refused: \(PublicSuffixList.remedy)")
+            TrustEventFeed.shared.post(.session(event), to: observer)
+        }
     }
 
     private static func copy(of settings: URLSessionConfiguration) -> URLSessionConfiguration {

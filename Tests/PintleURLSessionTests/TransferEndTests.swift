@@ -60,7 +60,8 @@ struct TransferEndTests {
     }
 
     private static let lost =
-        "56 the connection to api.example.com:443 ended before the response, so the server may have performed the POST;"
+        "56 api.example.com:443 ended the connection or refused the request before the whole response, so the server may "
+        + "have performed the POST;"
         + " find out before you send it again"
 
     @Test(

@@ -150,7 +150,9 @@ struct TransferEnd {
         "the server broke the rules of HTTP/2, or sent a response whose head is longer than 128 kB"
 
     private var lostResponse: TransferError {
-        .library(CURLE_RECV_ERROR, "the connection to \(endpoint) ended before the response" + advice)
+        .library(
+            CURLE_RECV_ERROR,
+            "\(endpoint) ended the connection or refused the request before the whole response" + advice)
     }
 
     private var advice: String {

@@ -222,3 +222,4 @@ reproduce: deb
 # Writes the table of ClientTable.md.
 rehearse-clients: build
 	@Scripts/rehearse_clients.py run
+	@Scripts/rehearse_clients.py survey

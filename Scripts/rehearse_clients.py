@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Rehearses attacks on the clients of Examples/clients, and writes the table of the article "What clients let through".
 
-usage: rehearse_clients.py run [ID]... | table | check
+usage: rehearse_clients.py run [ID]... | survey [ID]... | table | check
 
 run    Runs the clients that are installed. Writes .build/clients/results.json and the table. With IDs, runs only these
        and keeps the other results.
+survey Surveys the clients that use a proxy, and compares the answers with those results: a client is pinned or unpinned.
 table  Writes the table again, from .build/clients/results.json.
 check  Compares the article with the clients and with `pintle rehearse --list`.
 
@@ -86,6 +87,16 @@ class Bench:
         for row in [row for row in rows if not row["isAsItMustBe"]]:
             found[OUTCOMES[row["outcome"]]].append(row["id"])
         return found | {"run": len(rows)}
+
+    def answer(self, client):
+        """Returns what a survey says about the client, or the code of its error."""
+        options = [word for word in client.get("options", []) if word != "--parallel"]
+        options = options[:2] if options[:1] == ["--timeout"] else []
+        words = ["{tool}", "rehearse", "--proxy", "--survey", "--json", "--host", "api.example.com", *options]
+        found = json.loads(self.output([*words, "--", *client["run"]], stderr=subprocess.PIPE).stdout)
+        if "error" in found:
+            return found["error"]["code"]
+        return next((host["answer"] for host in found["hosts"] if host["host"] == "api.example.com"), "not asked for")
 
 
 def replaced(article, text):
@@ -192,6 +203,22 @@ def run(data, bench, ids):
     RESULTS.write_text(json.dumps({"system": bench.system(), "clients": results}, indent=1) + "\n")
 
 
+def survey(data, bench, ids):
+    """Returns True if a survey contradicts the results of the attacks."""
+    results, wrong = json.loads(RESULTS.read_text())["clients"], []
+    for client in data["clients"]:
+        known = results.get(client["id"], {"missing": "run it first"})
+        if ids and client["id"] not in ids or "missing" in known:
+            continue
+        expected = "unpinned" if "trusted-interceptor" in known["letThrough"] else "pinned"
+        answer = bench.answer(client)
+        print(f"{client['id']}: {answer}", flush=True)
+        if answer not in (expected, "proxy-not-used", "control-failed"):
+            wrong.append(f"clients: error: {client['id']} is {answer} in a survey, and {expected} in the attacks\n")
+    sys.stderr.writelines(wrong)
+    return bool(wrong)
+
+
 def main(command, *ids):
     data = json.loads(DATA.read_text(encoding="utf-8"))
     bench = Bench(os.environ.get("PINTLE_TOOL", ".build/release/pintle"))
@@ -199,6 +226,8 @@ def main(command, *ids):
         sys.exit(f"clients: error: there is no {bench.words['tool']}; make build builds it")
     if unknown := set(ids) - {client["id"] for client in data["clients"]}:
         sys.exit(f"clients: error: {DATA} has no client {', '.join(sorted(unknown))}")
+    if command == "survey":
+        return survey(data, bench, ids)
     if command == "run":
         run(data, bench, ids)
     if command in ("run", "table"):
@@ -210,6 +239,6 @@ def main(command, *ids):
     return bool(found)
 
 
-if len(sys.argv) < 2 or sys.argv[1] not in ("run", "table", "check"):
+if len(sys.argv) < 2 or sys.argv[1] not in ("run", "survey", "table", "check"):
     sys.exit(__doc__)
 sys.exit(main(*sys.argv[1:]))

@@ -31,8 +31,8 @@ struct ProxyTests {
             #expect(try curl("-x", "socks4a://\(address)", url).status == 97)
         }
         #expect(bystander.connectionCount == 0)
-        #expect(proxy.refusals.map(\.authority).contains("127.0.0.1:\(port)"))
-        #expect(proxy.refusals.first { $0.authority == "api.example.com:\(port)" }?.count == 2)
+        #expect(proxy.unnamedHosts.map(\.authority).contains("127.0.0.1:\(port)"))
+        #expect(proxy.unnamedHosts.first { $0.authority == "api.example.com:\(port)" }?.count == 2)
         // The third one was a request without TLS to a named host.
         #expect(proxy.clearByteCount(of: "API.example.com.") > 0 && proxy.clearByteCount(of: "other.example") == 0)
         // The twin: the named host and port, over each protocol.
@@ -67,7 +67,7 @@ struct ProxyTests {
     }
 
     @Test("Names that are refused fill no memory")
-    func manyRefusals() throws {
+    func manyUnnamedHosts() throws {
         let proxy = try Proxy([])
         for number in 0..<110 {
             let request = Array("CONNECT h\(number).test:443 HTTP/1.1\r\n\r\n".utf8)
@@ -76,8 +76,8 @@ struct ProxyTests {
             var buffer = [UInt8](repeating: 0, count: 512)
             while recv(socket.number, &buffer, buffer.count, 0) > 0 {}
         }
-        #expect(proxy.refusals.count == 101)
-        #expect(proxy.refusals.last == .init(authority: "other hosts", count: 10))
+        #expect(proxy.unnamedHosts.count == 101)
+        #expect(proxy.unnamedHosts.last == .init(authority: "other hosts", count: 10))
     }
 
     /// Opens a tunnel to a server, and returns it when the proxy has answered.

@@ -79,6 +79,8 @@ struct SurveyLogTests {
     func protocols() {
         #expect(ForeignProtocol.isHTTP(Array("GET / HTTP/1.1".utf8)))
         #expect(ForeignProtocol.isHTTP(Array("M-SEARCH * HTTP/1.1".utf8)))
+        #expect(ForeignProtocol.isHTTP(Array("\r\nget / HTTP/1.1".utf8)))
+        #expect(!ForeignProtocol.isHTTP(Array("login user=bob\n".utf8)))
         for (bytes, name) in [
             (Array("SSH-2.0-x".utf8), "SSH"), ([0x10, 16, 0, 4] + Array("MQTT".utf8), "MQTT"),
             ([1, 2, 3, 4, 5, 6], "bytes 01020304"), ([1], "bytes 01"),
@@ -92,7 +94,7 @@ struct SurveyLogTests {
 
     @Test("Every beginning of a first line is undecided until one more byte tells the protocol")
     func pieces() {
-        for line in ["GET /", "PRI * HTTP/2.0", "SSH-2", "<stream"] {
+        for line in ["GET /", "PRI * HTTP/2.0", "SSH-", "<stream", "\r\nget / HTTP/1."] {
             let bytes = Array(line.utf8)
             for count in 0..<bytes.count - 1 { #expect(ForeignProtocol.isUndecided(Array(bytes.prefix(count)))) }
             #expect(!ForeignProtocol.isUndecided(bytes))

@@ -81,7 +81,7 @@ struct SurveyGateTests {
     @Test("Names that look alike in a file are recorded as different words, and each passes again")
     func recordedNames() throws {
         let file = directory.path(of: "expected")
-        let names = ["#a.example", #"\\\\u{23}a.example"#, "a.example:8443", "a.example.."]
+        let names = ["#a.example", #"\\\\u{23}a.example"#, "a.example:8443", "a.example..", ".", ".."]
         let client =
             names.map { SurveyFixture.tunnel("\($0):443", sending: "SSH-2.0") }.joined()
             + SurveyFixture.tunnel("a.example:8443", sending: "SSH-2.0")

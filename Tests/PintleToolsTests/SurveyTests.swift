@@ -150,26 +150,79 @@ struct SurveyTests {
             "--json",
             script: SurveyFixture.tunnel("slow.example:80", sending: pieces)
                 + SurveyFixture.tunnel("two.example:80", sending: "PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n")
-                + SurveyFixture.tunnel("user:secret@user.example:80", sending: "GET / HTTP/1.1\\r\\n\\r\\n"))
+                + SurveyFixture.tunnel("user:secret@user.example:80", sending: "GET / HTTP/1.1\\r\\n\\r\\n")
+                + SurveyFixture.tunnel("low.example:80", sending: "\\r\\nget /x HTTP/1.1\\r\\n\\r\\n")
+                + "curl -sS -m 20 -x http://127.0.0.1:$2 -u user:secret ftp://ftp.example/ || true\n"
+                + "curl -sS -m 20 -x http://127.0.0.1:$2 --request-target http://user:se/secret@cut.example/ http://x/ || true\n"
+        )
         #expect(
             try SurveyFixture.answers(run) == [
                 "slow.example:80": "plain-http", "two.example:80": "plain-http", "user.example:80": "plain-http",
+                "low.example:80": "plain-http", "ftp.example:21": "plain-http",
             ], "\(run.output)")
         #expect(!run.output.contains("secret"))
     }
 
-    @Test("A connection that is open when the survey ends is reported")
+    @Test("A connection that is open when the survey ends is reported, also in the middle of its first bytes")
     func unfinished() throws {
         let run = SurveyFixture.run(
             "--json",
-            script: """
+            script: ["", "GE", "\\026\\003\\001\\002"].enumerated().map { number, text in
+                """
                 # The tool ends what the client leaves behind in its own session.
-                setsid bash -c 'exec 3<>/dev/tcp/127.0.0.1/$0; printf "CONNECT idle.example:443 HTTP/1.1\\r\\n\\r\\n" >&3
-                sleep 6' "$2" >/dev/null 2>&1 &
-                sleep 0.3
-                """)
-        let host = try #require(try SurveyFixture.hosts(run)["idle.example:443"])
+                setsid bash -c 'exec 3<>/dev/tcp/127.0.0.1/$0
+                printf "CONNECT idle\(number).example:443 HTTP/1.1\\r\\n\\r\\n" >&3; sleep 0.1; printf "\(text)" >&3
+                sleep 8' "$2" >/dev/null 2>&1 &
+
+                """
+            }.joined() + "sleep 0.5")
+        let hosts = try SurveyFixture.hosts(run)
+        #expect(hosts.count == 3)
+        for host in hosts.values {
+            #expect(host["answer"]?.string == "silent" && (host["unfinished"]?.integer ?? 0) > 0, "\(run.output)")
+        }
+    }
+
+    @Test("A client without a pin is not called pinned because the tool has ended its idle connection")
+    func cutRun() throws {
+        let sent = fixture.directory.path(of: "sent")
+        let script = try fixture.directory.write(
+            """
+            import os, socket, ssl, sys, time
+            ca, port, sent = sys.argv[1:]
+            plain = socket.create_connection(("127.0.0.1", int(port)))
+            plain.sendall(b"CONNECT api.example.com:443 HTTP/1.1\\r\\n\\r\\n")
+            while b"\\r\\n\\r\\n" not in plain.recv(4096): pass
+            try:
+                tls = ssl.create_default_context(cafile=ca).wrap_socket(plain, server_hostname="api.example.com")
+            except ssl.SSLError:
+                sys.exit(0)
+            if os.path.exists(sent): time.sleep(100)
+            open(sent, "w").close()
+            tls.sendall(b"GET / HTTP/1.1\\r\\nHost: api.example.com\\r\\n\\r\\n")
+            tls.recv(4096)
+
+            """, to: "slow.py")
+        let run = ToolRun(
+            "rehearse", "--proxy", "--survey", "--json", "--timeout", "3", "--host", "api.example.com", "--", "python3",
+            script, "{ca}", "{proxy-port}", sent)
+        let host = try #require(try SurveyFixture.hosts(run)["api.example.com:443"])
         #expect(host["answer"]?.string == "silent" && (host["unfinished"]?.integer ?? 0) > 0, "\(run.output)")
+    }
+
+    @Test("A host with pinned connections and others that are no TLS is not called pinned")
+    func pinnedAndForeign() throws {
+        let client =
+            "\(Self.pinning) https://api.example.com/ || true\n\(Self.trusting) https://cdn.example.com/\n"
+            + SurveyFixture.tunnel("api.example.com:443", sending: "\\001login")
+        let run = SurveyFixture.run(script: client)
+        let words = run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("api.example.com:443 other protocol 0 2 of 2 refused"), "\(run.output)")
+        #expect(words.contains("bytes 016c6f67") && words.contains("not judged: api.example.com:443"))
+        let file = try fixture.directory.write("*.example.com pinned\ncdn.example.com unpinned\n", to: "expected")
+        #expect(SurveyFixture.run("--expect", file, script: client).code == 1)
+        let pinned = "\(Self.pinning) https://api.example.com/ || true\n\(Self.trusting) https://cdn.example.com/"
+        #expect(SurveyFixture.run("--expect", file, script: pinned).code == 0)
     }
 
     @Test("A web socket is opened and closed, and marked")
@@ -242,7 +295,7 @@ struct SurveyTests {
         #expect(try run.json()["error"]?["code"]?.string == "proxy-not-used")
         let silent = SurveyFixture.run("--json", script: "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$0' \"$2\"")
         #expect(silent.code == 2)
-        #expect(silent.output.contains("it asked the proxy for no host"), "\(silent.output)")
+        #expect(silent.output.contains("it asked for no host that this proxy understands"), "\(silent.output)")
     }
 
     @Test("Options that do not fit together are refused before anything runs")

@@ -120,7 +120,7 @@ package struct ClientRunner: Sendable {
             process.end, wasOverWhenKilled: wasOver, isQuiet: isQuiet, timeout: timeout, isProxied: proxied != nil)
         return ClientRun(
             observation: observation, process: process, startSeconds: startSeconds,
-            refusals: set.proxy?.refusals ?? [],
+            unnamedHosts: set.proxy?.unnamedHosts ?? [],
             transcripts: keepsTranscripts ? set.servers[index].transcripts() : [])
     }
 
@@ -221,7 +221,7 @@ package struct ClientRun: Sendable {
     /// server.
     package let startSeconds: Double
     /// The hosts that the client asked the proxy for and that are not named.
-    package let refusals: [Proxy.Refusal]
+    package let unnamedHosts: [Proxy.UnnamedHost]
     fileprivate let transcripts: [Transcript]
 
     /// The last words of the client: its standard error, or its standard output if standard error is empty.

@@ -45,12 +45,14 @@ package final class LoopbackProxy: Sendable {
         package init() {}
     }
 
-    /// A request that a client sent to the proxy itself, with an absolute URL, and not through a tunnel.
+    /// A request that a client sent to the proxy itself, with an absolute URL, and not through a tunnel. The proxy can
+    /// read it.
     package struct ClearRequest: Sendable {
         let host: String
         let port: UInt16
-        /// A Boolean value that indicates whether the URL begins with `https`.
-        let isSecure: Bool
+        /// In lower case. A request for another scheme than `http` cannot be answered: its client should have asked
+        /// for a tunnel.
+        let scheme: String
         /// The number of bytes that the proxy has read of it.
         let byteCount: Int
     }

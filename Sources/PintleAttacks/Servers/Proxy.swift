@@ -6,8 +6,8 @@ internal import Synchronization
 /// It connects to these servers only, whatever the client asks for. HTTP clients that ask for another host get the
 /// status 403, SOCKS clients the reply 2.
 package final class Proxy: Sendable {
-    /// A host and port that the proxy did not connect to.
-    package struct Refusal: Sendable, Hashable {
+    /// A host and port that the client asked for, and that is not a named one. The proxy did not connect to it.
+    package struct UnnamedHost: Sendable, Hashable {
         /// The host and port as the client wrote them, such as `example.com:443`.
         package let authority: String
         package let count: Int
@@ -48,7 +48,7 @@ package final class Proxy: Sendable {
         }
     }
 
-    private struct Refusals {
+    private struct UnnamedHosts {
         var counts: [String: Int] = [:]
         /// The number of connections to hosts that are not in ``counts``, because it is full.
         var others = 0
@@ -89,7 +89,9 @@ package final class Proxy: Sendable {
             },
             clear: { request in
                 let name = Self.normalized(request.host)
-                guard names.contains(name), request.isSecure || !isPlain(name, request.port) else { return false }
+                guard names.contains(name), request.scheme != "http" || !isPlain(name, request.port) else {
+                    return false
+                }
                 clear(name, request.byteCount)
                 log.clearCounts.withLock { $0[name, default: 0] += request.byteCount }
                 return true
@@ -126,10 +128,10 @@ package final class Proxy: Sendable {
     package var connectionCount: Int { proxy.connectionCount }
 
     /// The hosts that the proxy did not connect to, in the order of their names.
-    package var refusals: [Refusal] {
-        log.refusals.withLock { refusals in
-            refusals.counts.sorted { $0.key < $1.key }.map { Refusal(authority: $0.key, count: $0.value) }
-                + (refusals.others > 0 ? [Refusal(authority: "other hosts", count: refusals.others)] : [])
+    package var unnamedHosts: [UnnamedHost] {
+        log.unnamedHosts.withLock { unnamedHosts in
+            unnamedHosts.counts.sorted { $0.key < $1.key }.map { UnnamedHost(authority: $0.key, count: $0.value) }
+                + (unnamedHosts.others > 0 ? [UnnamedHost(authority: "other hosts", count: unnamedHosts.others)] : [])
         }
     }
 
@@ -143,16 +145,16 @@ package final class Proxy: Sendable {
     package func close() { proxy.close() }
 
     private final class Log: Sendable {
-        let refusals = Mutex(Refusals())
+        let unnamedHosts = Mutex(UnnamedHosts())
         /// The number of clear bytes of each named host.
         let clearCounts = Mutex<[String: Int]>([:])
 
         func count(_ authority: String) {
-            refusals.withLock { refusals in
-                if refusals.counts[authority] != nil || refusals.counts.count < Proxy.limit {
-                    refusals.counts[authority, default: 0] += 1
+            unnamedHosts.withLock { unnamedHosts in
+                if unnamedHosts.counts[authority] != nil || unnamedHosts.counts.count < Proxy.limit {
+                    unnamedHosts.counts[authority, default: 0] += 1
                 } else {
-                    refusals.others += 1
+                    unnamedHosts.others += 1
                 }
             }
         }

@@ -44,7 +44,7 @@ struct ProxySession {
             let target =
                 isTunnel
                 ? ProxySession.authority(request.target)
-                : clearRequest.flatMap { $0.isSecure ? nil : ($0.host, $0.port) }
+                : clearRequest.flatMap { $0.scheme == "http" ? ($0.host, $0.port) : nil }
             guard let target else { return try answer("405 Method Not Allowed", "Connection: close\r\n") }
             guard let serve = open(to: target.host, port: target.port) else {
                 if let refusal { return refusal(client) }
@@ -62,13 +62,14 @@ struct ProxySession {
         return Array("\(request.method) \(request.target) \(request.version)\r\n\(fields)\r\n".utf8)
     }
 
-    /// Returns host and port of an `http://` or `https://` URL.
+    /// Returns scheme, host and port of an absolute URL.
     private static func clearRequest(_ text: String, _ byteCount: Int) -> LoopbackProxy.ClearRequest? {
-        let schemes = [("http://", ":80"), ("https://", ":443")]
-        guard let (scheme, standard) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else { return nil }
-        let authority = String(text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" })
-        guard let target = Self.authority(authority) ?? Self.authority(authority + standard) else { return nil }
-        return .init(host: target.host, port: target.port, isSecure: scheme == "https://", byteCount: byteCount)
+        guard let mark = text.firstRange(of: "://") else { return nil }
+        let scheme = text[..<mark.lowerBound].lowercased()
+        let authority = String(text[mark.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
+        let ports: [String: UInt16] = ["https": 443, "wss": 443, "ftp": 21]
+        guard let target = Self.authority(authority, standard: ports[scheme] ?? 80) else { return nil }
+        return .init(host: target.host, port: target.port, scheme: scheme, byteCount: byteCount)
     }
 
     private func answer(_ status: String, _ fields: String) throws {
@@ -82,14 +83,19 @@ struct ProxySession {
     }
 
     /// Returns host and port of an authority (RFC 3986 section 3.2) without its user information, which may be secret.
-    private static func authority(_ text: String) -> (host: String, port: UInt16)? {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        var host = text[..<colon]
+    ///
+    /// - Parameter standard: the port of an authority without one; `nil` if it must have one.
+    private static func authority(_ text: String, standard: UInt16? = nil) -> (host: String, port: UInt16)? {
+        var host = text[...]
         if let sign = host.lastIndex(of: "@") { host = host[host.index(after: sign)...] }
+        var port = standard
+        if let colon = host.lastIndex(of: ":"), host.last != "]" {
+            port = UInt16(host[host.index(after: colon)...])
+            host = host[..<colon]
+        }
         if host.first == "[" && host.last == "]" { host = host.dropFirst().dropLast() }
-        return host.isEmpty ? nil : (String(host), port)
+        guard let port, !host.isEmpty else { return nil }
+        return (String(host), port)
     }
 
     // MARK: SOCKS 5

@@ -16,26 +16,41 @@ enum ForeignProtocol {
     /// The start of HTTP/2 (RFC 9113 section 3.4).
     private static let http2 = Array("PRI * HTTP/2.0".utf8)
 
-    /// Returns `true` if the bytes begin an HTTP/1.1 request (RFC 9112 section 3).
+    /// Returns `true` if the bytes begin an HTTP/1.1 request (RFC 9112 section 3), or one that servers take for it.
     static func isHTTP(_ bytes: [UInt8]) -> Bool {
-        let method = method(bytes)
-        return (3...methodLimit).contains(method.count) && bytes.dropFirst(method.count).first == UInt8(ascii: " ")
-            && !isHTTP2(bytes)
+        guard !isHTTP2(bytes) else { return false }
+        let (method, rest) = parts(bytes)
+        guard 3...methodLimit ~= method.count, rest.first == UInt8(ascii: " ") else { return false }
+        let isUpper = method.allSatisfy { 0x41...0x5A ~= $0 || $0 == UInt8(ascii: "-") }
+        return isUpper || rest.prefix { $0 != 0x0A }.contains(sequence: Array(" HTTP/1.".utf8))
     }
 
     static func isHTTP2(_ bytes: [UInt8]) -> Bool { bytes.starts(with: http2) }
 
     /// Returns `true` if more bytes may still tell which protocol this is. A client may write its first line in pieces.
     static func isUndecided(_ bytes: [UInt8]) -> Bool {
-        let isMethod = method(bytes).count == bytes.count && bytes.count <= methodLimit
-        return isMethod
-            || ([http2] + beginnings.map(\.bytes)).contains { $0.count > bytes.count && $0.starts(with: bytes) }
+        if ([http2] + beginnings.map(\.bytes)).contains(where: { $0.count > bytes.count && $0.starts(with: bytes) }) {
+            return true
+        }
+        guard !isHTTP(bytes), !isHTTP2(bytes), !beginnings.contains(where: { bytes.starts(with: $0.bytes) }) else {
+            return false
+        }
+        let (method, rest) = parts(bytes)
+        guard method.count <= methodLimit else { return false }
+        return rest.isEmpty
+            || rest.first == UInt8(ascii: " ") && !rest.contains(0x0A) && bytes.count < lineLimit && !method.isEmpty
     }
 
     private static let methodLimit = 16
+    private static let lineLimit = 4_096
 
-    private static func method(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
-        bytes.prefix { 0x41...0x5A ~= $0 || $0 == UInt8(ascii: "-") }
+    /// Returns the first letters, and what follows. Servers skip line breaks before a request (RFC 9112 section 2.2).
+    private static func parts(_ bytes: [UInt8]) -> (method: ArraySlice<UInt8>, rest: ArraySlice<UInt8>) {
+        let line = bytes.drop { $0 == 0x0D || $0 == 0x0A }
+        let method = line.prefix {
+            0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+        }
+        return (method, line[method.endIndex...])
     }
 
     /// Returns the name of a protocol, or the first bytes in hexadecimal.

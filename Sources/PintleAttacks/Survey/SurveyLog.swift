@@ -124,8 +124,16 @@ package final class SurveyLog: Sendable {
     package func beginRound() -> Bool {
         state.withLock { state in
             defer { (state.round, state.madeProgress) = (state.round + 1, false) }
+            for endpoint in state.entries.keys { state.entries[endpoint]?.host.beginRound() }
             return state.round == 0
                 || state.madeProgress && state.entries.values.contains { $0.turns.values.contains { !$0.areOver } }
+        }
+    }
+
+    /// Marks the last run as ended by the tool, so that its silent connections say nothing about the client.
+    package func cutRound() {
+        state.withLock { state in
+            for endpoint in state.entries.keys { state.entries[endpoint]?.host.cutRound() }
         }
     }
 

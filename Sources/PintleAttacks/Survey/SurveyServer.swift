@@ -30,7 +30,7 @@ package final class SurveyServer: Sendable {
         (self.log, self.authorities, self.answers, self.service) = (log, authorities, answers, service)
         proxy = try LoopbackProxy(
             .any, listeningAt: address.literal, port: address.port, onlyFrom: peer,
-            timeLimit: Self.timeLimit,
+            timeLimit: hasRuns ? Server.timeLimit(at: nil) : Self.timeLimit,
             route: { host, port in
                 let endpoint = SurveyLog.Endpoint(host, port)
                 guard log.hasRoom(for: endpoint) else { return nil }
@@ -45,10 +45,9 @@ package final class SurveyServer: Sendable {
                     Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
             },
             clear: { request in
-                guard request.isSecure else { return false }
-                // The client hands an https request to the proxy, which could read it.
+                guard request.scheme != "http" else { return false }
                 let endpoint = SurveyLog.Endpoint(request.host, request.port)
-                log.update(endpoint, "an https request without TLS") { host in
+                log.update(endpoint, "a request for \(request.scheme.prefix(16)) without TLS") { host in
                     host.plainCount += 1
                     host.requestByteCount += request.byteCount
                 }
@@ -56,8 +55,8 @@ package final class SurveyServer: Sendable {
             })
     }
 
-    /// The time limit of a connection in seconds. Clients keep connections open for later requests. These must not
-    /// block other ones for ever.
+    /// The time limit of a device's connection in seconds. Devices keep connections open for later requests. These must
+    /// not block other ones for ever.
     private static let timeLimit = 60.0
 
     package var port: UInt16 { proxy.port }

@@ -19,8 +19,8 @@ struct SurveySession: Sendable {
         while ForeignProtocol.isUndecided(bytes), let more = try? connection.read(upTo: 4_096), !more.isEmpty {
             bytes += more
         }
+        if isCut(connection), ForeignProtocol.isUndecided(bytes) { return addUnfinished(at: endpoint) }
         guard let first = bytes.first else {
-            if log.isEnding { return addUnfinished() }
             return log.update(endpoint, "gave up before TLS") { $0.emptyCount += 1 }
         }
         if first == Self.handshake { return serveTLS(connection, bytes) }
@@ -50,17 +50,22 @@ struct SurveySession: Sendable {
                 log.isReplaced(at: facts.met?.endpoint ?? endpoint)
             }
         }
-        guard let met = facts.met else { return addOther("a ClientHello that OpenSSL cannot read") }
+        guard let met = facts.met else {
+            return isCut(connection)
+                ? addUnfinished(at: endpoint) : addOther("a ClientHello that OpenSSL cannot read")
+        }
         if let alert = record.alertsSent.last(where: \.isFatal), record.requestByteCount == 0 {
             return addOther("TLS that this survey does not speak, \(alert.name)")
         }
-        if log.isEnding, record.requestByteCount == 0 { return addUnfinished(at: met.endpoint) }
+        if isCut(connection), record.requestByteCount == 0 { return addUnfinished(at: met.endpoint) }
         add(record, met, facts.requests)
     }
 
-    /// Adds a connection that the survey has ended, and not the client.
-    private func addUnfinished(at endpoint: SurveyLog.Endpoint? = nil) {
-        log.update(endpoint ?? self.endpoint, "") { $0.unfinishedCount += 1 }
+    /// Returns `true` if the survey has ended the connection, and not the client.
+    private func isCut(_ connection: TCPConnection) -> Bool { log.isEnding || connection.hasRunOutOfTime.reading }
+
+    private func addUnfinished(at endpoint: SurveyLog.Endpoint) {
+        log.update(endpoint, "still open, without a request") { $0.unfinishedCount += 1 }
     }
 
     private func addOther(_ name: String) {

@@ -2,7 +2,7 @@ package import PintleTestKit
 
 /// The facts about a client's connections to one host and port in a survey.
 package struct SurveyedHost: Sendable {
-    /// The host as the client asked for it, in lower case.
+    /// The host that the client asked for, in lower case; an IPv6 address in its shortest form.
     package let name: String
     package let port: UInt16
 
@@ -30,6 +30,11 @@ package struct SurveyedHost: Sendable {
             case .refused: refused += 1
             case .silent: silent += 1
             }
+        }
+
+        fileprivate mutating func removeSilent(downTo count: Int) -> Int {
+            defer { silent = count }
+            return silent - count
         }
     }
 
@@ -65,7 +70,7 @@ package struct SurveyedHost: Sendable {
     package internal(set) var otherProtocols: [String] = []
     /// The number of connections that ended before a byte was sent.
     package internal(set) var emptyCount = 0
-    /// The number of connections without a request that were open when the survey ended.
+    /// The number of connections without a request that were open when the survey, or a run of the client, was ended.
     package internal(set) var unfinishedCount = 0
     /// The reason why the refusals of the known authority are pins; `nil` if there is none.
     package internal(set) var control: Control?
@@ -83,7 +88,18 @@ package struct SurveyedHost: Sendable {
         case rightServer
     }
 
+    /// The silent connections before the last run of the client.
+    private var silentBefore = (known: 0, unknown: 0)
+
     init(name: String, port: UInt16) { (self.name, self.port) = (name, port) }
+
+    mutating func beginRound() { silentBefore = (known.silent, unknown.silent) }
+
+    /// Counts the silent connections of the last run as unfinished. The run was ended, and with it its connections.
+    mutating func cutRound() {
+        unfinishedCount += known.removeSilent(downTo: silentBefore.known)
+        unfinishedCount += unknown.removeSilent(downTo: silentBefore.unknown)
+    }
 
     /// The host and port, such as `example.com:443` or `[2001:db8::1]:443`.
     package var authority: String { Proxy.authority(name, port) }
@@ -110,11 +126,10 @@ package struct SurveyedHost: Sendable {
         if unknown.letThrough > 0 { return .anyCertificate }
         if plainCount > 0 { return .plainHTTP }
         if known.letThrough > 0 { return known.refused > 0 ? .both : .unpinned }
-        if known.count > 0, control != nil { return .pinned }
-        if known.refused > 0 { return .refused }
-        if known.count + unknown.count > 0 { return .silent }
         if !otherProtocols.isEmpty { return .otherProtocol }
-        return unfinishedCount > 0 ? .silent : .noTLS
+        if known.count > 0, control != nil, unfinishedCount == 0 { return .pinned }
+        if known.refused > 0 { return .refused }
+        return known.count + unknown.count + unfinishedCount > 0 ? .silent : .noTLS
     }
 
     /// A Boolean value that indicates whether the client did not come often enough to meet each authority twice.

@@ -65,7 +65,7 @@ final class ClientRehearsal {
             duration: start.duration(to: .now), advice: RehearsalAdvice(attacked.outcomes, client: client).lines,
             timing: timing,
             proxy: isProxied
-                ? RehearsalReport.ProxyFacts(refusals: runs[0].refusals + attacked.refusals, roots: roots)
+                ? RehearsalReport.ProxyFacts(unnamedHosts: runs[0].unnamedHosts + attacked.unnamedHosts, roots: roots)
                 : nil,
             evidence: request.evidence, anchorsPEM: first.catalogue.certificates.anchorsPEM)
         return try report.conclude(after: rows.rest, invocation)
@@ -73,7 +73,7 @@ final class ClientRehearsal {
 
     private struct Attacked {
         var outcomes: [Outcome] = []
-        var refusals: [Proxy.Refusal] = []
+        var unnamedHosts: [Proxy.UnnamedHost] = []
         /// The end of the last attack outside the group `hold`.
         var lastEnd: ContinuousClock.Instant
     }
@@ -136,7 +136,7 @@ final class ClientRehearsal {
                 progress.erase()
                 do throws(ClientRunError) {
                     let timed = try job.get()
-                    attacked.refusals += timed.value.refusals
+                    attacked.unnamedHosts += timed.value.unnamedHosts
                     if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
                     outcome = timed.value.outcome(of: scenario, beside: controls[index], host: place(index))
                 } catch {
@@ -217,7 +217,7 @@ final class ClientRehearsal {
     /// Prints the client's own words and returns the error for a client that did not ask the proxy for any named host.
     private func missedProxy(_ run: ClientRun) -> ToolError {
         printWords(of: run, most: 20)
-        let others = run.refusals.map(\.authority)
+        let others = run.unnamedHosts.map(\.authority)
         return .unusable(
             "proxy-not-used", "proves nothing: \(Outcome.missedProxy) for a named host",
             hint: others.isEmpty

@@ -132,7 +132,7 @@ final class DeviceRehearsal {
         let (controls, outcomes) = (ends.map(\.control), ends.flatMap(\.scenarios))
         print(outcomes, RehearsalRows(showsAll: true, namesHosts: sequences.count > 1))
         guard controls.contains(where: { $0.verdict == .accepted }) else { throw unaccepted(controls, proxy) }
-        return try report(controls, outcomes, proxy: .init(refusals: proxy.refusals, roots: roots))
+        return try report(controls, outcomes, proxy: .init(unnamedHosts: proxy.unnamedHosts, roots: roots))
             .conclude(after: nil, invocation)
     }
 
@@ -160,7 +160,7 @@ final class DeviceRehearsal {
     }
 
     private func unaccepted(_ controls: [Outcome], _ proxy: Proxy) -> ToolError {
-        let others = proxy.refusals.map(\.authority).prefix(5).joined(separator: ", ")
+        let others = proxy.unnamedHosts.map(\.authority).prefix(5).joined(separator: ", ")
         guard controls.allSatisfy({ $0.verdict == .notRun }) else {
             return .unusable(
                 "control-failed", "proves nothing: no request came to the right server",

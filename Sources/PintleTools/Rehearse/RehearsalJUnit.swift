@@ -5,10 +5,10 @@ extension RehearsalReport {
     /// Returns the results: an attack that was let through, or a lock-out, is a failure. An attack without a verdict is
     /// an error. An attack that was not run, and a host that was not judged, are skipped.
     var junit: JUnitReport {
-        let others = (proxy?.refusals ?? []).map { refusal in
+        let others = (proxy?.unnamedHosts ?? []).map { host in
             JUnitReport.Case(
-                place: refusal.authority, name: "other-host", result: .skipped,
-                message: "not a named host: \(refusal.answer); \(refusal.remedy)")
+                place: host.authority, name: "other-host", result: .skipped,
+                message: "not a named host: \(host.answer); \(host.remedy)")
         }
         return JUnitReport(cases: all.map(JUnitReport.Case.init) + others, duration: duration)
     }

@@ -25,15 +25,15 @@ struct RehearsalReport {
     /// The facts of a rehearsal through a proxy.
     struct ProxyFacts {
         /// The hosts that the client asked for and that are not named, in the order of their names.
-        let refusals: [Proxy.Refusal]
+        let unnamedHosts: [Proxy.UnnamedHost]
         /// The common names of the roots that a device may have been made to trust.
         let roots: [String]
 
-        /// - Parameter refusals: Those of all runs of the client; the same host may be there several times.
-        init(refusals: [Proxy.Refusal], roots: [String]) {
+        /// - Parameter unnamedHosts: Those of all runs of the client; the same host may be there several times.
+        init(unnamedHosts: [Proxy.UnnamedHost], roots: [String]) {
             var counts: [String: Int] = [:]
-            for refusal in refusals { counts[refusal.authority, default: 0] += refusal.count }
-            self.refusals = counts.sorted { $0.key < $1.key }.map { .init(authority: $0.key, count: $0.value) }
+            for host in unnamedHosts { counts[host.authority, default: 0] += host.count }
+            self.unnamedHosts = counts.sorted { $0.key < $1.key }.map { .init(authority: $0.key, count: $0.value) }
             self.roots = roots
         }
 
@@ -147,7 +147,7 @@ struct RehearsalReport {
         report.layout.labelColumns = 18
         report.list(
             "Not a named host",
-            (proxy?.refusals ?? []).map { ("\($0.authority, .code), \($0.answer)", nil) },
+            (proxy?.unnamedHosts ?? []).map { ("\($0.authority, .code), \($0.answer)", nil) },
             label: "not a named host:", others: "not a named host:")
         report.gap()
         report.line("\(sentence)")
@@ -155,7 +155,7 @@ struct RehearsalReport {
         report.layout = Report.FactLayout(indent: 0, labelColumns: 6)
         let steps =
             advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
-            + (proxy?.refusals ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
+            + (proxy?.unnamedHosts ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
         let next: Line = steps.isEmpty ? "next: " : "      "
         if !files.isEmpty {
@@ -202,12 +202,12 @@ struct RehearsalReport {
         var json = JSONWriter(.pretty)
         json.array { json in
             for outcome in all { outcome.write(to: &json) }
-            for refusal in proxy?.refusals ?? [] {
+            for host in proxy?.unnamedHosts ?? [] {
                 json.object { json in
                     json.member("id", "other-host")
-                    json.member("host", refusal.authority)
+                    json.member("host", host.authority)
                     json.member("outcome", Outcome.Verdict.notRun.rawValue)
-                    json.member("remark", "not a named host: \(refusal.answer)")
+                    json.member("remark", "not a named host: \(host.answer)")
                 }
             }
             for omission in Catalogue.omissions {
@@ -263,7 +263,7 @@ extension Outcome {
     }
 }
 
-extension Proxy.Refusal {
+extension Proxy.UnnamedHost {
     /// A text such as `2 connections, answered 403`.
     var answer: String { "\(ValidityText.counted(count, "connection")), answered 403" }
 

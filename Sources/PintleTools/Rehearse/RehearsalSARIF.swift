@@ -8,11 +8,11 @@ extension RehearsalReport {
         // Each host has the same attacks.
         var ids: Set<String> = []
         var rules = outcomes.map(\.scenario).filter { ids.insert($0.id).inserted }.map(SARIFReport.Rule.init)
-        let notes = (proxy?.refusals ?? []).map { refusal in
+        let notes = (proxy?.unnamedHosts ?? []).map { host in
             SARIFReport.Result(
                 rule: SARIFReport.Rule.otherHost.id, level: .note,
-                message: "the client asked for \(refusal.authority), which was not judged; \(refusal.remedy)",
-                host: refusal.authority)
+                message: "the client asked for \(host.authority), which was not judged; \(host.remedy)",
+                host: host.authority)
         }
         if !notes.isEmpty { rules.append(.otherHost) }
         return SARIFReport(

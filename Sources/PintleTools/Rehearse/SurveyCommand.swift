@@ -47,7 +47,8 @@ final class SurveyCommand {
             throw .unusable(
                 "proxy-not-used",
                 "proves nothing: "
-                    + (server.connectionCount > 0 ? "it asked the proxy for no host" : Outcome.missedProxy),
+                    + (server.connectionCount > 0
+                        ? "it asked for no host that this proxy understands" : Outcome.missedProxy),
                 hint: arguments.has(.serve)
                     ? "does the device use this proxy?"
                     : "give the client the proxy {proxy}; HTTPS_PROXY, https_proxy and ALL_PROXY have it too")
@@ -84,18 +85,21 @@ final class SurveyCommand {
         while runs < Self.runLimit, server.log.beginRound() {
             runs += 1
             progress.draw { _ in "run \(runs)" }
+            var wasCut = false
             do throws(ClientRunError) {
                 let run = try ClientRunner.run(
                     client, values: values, proxy: request.address.url(port: server.port), timeout: request.timeout,
                     isCancelled: { Interrupts.areAsking })
                 progress.erase()
-                if run.end == .timedOut {
+                wasCut = run.end == .timedOut
+                if wasCut {
                     console.warn("the client was ended after \(Outcome.seconds(request.timeout)) in run \(runs)")
                 }
             } catch {
                 throw ToolError(error, proxiedAt: request.address)
             }
             server.waitUntilIdle(seconds: 2)
+            if wasCut { server.log.cutRound() }
         }
         return runs
     }

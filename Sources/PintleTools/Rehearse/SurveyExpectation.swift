@@ -107,8 +107,9 @@ struct SurveyExpectation {
                 scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-_.".unicodeScalars.contains(scalar))
             word += isPlain ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
         }
-        // A reader leaves out a dot at the end, and so do clients.
-        return word.hasSuffix(".") ? word.dropLast() + "\\u{2e}" : word
+        // A reader leaves out a dot at the end.
+        if word.hasSuffix(".") { return word.dropLast() + "\\u{2e}" }
+        return word.isEmpty ? "\\u{}" : word
     }
 
     /// Returns the file for these hosts, sorted so that a difference between two files is small.

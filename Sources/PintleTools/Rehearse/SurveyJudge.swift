@@ -48,8 +48,10 @@ struct SurveyJudge {
                 isFinding: isStrict || answer.exposure > 0, words: "\(expectation.name) does not have it")
         }
         guard line.answer != answer else { return nil }
+        // Connections of an unknown kind are as bad as unpinned ones where none were expected.
+        let isNew = answer == .otherProtocol && [.pinned, .refused].contains(line.answer)
         return Remark(
-            isFinding: isStrict || answer.exposure > line.answer.exposure,
+            isFinding: isStrict || isNew || answer.exposure > line.answer.exposure,
             words: "\(expectation.name):\(line.number) expects \(line.answer.rawValue)")
     }
 
@@ -57,6 +59,13 @@ struct SurveyJudge {
     func rule(for host: SurveyedHost) -> String? {
         guard let policy, let name = try? ServerName(host.name) else { return nil }
         return policy.rule(for: ServerEndpoint(host: name, port: host.port)).map { "\($0.pattern)" }
+    }
+}
+
+extension SurveyedHost {
+    /// A Boolean value that indicates whether no connection was read, and some were not refused either.
+    var isUnjudged: Bool {
+        answer.exposure == 0 && (unfinishedCount > 0 || [.silent, .otherProtocol, .noTLS].contains(answer))
     }
 }
 

@@ -47,7 +47,7 @@ enum SurveyOptions {
         .table(
             "Key", "Value",
             [
-                ("`host`, `port`", "The host as the client asked for it"),
+                ("`host`, `port`", "The host that the client asked for"),
                 (
                     "`answer`",
                     SurveyedHost.Answer.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")

@@ -134,7 +134,7 @@ struct SurveyReport {
                     + "and see whether the answer stays"
             )
         }
-        let unjudged = hosts.filter { [.silent, .otherProtocol, .noTLS].contains($0.answer) }
+        let unjudged = hosts.filter(\.isUnjudged)
         if !unjudged.isEmpty {
             let names = unjudged.prefix(5).map(\.authority) + (unjudged.count > 5 ? ["..."] : [])
             steps.append(
@@ -226,10 +226,11 @@ extension SurveyedHost {
         case .refused: words += [refusals, "pinned, or this client does not trust the survey's authority"]
         case .silent where known.count + unknown.count > 0: words.append("finished the handshake and sent nothing")
         case .silent: break
-        case .otherProtocol: words.append(otherProtocols.joined(separator: ", "))
+        case .otherProtocol:
+            if known.refused > 0 { words.append(refusals) }
         case .noTLS: words.append("asked and gave up before TLS")
         }
-        words += requests
+        words += otherProtocols + requests
         if answer == .both { words += sortedStacks.map { "\($0.stack.words): \($0.hello.words)" } }
         if unfinishedCount > 0 {
             words.append("\(ValidityText.counted(unfinishedCount, "connection")) open at the end, without a request")

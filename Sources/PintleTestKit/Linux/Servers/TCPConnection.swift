@@ -38,7 +38,7 @@ package final class TCPConnection: ByteStream, Sendable {
     package func isFrom(_ literal: String) -> Bool { SocketAddress.isPeer(literal, of: descriptor) }
 
     /// Boolean values that indicate whether a call has failed because of the time limit.
-    var hasRunOutOfTime: (reading: Bool, writing: Bool) {
+    package var hasRunOutOfTime: (reading: Bool, writing: Bool) {
         (ranOutReading.load(ordering: .relaxed), ranOutWriting.load(ordering: .relaxed))
     }
 

@@ -53,7 +53,7 @@ for folder in $out/first $out; do xargs -P 2 -I MODULE bash -c "convert MODULE $
 "$docc" merge $out/*.doccarchive --output-path $out/site --synthesized-landing-page-name Pintle \
     --synthesized-landing-page-topics-style list
 "$docc" process-archive transform-for-static-hosting $out/site
-echo '<!doctype html><title>Pintle</title><meta http-equiv="refresh" content="0; url=documentation/pintle/">' >$out/site/index.html
+Scripts/site.py $out/site
 dead=$(find $out/site/data -name '*.json' -exec jq -r '.references[]? | .url?, .variants[]?.url | strings' {} + | grep '^/' |
     sed 's/#.*//' | sort -u | while read -r url; do [ -f "$out/site$url" ] || [ -f "$out/site$url/index.html" ] || echo "$url"; done)
 [ -z "$dead" ] || { printf 'docs: error: these links lead nowhere:\n%s\n' "$dead" >&2; exit 1; }

@@ -9,6 +9,7 @@ tool=$PWD/.build/release/pintle
 out=.build/packages
 export LC_ALL=C TZ=UTC
 umask 022
+address=$(Packaging/address.sh)
 answer=$(Packaging/version.sh "$("$tool" --version)")
 version=${answer% *} && export SOURCE_DATE_EPOCH=${answer#* }
 architecture=$(dpkg --print-architecture) && name=pintle_${version}_$architecture
@@ -35,7 +36,7 @@ if readelf -V "$root/usr/bin/pintle" | grep GLIBC_ABI_DT_RELR >/dev/null; then
     depends=$(sed -E 's/libc6 \(>= 2\.(1?[0-9]|2[0-9]|3[0-5])\)/libc6 (>= 2.36)/' <<<"$depends")
 fi
 size=$(find "$root/usr" -type f -printf '%s\n' | awk '{ sum += int(($1 + 1023) / 1024) } END { print sum }')
-sed -e "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/; s/@DEPENDS@/$depends/" \
+sed -e "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/; s/@DEPENDS@/$depends/; s|@HOMEPAGE@|${address%.git}|" \
     Packaging/control.in >"$root/DEBIAN/control"
 (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 clamp "$root"

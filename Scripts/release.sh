@@ -1,33 +1,39 @@
 #!/usr/bin/env bash
-# Prepares a release: sets the version of the tool, dates the section of the CHANGELOG, and writes the text of the tag to
-# .build/tag-VERSION.txt. Changes files only; it prints the commands that commit, tag and build. usage: release.sh VERSION
+# Makes the files of a release from the current commit: sets the tag vVERSION here, builds the packages twice, and signs their checksums.
+# Uploads and pushes nothing, and takes the tag back if a step fails. Packaging/README.md has the steps around it.
+# usage: release.sh VERSION KEY    KEY is a file that ssh-keygen -Y sign takes, of a signer in Packaging/allowed_signers
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-version=${1:-} source=Sources/PintleTools/Tool/CommandLineTool.swift text=.build/tag-${1:-}.txt
+version=${1:-} key=${2:-} tag=v${1:-} packages=.build/packages
 fail() { echo "release: error: $1" >&2 && exit 1; }
 
-[[ $version =~ ^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}$ ]] || fail "usage: Scripts/release.sh VERSION, such as 0.2.0"
+[[ $version =~ ^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}$ ]] && [ -n "$key" ] || fail "usage: Scripts/release.sh VERSION KEY, such as 0.2.0 ~/.ssh/id_ed25519"
+[ "$(git branch --show-current)" = main ] || fail "a release is made from the branch main"
 [ -z "$(git status --porcelain)" ] || fail "commit or discard your changes first"
-[ -z "$(git tag --list "v$version")" ] || fail "the tag v$version exists"
-grep -q '^Homepage: https://' Packaging/control.in || fail "Packaging/control.in needs a line Homepage: https://..."
+[ -z "$(git tag --list "$tag")" ] || fail "the tag $tag exists"
+grep -q "static let version = \"$version\"" Sources/PintleTools/Tool/CommandLineTool.swift ||
+    fail "Sources/PintleTools/Tool/CommandLineTool.swift has another version"
+grep -q "from: \"$version\")" README.md || fail "the dependency in README.md has another version"
+section=$(sed -n "/^## $version - [0-9]\{4\}-[0-9][0-9]-[0-9][0-9]\$/,/^## /{/^## /!p}" CHANGELOG.md)
+[ "$(sed -n 's/^## \([^ ]*\).*/\1/p' CHANGELOG.md | head -1)" = "$version" ] && grep -q '^- ' <<<"$section" ||
+    fail "CHANGELOG.md must begin with the section \"## $version - DATE\" and its changes"
+address=$(Packaging/address.sh)
+[[ $address != *.example/* ]] || fail "$address in README.md is a placeholder: put the address of the repository there"
 ! grep -q '^Maintainer: .*\.example>$' Packaging/control.in || fail "Packaging/control.in needs the address of a maintainer"
-newest=$(sed -n 's/^## \([0-9][0-9.]*\) .*/\1/p' CHANGELOG.md | head -1)
-[ "$(printf '%s\n' "${newest:-0}" "$version" | sort -V | tail -1)" = "$version" ] && [ "$newest" != "$version" ] ||
-    fail "$version is not newer than $newest, the newest version in CHANGELOG.md"
-section=$(sed -n '/^## Unreleased$/,/^## [^U]/{/^## /!p}' CHANGELOG.md)
-! grep -q 'The first version is in the making' <<<"$section" || fail "CHANGELOG.md must say what the first version is"
-grep -q '^- ' <<<"$section" || fail "CHANGELOG.md has no change under Unreleased"
+public=$(ssh-keygen -y -f "$key" | cut -d' ' -f1,2) || fail "$key is not a key of ssh-keygen"
+signer=$(grep -F "$public" Packaging/allowed_signers | cut -d' ' -f1) || fail "$key is the key of no signer in Packaging/allowed_signers"
 
-sed -i "s/static let version = \".*\"/static let version = \"$version\"/" "$source"
-grep -q "static let version = \"$version\"" "$source" || fail "no version in $source"
-sed -i "s/^## Unreleased\$/## Unreleased\n\n## $version - $(date -u +%F)/" CHANGELOG.md
-mkdir -p .build
-printf 'Pintle %s\n%s\n' "$version" "$section" | cat -s >"$text"
+make ci || fail "make ci failed"
+[ -z "$(git status --porcelain)" ] || fail "make ci has changed files"
+git tag -a --cleanup=verbatim -m "Pintle $version
+$section" "$tag"
+trap 'git tag -d "$tag" >/dev/null' EXIT
+make deb reproduce
+ssh-keygen -q -Y sign -f "$key" -n pintle-release $packages/SHA256SUMS
+ssh-keygen -q -Y verify -f Packaging/allowed_signers -I "$signer" -n pintle-release -s $packages/SHA256SUMS.sig <$packages/SHA256SUMS
+trap - EXIT
 cat <<END
-release: $source and CHANGELOG.md have version $version. The text of the tag is in $text. Next:
-  make reference ci                              # pages and tests that have the version
-  git commit -am 'Release $version'
-  git tag -s --cleanup=verbatim -F $text v$version
-  make deb reproduce package-test                # .build/packages: upload everything in it
-  README.md: replace "There is no release yet" by a download line
+release: the tag $tag is set, and $packages has the packages, SHA256SUMS and its signature. Next:
+  git push $address main $tag
+  upload $packages/* beside the tag
 END

@@ -3,110 +3,152 @@ import Testing
 
 @testable import PintleTools
 
-/// The script runs in a repository of its own, which has only the files that it reads.
-@Suite("Scripts/release.sh", .enabled(if: InputFile.exists("/usr/bin/git"), "skipped: git is not installed"))
+/// The script runs in a repository of its own, with the files that it reads and a Makefile that builds nothing.
+@Suite(
+    "Scripts/release.sh",
+    .enabled(
+        if: InputFile.exists("/usr/bin/git") && InputFile.exists("/usr/bin/ssh-keygen"),
+        "skipped: git or ssh-keygen is not installed"))
 struct ReleaseScriptTests {
-    private static let source = "Sources/PintleTools/Tool/CommandLineTool.swift"
-    private static let changes =
-        "# Changelog\n\n## Unreleased\n\n### Added\n\n- One thing.\n\n## 0.1.0 - 2026-01-01\n\n- First.\n"
+    private static let version = CommandLineTool.version
+    private static let makefile = """
+        ci:
+        \t@test ! -e failing
+        deb:
+        \t@mkdir -p .build/packages && git describe --exact-match HEAD >.build/packages/SHA256SUMS
+        reproduce:
+        \t@test ! -e different
+
+        """
 
     private let directory: TemporaryDirectory
 
     init() throws {
         directory = try TemporaryDirectory()
-        for name in ["Scripts/release.sh", "Packaging/control.in", Self.source] {
+        for name in [
+            "Scripts/release.sh", "Packaging/address.sh", "Packaging/control.in",
+            "Sources/PintleTools/Tool/CommandLineTool.swift", "README.md", "CHANGELOG.md",
+        ] {
             let file = try InputFile("\(Recipes.root)/\(name)", standardInput: ByteSource([]))
             try write(name, String(decoding: file.bytes, as: UTF8.self))
         }
-        try write("CHANGELOG.md", Self.changes)
-        try write(".gitignore", ".build/\n")
-        let control = try text("Packaging/control.in").split(separator: "\n").map(String.init)
-        let own = control.filter { !$0.hasPrefix("Homepage:") && !$0.hasPrefix("Maintainer:") }
-        try write(
-            "Packaging/control.in",
-            (own + ["Homepage: https://a.test", "Maintainer: A <a@a.test>"]).joined(separator: "\n"))
-        try run(["git", "init", "-q"])
+        try edit("README.md") { $0.replacing("https://pintle.example/", with: "https://git.test/") }
+        try edit("Packaging/control.in") { $0.replacing(/<.*\.example>/, with: "<a@a.test>") }
+        try edit("CHANGELOG.md") { $0.replacing(/## (Unreleased|[0-9].*)/, with: "## \(Self.version) - 2026-11-26") }
+        try run(["chmod", "+x", directory.path(of: "Packaging/address.sh")])
+        try write("Makefile", Self.makefile)
+        try write(".gitignore", ".build/\nkey*\n")
+        try run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", directory.path(of: "key")])
+        let key = try text("key.pub").split(separator: " ").prefix(2).joined(separator: " ")
+        try write("Packaging/allowed_signers", "a@a.test namespaces=\"pintle-release\" \(key)\n")
+        try git("init", "-q", "-b", "main")
+        for (name, value) in [("user.name", "A"), ("user.email", "a@a.test")] { try git("config", name, value) }
         try commit()
     }
 
-    @Test("A newer version is written into the tool and the CHANGELOG, and the tag has the changes")
-    func newVersion() throws {
-        let result = try release("0.2.0")
+    @Test("A release has a tag with its changes, and checksums whose signature two commands check")
+    func release() throws {
+        let result = try release(Self.version)
         #expect(result.status == 0, "\(result.errorOutput)")
-        #expect(try text(Self.source).contains("static let version = \"0.2.0\""))
-        #expect(try text("CHANGELOG.md").contains("\n## Unreleased\n\n## 0.2.0 - 2"))
-        #expect(try text(".build/tag-0.2.0.txt") == "Pintle 0.2.0\n\n### Added\n\n- One thing.\n")
+        #expect(result.output.contains("git push https://git.test/pintle.git main v\(Self.version)"))
+        let tag = try git("tag", "-n2", "--list", "v\(Self.version)").output
+        #expect(tag.contains("Pintle \(Self.version)"))
+        #expect(try text(".build/packages/SHA256SUMS") == "v\(Self.version)\n")
+        let packages = directory.path(of: ".build/packages")
+        let command = """
+            ssh-keygen -Y verify -f \(directory.path(of: "Packaging/allowed_signers")) -I a@a.test -n pintle-release \
+            -s \(packages)/SHA256SUMS.sig <\(packages)/SHA256SUMS
+            """
+        #expect(try runProcess(["sh", "-c", command]).status == 0)
+        try write(".build/packages/SHA256SUMS", "changed\n")
+        #expect(try runProcess(["sh", "-c", command]).status != 0)
     }
 
     @Test(
-        "A version that is older, released or misspelt changes nothing",
+        "A version that is misspelt, released or not the one of the sources is refused",
         arguments: [
-            ("0.1.0", "0.1.0 is not newer than 0.1.0"), ("0.0.9", "0.0.9 is not newer"),
-            ("0.3.0", "the tag v0.3.0 exists"),
-            ("v0.2.0", "usage:"), ("0.02.0", "usage:"), ("0.2", "usage:"),
+            ("v0.2.0", "usage:"), ("0.02.0", "usage:"), ("0.2", "usage:"), ("0.3.0", "the tag v0.3.0 exists"),
+            ("0.9.9", "CommandLineTool.swift has another version"),
         ])
-    func refusedVersions(version: String, message: String) throws {
-        try run(["git", "tag", "v0.3.0"])
+    func versions(version: String, message: String) throws {
+        try git("tag", "v0.3.0")
         try refuses(version, message)
     }
 
-    @Test("Uncommitted changes are an error")
-    func uncommitted() throws {
-        try write("CHANGELOG.md", Self.changes + "- More.\n")
-        try refuses("0.2.0", "commit or discard")
-    }
-
-    @Test("A CHANGELOG without a new entry is an error")
-    func noChanges() throws {
-        try write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n## 0.1.0 - 2026-01-01\n\n- First.\n")
+    @Test("Another branch, uncommitted changes and a key of no signer are refused")
+    func state() throws {
+        try write("more", "")
+        try refuses(Self.version, "commit or discard")
         try commit()
-        try refuses("0.2.0", "no change under Unreleased")
-    }
-
-    @Test("A first section that still says that the version is in the making is an error")
-    func firstVersion() throws {
-        try write(
-            "CHANGELOG.md",
-            Self.changes.replacing("### Added", with: "The first version is in the making.\n\n### Added"))
-        try commit()
-        try refuses("0.2.0", "must say what the first version is")
+        try git("switch", "-q", "-c", "other")
+        try refuses(Self.version, "from the branch main")
+        try git("switch", "-q", "main")
+        try run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", directory.path(of: "key2")])
+        try refuses(Self.version, "is the key of no signer", key: "key2")
     }
 
     @Test(
-        "A package without a home page or with an example address is an error", arguments: ["Homepage", "Maintainer"])
-    func packageFields(field: String) throws {
-        let control = try text("Packaging/control.in")
-        let broken = control.replacing(
-            "Homepage: https://a.test", with: field == "Homepage" ? "Section: x" : "Homepage: https://a.test"
-        )
-        .replacing("<a@a.test>", with: field == "Maintainer" ? "<a@a.example>" : "<a@a.test>")
-        try write("Packaging/control.in", broken)
+        "Files that are not ready for the release are refused",
+        arguments: [
+            ("CHANGELOG.md", "## \(version) - ", "## Unreleased, ", "must begin with the section"),
+            (
+                "CHANGELOG.md", "## \(version) - ", "## 0.9.9 - 2026-11-27\n\n## \(version) - ",
+                "must begin with the section"
+            ),
+            ("README.md", "from: \"\(version)\"", "from: \"0.0.1\"", "README.md has another version"),
+            ("README.md", "https://git.test/", "https://pintle.example/", "is a placeholder"),
+            ("Packaging/control.in", "<a@a.test>", "<a@a.example>", "needs the address of a maintainer"),
+        ])
+    func files(name: String, old: String, new: String, message: String) throws {
+        try edit(name) { $0.replacing(old, with: new) }
         try commit()
-        try refuses("0.2.0", "Packaging/control.in needs")
+        try refuses(Self.version, message)
     }
 
-    private func refuses(_ version: String, _ message: String) throws {
-        let before = try (text("CHANGELOG.md"), text(Self.source))
-        let result = try release(version)
+    @Test("A failing test and packages that differ are refused, and the tag is taken back")
+    func steps() throws {
+        for file in ["failing", "different"] {
+            try write(file, "")
+            try commit()
+            let result = try release(Self.version)
+            #expect(
+                result.status != 0 && result.errorOutput.contains(file == "failing" ? "make ci failed" : "reproduce"))
+            #expect(try git("tag").output.isEmpty)
+            try git("rm", "-q", file)
+            try commit()
+        }
+    }
+
+    private func refuses(_ version: String, _ message: String, key: String = "key") throws {
+        let before = try git("tag").output
+        let result = try release(version, key: key)
         #expect(result.status == 1)
-        #expect(result.errorOutput.contains("release: error: ") && result.errorOutput.contains(message))
-        #expect(try before == (text("CHANGELOG.md"), text(Self.source)))
+        #expect(
+            result.errorOutput.contains("release: error: ") && result.errorOutput.contains(message),
+            "\(result.errorOutput)")
+        #expect(try git("tag").output == before)
     }
 
-    private func release(_ version: String) throws -> ProcessResult {
-        try runProcess(["bash", directory.path(of: "Scripts/release.sh"), version], input: [])
+    private func release(_ version: String, key: String = "key") throws -> ProcessResult {
+        try runProcess(["bash", directory.path(of: "Scripts/release.sh"), version, directory.path(of: key)], input: [])
     }
 
     private func commit() throws {
-        try run(["git", "add", "-A"])
-        try run(["git", "-c", "user.name=A", "-c", "user.email=a@a.test", "commit", "-qm", "A"])
+        try git("add", "-A")
+        try git("commit", "-qm", "A")
     }
 
-    private func run(_ command: [String]) throws {
-        let words = command.prefix(1) + ["-C", directory.path(of: "")] + command.dropFirst()
-        let result = try runProcess(Array(words), input: [])
+    @discardableResult
+    private func git(_ words: String...) throws -> ProcessResult { try run(["git", "-C", directory.path] + words) }
+
+    @discardableResult
+    private func run(_ command: [String]) throws -> ProcessResult {
+        let result = try runProcess(command, input: [])
         try #require(result.status == 0, "\(result.errorOutput)")
+        return result
     }
+
+    private func edit(_ name: String, _ change: (String) -> String) throws { try write(name, change(try text(name))) }
 
     private func write(_ name: String, _ text: String) throws {
         let path = directory.path(of: name)

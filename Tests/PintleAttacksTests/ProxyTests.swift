@@ -30,6 +30,10 @@ struct ProxyTests {
             // Only version 5 is served. The client is not kept waiting.
             #expect(try curl("-x", "socks4a://\(address)", url).status == 97)
         }
+        #expect(
+            try curl("-o", "/dev/null", "-w", "%{http_code}", "-x", "http://\(address)", "ftp://other.example/").output
+                == "403")
+        #expect(proxy.unnamedHosts.map(\.authority).contains("other.example:21"))
         #expect(bystander.connectionCount == 0)
         #expect(proxy.unnamedHosts.map(\.authority).contains("127.0.0.1:\(port)"))
         #expect(proxy.unnamedHosts.first { $0.authority == "api.example.com:\(port)" }?.count == 2)

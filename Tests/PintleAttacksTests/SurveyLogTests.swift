@@ -101,6 +101,8 @@ struct SurveyLogTests {
         }
         #expect(!ForeignProtocol.isUndecided([0x16]) && !ForeignProtocol.isUndecided([1]))
         #expect(!ForeignProtocol.isUndecided([UInt8](repeating: UInt8(ascii: "A"), count: 17)))
+        // A client cannot fill the memory.
+        #expect(!ForeignProtocol.isUndecided([UInt8](repeating: 0x0D, count: 8_192)))
     }
 
     @Test("Spellings of one address are one host")

@@ -175,7 +175,8 @@ struct SurveyGateTests {
     @Test("SARIF, JUnit and the page name each host with its answer")
     func files() throws {
         let paths = ["r.sarif", "r.xml", "r.html"].map { directory.path(of: $0) }
-        let file = try directory.write("cdn.example.com unpinned\n", to: "expected")
+        let file = try directory.write(
+            "cdn.example.com unpinned\nssh.example.com:22 other-protocol\n", to: "expected")
         let run = SurveyFixture.run(
             "--sarif", paths[0], "--junit", paths[1], "--html", paths[2], "--expect", file,
             script: Self.pinned + Self.unpinned("cdn.example.com") + Self.unpinned("new.example.com")

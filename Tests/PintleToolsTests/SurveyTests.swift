@@ -153,6 +153,7 @@ struct SurveyTests {
                 + SurveyFixture.tunnel("user:secret@user.example:80", sending: "GET / HTTP/1.1\\r\\n\\r\\n")
                 + SurveyFixture.tunnel("low.example:80", sending: "\\r\\nget /x HTTP/1.1\\r\\n\\r\\n")
                 + "curl -sS -m 20 -x http://127.0.0.1:$2 -u user:secret ftp://ftp.example/ || true\n"
+                + "curl -sS -m 20 --noproxy '*' 'http://127.0.0.1:'$2'/login?next=https://query.example/secret' || true\n"
                 + "curl -sS -m 20 -x http://127.0.0.1:$2 --request-target http://user:se/secret@cut.example/ http://x/ || true\n"
         )
         #expect(
@@ -183,8 +184,10 @@ struct SurveyTests {
         }
     }
 
-    @Test("A client without a pin is not called pinned because the tool has ended its idle connection")
-    func cutRun() throws {
+    @Test(
+        "A client without a pin is not called pinned because the tool has ended its idle connection",
+        arguments: [true, false])
+    func cutRun(isLeftBehind: Bool) throws {
         let sent = fixture.directory.path(of: "sent")
         let script = try fixture.directory.write(
             """
@@ -204,8 +207,11 @@ struct SurveyTests {
 
             """, to: "slow.py")
         let run = ToolRun(
-            "rehearse", "--proxy", "--survey", "--json", "--timeout", "3", "--host", "api.example.com", "--", "python3",
-            script, "{ca}", "{proxy-port}", sent)
+            arguments: [
+                "rehearse", "--proxy", "--survey", "--json", "--timeout", "3", "--host", "api.example.com", "--",
+            ]
+                + (isLeftBehind ? ["sh", "-c", "\"$@\" & sleep 2", "sh"] : [])
+                + ["python3", script, "{ca}", "{proxy-port}", sent])
         let host = try #require(try SurveyFixture.hosts(run)["api.example.com:443"])
         #expect(host["answer"]?.string == "silent" && (host["unfinished"]?.integer ?? 0) > 0, "\(run.output)")
     }

@@ -89,9 +89,12 @@ package final class Proxy: Sendable {
             },
             clear: { request in
                 let name = Self.normalized(request.host)
-                guard names.contains(name), request.scheme != "http" || !isPlain(name, request.port) else {
-                    return false
+                guard names.contains(name) else {
+                    // Requests with http have no route, and are counted there.
+                    if request.scheme != "http" { log.count(Self.authority(request.host, request.port)) }
+                    return request.scheme != "http"
                 }
+                guard request.scheme != "http" || !isPlain(name, request.port) else { return false }
                 clear(name, request.byteCount)
                 log.clearCounts.withLock { $0[name, default: 0] += request.byteCount }
                 return true

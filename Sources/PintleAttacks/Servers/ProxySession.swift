@@ -62,10 +62,13 @@ struct ProxySession {
         return Array("\(request.method) \(request.target) \(request.version)\r\n\(fields)\r\n".utf8)
     }
 
-    /// Returns scheme, host and port of an absolute URL.
+    /// Returns scheme, host and port of an absolute URL (RFC 3986 section 3.1).
     private static func clearRequest(_ text: String, _ byteCount: Int) -> LoopbackProxy.ClearRequest? {
         guard let mark = text.firstRange(of: "://") else { return nil }
         let scheme = text[..<mark.lowerBound].lowercased()
+        guard let first = scheme.utf8.first, 0x61...0x7A ~= first,
+            scheme.utf8.allSatisfy({ 0x61...0x7A ~= $0 || 0x30...0x39 ~= $0 || "+-.".utf8.contains($0) })
+        else { return nil }
         let authority = String(text[mark.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
         let ports: [String: UInt16] = ["https": 443, "wss": 443, "ftp": 21]
         guard let target = Self.authority(authority, standard: ports[scheme] ?? 80) else { return nil }

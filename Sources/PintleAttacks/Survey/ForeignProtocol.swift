@@ -29,6 +29,7 @@ enum ForeignProtocol {
 
     /// Returns `true` if more bytes may still tell which protocol this is. A client may write its first line in pieces.
     static func isUndecided(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count < lineLimit else { return false }
         if ([http2] + beginnings.map(\.bytes)).contains(where: { $0.count > bytes.count && $0.starts(with: bytes) }) {
             return true
         }
@@ -38,7 +39,7 @@ enum ForeignProtocol {
         let (method, rest) = parts(bytes)
         guard method.count <= methodLimit else { return false }
         return rest.isEmpty
-            || rest.first == UInt8(ascii: " ") && !rest.contains(0x0A) && bytes.count < lineLimit && !method.isEmpty
+            || rest.first == UInt8(ascii: " ") && !rest.contains(0x0A) && !method.isEmpty
     }
 
     private static let methodLimit = 16

@@ -58,6 +58,7 @@ package final class SurveyLog: Sendable {
         var madeProgress = false
         var events: [Event] = []
         var isEnding = false
+        var isCutting = false
 
         mutating func hasRoom(for endpoint: Endpoint) -> Bool {
             if entries[endpoint] != nil || entries.count < SurveyLog.hostLimit { return true }
@@ -124,18 +125,14 @@ package final class SurveyLog: Sendable {
     package func beginRound() -> Bool {
         state.withLock { state in
             defer { (state.round, state.madeProgress) = (state.round + 1, false) }
-            for endpoint in state.entries.keys { state.entries[endpoint]?.host.beginRound() }
+            state.isCutting = false
             return state.round == 0
                 || state.madeProgress && state.entries.values.contains { $0.turns.values.contains { !$0.areOver } }
         }
     }
 
-    /// Marks the last run as ended by the tool, so that its silent connections say nothing about the client.
-    package func cutRound() {
-        state.withLock { state in
-            for endpoint in state.entries.keys { state.entries[endpoint]?.host.cutRound() }
-        }
-    }
+    /// Marks that the tool kills the client of this round. Connections that end from now on say nothing about it.
+    package func cutRound() { state.withLock { $0.isCutting = true } }
 
     func update(_ endpoint: Endpoint, _ words: String, _ change: (inout SurveyedHost) -> Void) {
         state.withLock { state in
@@ -158,7 +155,8 @@ package final class SurveyLog: Sendable {
     /// Marks the end. Connections without a result that end from now on were ended by the survey.
     package func end() { state.withLock { $0.isEnding = true } }
 
-    var isEnding: Bool { state.withLock { $0.isEnding } }
+    /// A Boolean value that indicates whether connections end because of the tool, and not because of the client.
+    var isCutting: Bool { state.withLock { $0.isEnding || $0.isCutting } }
 
     /// The number of hosts that were asked for and not surveyed, because there were too many.
     package var otherCount: Int { state.withLock { $0.others.count } }

@@ -57,12 +57,14 @@ struct SurveySession: Sendable {
         if let alert = record.alertsSent.last(where: \.isFatal), record.requestByteCount == 0 {
             return addOther("TLS that this survey does not speak, \(alert.name)")
         }
-        if isCut(connection), record.requestByteCount == 0 { return addUnfinished(at: met.endpoint) }
+        if isCut(connection), record.requestByteCount == 0, record.alertsReceived.isEmpty {
+            return addUnfinished(at: met.endpoint)
+        }
         add(record, met, facts.requests)
     }
 
     /// Returns `true` if the survey has ended the connection, and not the client.
-    private func isCut(_ connection: TCPConnection) -> Bool { log.isEnding || connection.hasRunOutOfTime.reading }
+    private func isCut(_ connection: TCPConnection) -> Bool { log.isCutting || connection.hasRunOutOfTime.reading }
 
     private func addUnfinished(at endpoint: SurveyLog.Endpoint) {
         log.update(endpoint, "still open, without a request") { $0.unfinishedCount += 1 }

@@ -31,11 +31,6 @@ package struct SurveyedHost: Sendable {
             case .silent: silent += 1
             }
         }
-
-        fileprivate mutating func removeSilent(downTo count: Int) -> Int {
-            defer { silent = count }
-            return silent - count
-        }
     }
 
     /// The connections of one TLS stack that met the known authority.
@@ -88,18 +83,7 @@ package struct SurveyedHost: Sendable {
         case rightServer
     }
 
-    /// The silent connections before the last run of the client.
-    private var silentBefore = (known: 0, unknown: 0)
-
     init(name: String, port: UInt16) { (self.name, self.port) = (name, port) }
-
-    mutating func beginRound() { silentBefore = (known.silent, unknown.silent) }
-
-    /// Counts the silent connections of the last run as unfinished. The run was ended, and with it its connections.
-    mutating func cutRound() {
-        unfinishedCount += known.removeSilent(downTo: silentBefore.known)
-        unfinishedCount += unknown.removeSilent(downTo: silentBefore.unknown)
-    }
 
     /// The host and port, such as `example.com:443` or `[2001:db8::1]:443`.
     package var authority: String { Proxy.authority(name, port) }

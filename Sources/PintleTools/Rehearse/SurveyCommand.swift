@@ -85,21 +85,23 @@ final class SurveyCommand {
         while runs < Self.runLimit, server.log.beginRound() {
             runs += 1
             progress.draw { _ in "run \(runs)" }
-            var wasCut = false
+            // Ends that came before are counted first.
+            let cut = {
+                server.waitUntilIdle(seconds: 0.5)
+                server.log.cutRound()
+            }
             do throws(ClientRunError) {
                 let run = try ClientRunner.run(
                     client, values: values, proxy: request.address.url(port: server.port), timeout: request.timeout,
-                    isCancelled: { Interrupts.areAsking })
+                    isCancelled: { Interrupts.areAsking }, willKill: cut, willKillOthers: cut)
                 progress.erase()
-                wasCut = run.end == .timedOut
-                if wasCut {
+                if run.end == .timedOut {
                     console.warn("the client was ended after \(Outcome.seconds(request.timeout)) in run \(runs)")
                 }
             } catch {
                 throw ToolError(error, proxiedAt: request.address)
             }
             server.waitUntilIdle(seconds: 2)
-            if wasCut { server.log.cutRound() }
         }
         return runs
     }

@@ -48,10 +48,8 @@ struct SurveyJudge {
                 isFinding: isStrict || answer.exposure > 0, words: "\(expectation.name) does not have it")
         }
         guard line.answer != answer else { return nil }
-        // Connections of an unknown kind are as bad as unpinned ones where none were expected.
-        let isNew = answer == .otherProtocol && [.pinned, .refused].contains(line.answer)
         return Remark(
-            isFinding: isStrict || isNew || answer.exposure > line.answer.exposure,
+            isFinding: isStrict || answer.exposure > line.answer.exposure,
             words: "\(expectation.name):\(line.number) expects \(line.answer.rawValue)")
     }
 
@@ -65,19 +63,24 @@ struct SurveyJudge {
 extension SurveyedHost {
     /// A Boolean value that indicates whether no connection was read, and some were not refused either.
     var isUnjudged: Bool {
-        answer.exposure == 0 && (unfinishedCount > 0 || [.silent, .otherProtocol, .noTLS].contains(answer))
+        !answer.isExposed && (unfinishedCount > 0 || [.silent, .otherProtocol, .noTLS].contains(answer))
     }
 }
 
 extension SurveyedHost.Answer {
-    /// A rank of how many others can read the requests; 0 if no reader is known.
+    /// A rank of how many others can read what the client sends; 0 if no reader is known. It is unknown what another
+    /// protocol protects, so it fails a gate, and does not count as unpinned.
     var exposure: Int {
         switch self {
-        case .anyCertificate: 4
-        case .plainHTTP: 3
-        case .unpinned: 2
-        case .both: 1
-        case .pinned, .refused, .silent, .otherProtocol, .noTLS: 0
+        case .anyCertificate: 5
+        case .plainHTTP: 4
+        case .unpinned: 3
+        case .both: 2
+        case .otherProtocol: 1
+        case .pinned, .refused, .silent, .noTLS: 0
         }
     }
+
+    /// A Boolean value that indicates whether an interceptor has read a request.
+    var isExposed: Bool { exposure >= Self.both.exposure }
 }

@@ -34,16 +34,17 @@ struct SurveyReport {
         + "for each name, or a firewall that blocks and logs the client's other connections"
 
     var page: ReportPage {
-        var facts: [Line] = ["\(Self.limit.prefix(1).uppercased() + Self.limit.dropFirst())."]
+        func capital(_ text: String) -> Line { "\(text.prefix(1).uppercased() + text.dropFirst())." }
+        var facts = [capital(Self.limit)]
         if let line = client.line { facts.append("Client: \(line, .code)") }
         return ReportPage(
             kind: "Survey of connections", result: "\(result)", verdict: exitCode == .fine ? nil : .bad,
-            facts: facts + ["\(sentence)", "\(removal)"], isWide: true, report: report(files: []))
+            facts: facts + ["\(sentence)", capital(removal)], isWide: true, report: report(files: []))
     }
 
     /// `2 of 6 hosts are unpinned`
     private var result: String {
-        let count = hosts.count { $0.answer.exposure > 0 }
+        let count = hosts.count { $0.answer.isExposed }
         return "\(count) of \(ValidityText.counted(hosts.count, "host")) \(count == 1 ? "is" : "are") unpinned"
     }
 
@@ -74,7 +75,7 @@ struct SurveyReport {
         }
         report.table(table)
         report.gap()
-        report.line("\(sentence)")
+        report.prose("\(sentence)", indent: 0)
         report.layout = Report.FactLayout(indent: 0, labelColumns: 6)
         let steps = self.steps
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
@@ -121,7 +122,7 @@ struct SurveyReport {
             steps.append(
                 "\(ValidityText.counted(otherCount, "more host")) not surveyed: answered 403; survey parts of the app")
         }
-        let exposed = hosts.filter { $0.answer.exposure > 0 }
+        let exposed = hosts.filter { $0.answer.isExposed }
         if !exposed.isEmpty {
             let count = exposed.count == 1 ? "1 host is" : "\(exposed.count) hosts are"
             steps.append(
@@ -267,7 +268,7 @@ extension SurveyedHost.Answer {
     /// The word in a table. Upper case marks an unpinned host without colours.
     var word: String {
         let word = rawValue.replacing("-", with: " ")
-        return exposure > 0 ? word.uppercased() : word
+        return isExposed ? word.uppercased() : word
     }
 
     var mark: Line.Mark? {

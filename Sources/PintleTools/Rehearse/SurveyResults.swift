@@ -7,7 +7,7 @@ extension SurveyReport {
         let results = hosts.compactMap { host -> SARIFReport.Result? in
             let isFinding = judge.remarks(about: host).contains(where: \.isFinding)
             guard isFinding || host.answer != .pinned else { return nil }
-            let level: SARIFReport.Level = isFinding ? .error : host.answer.exposure > 0 ? .warning : .note
+            let level: SARIFReport.Level = isFinding ? .error : host.answer.isExposed ? .warning : .note
             return SARIFReport.Result(
                 rule: host.answer.rawValue, level: level,
                 message: "\(host.authority) is \(host.answer.rawValue): \(words(about: host).joined(separator: "; "))",
@@ -27,7 +27,7 @@ extension SurveyReport {
         let cases = hosts.map { host -> JUnitReport.Case in
             let words = words(about: host)
             let isFinding = judge.remarks(about: host).contains(where: \.isFinding)
-            let isJudged = host.answer.exposure > 0 || host.answer == .pinned
+            let isJudged = host.answer.isExposed || host.answer == .pinned
             return JUnitReport.Case(
                 place: host.authority, name: "survey", result: isFinding ? .failure : isJudged ? .passed : .skipped,
                 message: "\(host.answer.rawValue): \(words.first ?? "")", body: words)
@@ -43,7 +43,7 @@ extension SARIFReport.Rule {
     fileprivate init(_ answer: SurveyedHost.Answer) {
         self.init(
             id: answer.rawValue, summary: answer.summary, details: answer.summary,
-            level: answer.exposure > 0 ? .warning : .note, standards: answer.standards)
+            level: answer.isExposed ? .warning : .note, standards: answer.standards)
     }
 }
 

@@ -9,7 +9,7 @@ enum SurveyRules {
 
     /// Returns the unpinned hosts as rules name them, and the others, whose names no rule can have.
     static func endpoints(of hosts: [SurveyedHost]) -> (named: [ServerEndpoint], others: [SurveyedHost]) {
-        let unpinned = hosts.filter { $0.answer.exposure > 0 }
+        let unpinned = hosts.filter { $0.answer.isExposed }
         return (unpinned.compactMap(endpoint), unpinned.filter { endpoint($0) == nil })
     }
 

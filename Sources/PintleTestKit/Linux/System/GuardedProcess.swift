@@ -28,11 +28,12 @@ package struct GuardedProcess: Sendable {
     ///   - outputLimit: The number of bytes to keep of each output.
     ///   - isCancelled: Returns `true` to kill the program. It is called about fifty times a second.
     ///   - willKill: Runs before the program is killed.
+    ///   - willKillOthers: Runs before the processes that the program may have left behind are killed.
     /// - Throws: an error if the program cannot be started.
     package static func run(
         _ command: [String], environment: [String: String] = [:], without removed: Set<String> = [], timeout: Double,
         outputLimit: Int, mayContinue: () -> Bool = { false }, isCancelled: () -> Bool = { false },
-        willKill: () -> Void = {}
+        willKill: () -> Void = {}, willKillOthers: () -> Void = {}
     ) throws(SystemCallError) -> GuardedProcess {
         let stdout = try Pipe()
         let stderr = try Pipe()
@@ -65,6 +66,7 @@ package struct GuardedProcess: Sendable {
             kill(child, SIGKILL)
         }
         let duration = begin.duration(to: .now)
+        willKillOthers()
         // Kills its children. The system reuses the group's number only after the wait below.
         kill(-child, SIGKILL)
         let status = waitForEnd(of: child) ?? -1

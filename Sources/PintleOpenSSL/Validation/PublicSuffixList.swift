@@ -5,7 +5,7 @@ internal import CPublicSuffix
 /// Without a list it is unknown under which names strangers may register. Then every name with fewer than three labels
 /// counts as a public suffix, and no cookie may be for a domain.
 package struct PublicSuffixList: Sendable {
-    /// The newer one of libpsl's built-in list and the system's list. It is loaded when it is needed first.
+    /// The newer one of libpsl's built-in list and the system's list. The first validator loads it.
     package static let system = PublicSuffixList(Handle(psl_latest(nil)))
     /// No list, as on a machine whose libpsl has none built in and finds none.
     package static let missing = PublicSuffixList(Handle(nil))
@@ -46,6 +46,9 @@ package struct PublicSuffixList: Sendable {
     private final class Handle: @unchecked Sendable {
         let list: OpaquePointer?
 
-        init(_ list: OpaquePointer?) { self.list = list }
+        /// A list that does not know `com` is none: its file is empty or damaged.
+        init(_ list: OpaquePointer?) {
+            self.list = list.flatMap { psl_is_public_suffix2($0, "com", PSL_TYPE_ICANN) == 1 ? $0 : nil }
+        }
     }
 }

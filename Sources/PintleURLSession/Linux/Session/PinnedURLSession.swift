@@ -47,8 +47,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         if let observer, validator.suffixes.isMissing {
             let event = SessionEvent(
                 .missingSuffixList, classes: [], isResolved: true,
-                text: "wildcard certificates for names with fewer than three labels and cookies for domains are "
-                    + "refused: \(PublicSuffixList.remedy)")
+                text: "wildcards and anchors for all names below fewer than three labels, and cookies for domains, "
+                    + "are refused: \(PublicSuffixList.remedy)")
             TrustEventFeed.shared.post(.session(event), to: observer)
         }
     }

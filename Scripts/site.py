@@ -16,6 +16,7 @@ PAGE = """<!doctype html>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
 a { color: light-dark(#0645ad, #8ab4f8); }
 table { border-collapse: collapse; width: 100%; }
+th { text-align: left; padding-right: .8rem; }
 td { border-top: 1px solid var(--line); padding: .4rem .8rem .4rem 0; vertical-align: top; }
 input { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem; }
 ul { list-style: none; padding: 0; }
@@ -24,7 +25,7 @@ small { color: var(--dim); }
 </style>
 <h1>Pintle <small>VERSION</small></h1>
 ABOUT
-<h2>You have</h2>
+<h2>Start</h2>
 <table>DOORS</table>
 <h2>All articles and types</h2>
 <label for="search">Search</label>
@@ -58,9 +59,11 @@ def inline(text):
                   lambda m: f'<a href="documentation/{m[2].lower()}/{m[3].lower()}/">{m[1]}</a>', text)
 
 
-def words(parts):
+def words(parts, references):
     """Returns the plain text of inline content."""
-    return "".join(part.get("text") or part.get("code") or words(part.get("inlineContent", [])) for part in parts)
+    return "".join(
+        references.get(part["identifier"], {}).get("title", "") if part["type"] == "reference"
+        else part.get("text") or part.get("code") or words(part.get("inlineContent", []), references) for part in parts)
 
 
 def entries(site):
@@ -74,7 +77,7 @@ def entries(site):
         content = [item for section in page.get("primaryContentSections", []) for item in section.get("content", [])]
         headings = " ".join(item["text"] for item in content if item["type"] == "heading")
         address = path.relative_to(site / "data").with_suffix("").as_posix() + "/"
-        yield data["title"], kind, data["modules"][0]["name"], words(page.get("abstract", [])), headings, address
+        yield data["title"], kind, data["modules"][0]["name"], words(page.get("abstract", []), page.get("references", {})), headings, address
 
 
 def main(site):
@@ -83,7 +86,7 @@ def main(site):
     version = re.search(VERSION, pathlib.Path("Sources/PintleTools/Tool/CommandLineTool.swift").read_text())[1]
     about = readme.split("\n\n")[1]
     rows = readme.split("| You have | Start at |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
-    doors = "".join(
+    doors = "<tr><th>You have</th><th>Start at</th></tr>" + "".join(
         "<tr>" + "".join(f"<td>{inline(cell)}</td>" for cell in row.strip("| ").split(" | ")) + "</tr>" for row in rows)
     found = sorted(entries(site), key=lambda entry: (entry[0].casefold(), entry[5]))
     items = "".join(
@@ -92,6 +95,9 @@ def main(site):
         for title, kind, module, summary, headings, address in found)
     values = {"VERSION": version, "ABOUT": f"<p>{inline(about)}</p>", "DOORS": doors, "ENTRIES": items}
     page = re.sub("|".join(values), lambda m: values[m[0]], PAGE)
+    dead = [link for link in re.findall('href="([^"]*)"', page) if not (site / link / "index.html").exists()]
+    if dead or "](" in page:
+        sys.exit(f"docs: error: links of the first page lead nowhere: {' '.join(dead) or 'a door is no article'}")
     (site / "index.html").write_text(page, encoding="utf-8")
     print(f"docs: {len(found)} articles and types on the first page")
 

@@ -17,17 +17,19 @@ grep -q "from: \"$version\")" README.md || fail "the dependency in README.md has
 section=$(sed -n "/^## $version - [0-9]\{4\}-[0-9][0-9]-[0-9][0-9]\$/,/^## /{/^## /!p}" CHANGELOG.md)
 [ "$(sed -n 's/^## \([^ ]*\).*/\1/p' CHANGELOG.md | head -1)" = "$version" ] && grep -q '^- ' <<<"$section" ||
     fail "CHANGELOG.md must begin with the section \"## $version - DATE\" and its changes"
+! grep -q 'in the making' <<<"$section" || fail "CHANGELOG.md must say what $version is, not that it is in the making"
 address=$(Packaging/address.sh)
-[[ $address != *.example/* ]] || fail "$address in README.md is a placeholder: put the address of the repository there"
+[ -n "$address" ] && ! grep -q 'pintle\.example' README.md SECURITY.md ||
+    fail "pintle.example in README.md or SECURITY.md is a placeholder: put the address of the repository there"
 ! grep -q '^Maintainer: .*\.example>$' Packaging/control.in || fail "Packaging/control.in needs the address of a maintainer"
-public=$(ssh-keygen -y -f "$key" | cut -d' ' -f1,2) || fail "$key is not a key of ssh-keygen"
+public=$({ grep -E '^(ssh|ecdsa|sk)-' "$key" || ssh-keygen -y -f "$key"; } | cut -d' ' -f1,2) || fail "$key is not a key of ssh-keygen"
 signer=$(grep -F "$public" Packaging/allowed_signers | cut -d' ' -f1) || fail "$key is the key of no signer in Packaging/allowed_signers"
 
 make ci || fail "make ci failed"
 [ -z "$(git status --porcelain)" ] || fail "make ci has changed files"
 git tag -a --cleanup=verbatim -m "Pintle $version
 $section" "$tag"
-trap 'git tag -d "$tag" >/dev/null' EXIT
+trap 'git tag -d "$tag" >/dev/null; rm -rf $packages' EXIT
 make deb reproduce
 ssh-keygen -q -Y sign -f "$key" -n pintle-release $packages/SHA256SUMS
 ssh-keygen -q -Y verify -f Packaging/allowed_signers -I "$signer" -n pintle-release -s $packages/SHA256SUMS.sig <$packages/SHA256SUMS

@@ -71,6 +71,7 @@ for purpose in "$@"; do
     test)
         command curl curl
         command nginx nginx-light
+        command ssh-keygen openssh-client
         command nghttp nghttp2-client
         command readelf binutils
         command xmllint libxml2-utils

@@ -32,7 +32,7 @@ struct DemoPictureTests {
             return SVG.text(String(line), x: 16, y: 32 + Double(index) * height, kind)
         }
         return """
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(SVG.number(width)) \(SVG.number(Double(lines.count) * height + 28))" \
+            <svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 \(SVG.number(width)) \(SVG.number(Double(lines.count) * height + 28))" \
             role="img" aria-label="\(HTMLText.escape(lines.joined(separator: "; ")))">
             <style>
             rect { fill: #f6f8fa; stroke: #d0d7de } text { font: 14px ui-monospace, monospace; white-space: pre }

@@ -176,7 +176,7 @@ extension HostilePeers {
                             do {
                                 _ = try await session.data(for: request)
                             } catch {
-                                if error.localizedDescription.contains("before the response") { lost += 1 }
+                                if (error as? URLError)?.code == .networkConnectionLost { lost += 1 }
                             }
                         }
                         return lost

@@ -37,7 +37,7 @@ struct ReleaseScriptTests {
                 .replacing("pintle.example", with: "a.test")
         }
         try edit("Packaging/control.in") { $0.replacing(/<[^>]*@[^>]*>/, with: "<a@a.test>") }
-        try edit("CHANGELOG.md") { $0.replacing("in the making", with: "here") }
+        try edit("CHANGELOG.md") { $0.replacing("is in the making", with: "is here") }
         try edit("CHANGELOG.md") { $0.replacing(/## (Unreleased|[0-9].*)/, with: "## \(Self.version) - 2026-11-26") }
         try run(["chmod", "+x", directory.path(of: "Packaging/address.sh")])
         try write("Makefile", Self.makefile)
@@ -102,7 +102,10 @@ struct ReleaseScriptTests {
             ("README.md", "from: \"\(version)\"", "from: \"0.0.1\"", "README.md has another version"),
             ("README.md", "https://git.test/", "https://pintle.example/", "is a placeholder"),
             ("README.md", ".package(url:", "url:", "is a placeholder"),
-            ("CHANGELOG.md", "is here", "is in the making", "not that it is in the making"),
+            (
+                "CHANGELOG.md", "- 2026-11-26\n", "- 2026-11-26\n\nIt is in the making.\n",
+                "not that it is in the making"
+            ),
             ("Packaging/control.in", "<a@a.test>", "<a@a.example>", "needs the address of a maintainer"),
         ])
     func files(name: String, old: String, new: String, message: String) throws {

@@ -72,7 +72,8 @@ def entries(site):
         page = json.loads(path.read_text(encoding="utf-8"))
         data = page["metadata"]
         kind = "article" if data["role"] in ("article", "collectionGroup") else TYPES.get(data.get("symbolKind"))
-        if kind is None:
+        # DocC groups inherited members on pages of its own.
+        if kind is None or path.stem.endswith("-implementations"):
             continue
         content = [item for section in page.get("primaryContentSections", []) for item in section.get("content", [])]
         headings = " ".join(item["text"] for item in content if item["type"] == "heading")

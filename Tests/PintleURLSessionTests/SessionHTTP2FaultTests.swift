@@ -118,8 +118,15 @@ struct SessionHTTP2FaultTests {
         var request = URLRequest(url: try server.address())
         request.httpMethod = method
         if method == "POST" { request.httpBody = Data(repeating: 1, count: 1_000) }
-        for _ in 0..<20 { #expect(try await session.data(for: request).0 == Data("body".utf8)) }
-        #expect(server.completedHandshakeCount == 1)
+        let clock = ContinuousClock()
+        var slowest = Duration.zero
+        for _ in 0..<20 {
+            let start = clock.now
+            #expect(try await session.data(for: request).0 == Data("body".utf8))
+            slowest = max(slowest, start.duration(to: clock.now))
+        }
+        // A POST gets a fresh connection after a pause of 4 seconds, which a busy machine may make.
+        if slowest < .seconds(3) { #expect(server.completedHandshakeCount == 1) }
         // Before 8.1, libcurl also resets the streams that it reads to the end.
         let most = endComesLate && CurlLibrary.copiesStreams ? 20 : 0
         #expect(resets.withLock(\.self) <= most)

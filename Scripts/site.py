@@ -78,7 +78,8 @@ def entries(site):
         content = [item for section in page.get("primaryContentSections", []) for item in section.get("content", [])]
         headings = " ".join(item["text"] for item in content if item["type"] == "heading")
         address = path.relative_to(site / "data").with_suffix("").as_posix() + "/"
-        yield data["title"], kind, data["modules"][0]["name"], words(page.get("abstract", []), page.get("references", {})), headings, address
+        summary = words(page.get("abstract", []), page.get("references", {}))
+        yield data["title"], kind, data["modules"][0]["name"], summary, headings, address
 
 
 def main(site):

@@ -34,6 +34,13 @@ struct ProxyTests {
             try curl("-o", "/dev/null", "-w", "%{http_code}", "-x", "http://\(address)", "ftp://other.example/").output
                 == "403")
         #expect(proxy.unnamedHosts.map(\.authority).contains("other.example:21"))
+        for line in ["post http://lower.example/ HTTP/1.1", "\\nGET http://space.example/a b HTTP/1.1", "CONNECT none"]
+        {
+            let script = "exec 3<>/dev/tcp/127.0.0.1/\(proxy.port); printf '\(line)\\r\\n\\r\\n' >&3; cat <&3"
+            _ = try runProcess(["bash", "-c", script], timeout: 20)
+        }
+        let seen = proxy.unnamedHosts.map(\.authority)
+        #expect(Set(["lower.example:80", "space.example:80", "unreadable requests"]).isSubset(of: seen), "\(seen)")
         #expect(bystander.connectionCount == 0)
         #expect(proxy.unnamedHosts.map(\.authority).contains("127.0.0.1:\(port)"))
         #expect(proxy.unnamedHosts.first { $0.authority == "api.example.com:\(port)" }?.count == 2)

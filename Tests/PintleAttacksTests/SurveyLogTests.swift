@@ -80,6 +80,8 @@ struct SurveyLogTests {
         #expect(ForeignProtocol.isHTTP(Array("GET / HTTP/1.1".utf8)))
         #expect(ForeignProtocol.isHTTP(Array("M-SEARCH * HTTP/1.1".utf8)))
         #expect(ForeignProtocol.isHTTP(Array("\r\nget / HTTP/1.1".utf8)))
+        #expect(ForeignProtocol.isHTTP(Array("M1 / HTTP/1.1".utf8)))
+        #expect(ForeignProtocol.isHTTP(Array("UPDATEREDIRECTREF / HTTP/1.1".utf8)))
         #expect(!ForeignProtocol.isHTTP(Array("login user=bob\n".utf8)))
         for (bytes, name) in [
             (Array("SSH-2.0-x".utf8), "SSH"), ([0x10, 16, 0, 4] + Array("MQTT".utf8), "MQTT"),
@@ -100,7 +102,7 @@ struct SurveyLogTests {
             #expect(!ForeignProtocol.isUndecided(bytes))
         }
         #expect(!ForeignProtocol.isUndecided([0x16]) && !ForeignProtocol.isUndecided([1]))
-        #expect(!ForeignProtocol.isUndecided([UInt8](repeating: UInt8(ascii: "A"), count: 17)))
+        #expect(!ForeignProtocol.isUndecided([UInt8](repeating: UInt8(ascii: "A"), count: 65)))
         // A client cannot fill the memory.
         #expect(!ForeignProtocol.isUndecided([UInt8](repeating: 0x0D, count: 8_192)))
     }

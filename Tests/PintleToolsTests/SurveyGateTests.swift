@@ -139,6 +139,54 @@ struct SurveyGateTests {
         #expect(rules.output.isEmpty && rules.errors.contains("no rule can name a..example.net:443"), "\(rules.errors)")
     }
 
+    @Test("A request to the proxy that it cannot read fails a gate, and is a host in plain HTTP if it names one")
+    func unreadable() throws {
+        let file = try directory.write("api.example.com refused\n", to: "expected")
+        func run(_ line: String) -> ToolRun {
+            let raw = "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$0; printf \"\(line)\" >&3; cat <&3' \"$2\"\n"
+            return SurveyFixture.run("--json", "--expect", file, script: Self.pinned + (line.isEmpty ? "" : raw))
+        }
+        #expect(run("").code == 0)
+        for line in ["GET /secret HTTP/1.1\\r\\n\\r\\n", "CONNECT none HTTP/1.1\\r\\n\\r\\n"] {
+            let unnamed = run(line)
+            #expect(unnamed.code == 1)
+            #expect(try unnamed.json()["unreadableRequests"]?.integer ?? 0 > 0, "\(unnamed.output)")
+            #expect(!unnamed.output.contains("secret"))
+        }
+        for line in [
+            "get http://a.example/secret HTTP/1.1\\r\\n\\r\\n", "GET http://a.example/ b HTTP/1.1\\r\\n\\r\\n",
+            "GET http://a.example/ HTTP/1.1\\r\\nnocolon\\r\\n\\r\\n",
+            "\\r\\nGET http://a.example/ HTTP/1.1\\r\\n\\r\\n",
+        ] {
+            let named = run(line)
+            #expect(named.code == 1)
+            #expect(try SurveyFixture.answers(named)["a.example:80"] == "plain-http", "\(line) \(named.output)")
+        }
+    }
+
+    @Test("A line in the clear that is held until the tool ends its client fails a gate")
+    func held() throws {
+        let file = try directory.write("api.example.com refused\n", to: "expected")
+        let hold = SurveyFixture.tunnel("mail.example:25", sending: "login bob secret").replacing(
+            " >&3' ", with: " >&3; sleep 30' ")
+        let run = ToolRun(
+            arguments: SurveyFixture.arguments(["--json", "--expect", file, "--timeout=3"], Self.pinned + hold)
+                .filter { $0 != "--timeout" && $0 != "60" })
+        #expect(run.code == 1)
+        #expect(try SurveyFixture.answers(run)["mail.example:25"] == "other-protocol", "\(run.output) \(run.errors)")
+    }
+
+    @Test("TLS that the survey does not speak counts at the name in the ClientHello")
+    func unspoken() throws {
+        let client =
+            "echo | openssl s_client -proxy 127.0.0.1:$2 -connect 192.0.2.9:443 -servername a.example.com "
+            + "-tls1_2 -cipher ECDHE-RSA-AES128-GCM-SHA256 >/dev/null 2>&1\n"
+        let answers = try SurveyFixture.answers(SurveyFixture.run("--json", script: client))
+        #expect(
+            answers == ["a.example.com:443": "other-protocol", "192.0.2.9:443": "no-tls"]
+                || answers == ["a.example.com:443": "other-protocol"], "\(answers)")
+    }
+
     @Test("Without an unpinned host there are no rules to write")
     func noRules() {
         let run = SurveyFixture.run("--as", "policy", script: Self.pinned)

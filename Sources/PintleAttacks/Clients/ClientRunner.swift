@@ -146,7 +146,7 @@ package struct ClientRunner: Sendable {
     ///   - timeout: The time limit in seconds.
     package static func run(
         _ client: Client, values: [String: String], proxy: String?, timeout: Double, isCancelled: () -> Bool,
-        mayContinue: () -> Bool = { false }, willKill: () -> Void = {}, willKillOthers: () -> Void = {}
+        mayContinue: () -> Bool = { false }, willKill: () -> Void = {}
     ) throws(ClientRunError) -> GuardedProcess {
         var (values, environment) = (values, [String: String]())
         if let proxy {
@@ -159,8 +159,7 @@ package struct ClientRunner: Sendable {
         do throws(SystemCallError) {
             process = try GuardedProcess.run(
                 client.words(values), environment: environment, without: proxyVariables, timeout: timeout,
-                outputLimit: 64 << 10, mayContinue: mayContinue, isCancelled: isCancelled, willKill: willKill,
-                willKillOthers: willKillOthers)
+                outputLimit: 64 << 10, mayContinue: mayContinue, isCancelled: isCancelled, willKill: willKill)
         } catch {
             throw .noClient(error)
         }

@@ -96,12 +96,13 @@ package final class LoopbackProxy: Sendable {
     ///   - peer: The only address that the proxy serves, an IPv4 or IPv6 literal; `nil` for every address.
     ///   - refusal: Writes the answer; the connection ends when it returns. A SOCKS client gets reply 2 instead.
     ///   - clear: Gets each request with an absolute URL, and returns `true` to refuse it.
+    ///   - unreadable: Gets each other request, and the URL in its first line if there is one. The proxy answers none.
     package init(
         _ kind: Kind, listeningAt address: String? = nil, port: UInt16 = 0, onlyFrom peer: String? = nil,
         credentials: Credentials? = nil, opening: [UInt8]? = nil, timeLimit: Double? = nil,
         route: @escaping @Sendable (_ host: String, _ port: UInt16) -> Destination?,
         refusal: (@Sendable (TCPConnection) -> Void)?,
-        clear: (@Sendable (ClearRequest) -> Bool)? = nil
+        clear: (@Sendable (ClearRequest) -> Bool)? = nil, unreadable: (@Sendable (ClearRequest?) -> Void)? = nil
     ) throws(SystemCallError) {
         let log = Log()
         self.kind = kind
@@ -111,7 +112,7 @@ package final class LoopbackProxy: Sendable {
             let index = log.append()
             let session = ProxySession(
                 client: client, credentials: credentials, opening: opening, route: route, refusal: refusal,
-                clear: clear
+                clear: clear, unreadable: unreadable
             ) { log.update(index, $0) }
             // Either side may disconnect at any time. The record has the bytes relayed until then.
             switch kind {

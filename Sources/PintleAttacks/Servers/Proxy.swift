@@ -98,6 +98,13 @@ package final class Proxy: Sendable {
                 clear(name, request.byteCount)
                 log.clearCounts.withLock { $0[name, default: 0] += request.byteCount }
                 return true
+            },
+            unreadable: { request in
+                guard let request else { return log.count("unreadable requests") }
+                let name = Self.normalized(request.host)
+                guard names.contains(name) else { return log.count(Self.authority(request.host, request.port)) }
+                clear(name, request.byteCount)
+                log.clearCounts.withLock { $0[name, default: 0] += request.byteCount }
             })
     }
 

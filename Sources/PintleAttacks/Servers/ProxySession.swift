@@ -11,6 +11,8 @@ struct ProxySession {
     let refusal: (@Sendable (TCPConnection) -> Void)?
     /// Gets each request with an absolute URL, and returns `true` to refuse it.
     let clear: (@Sendable (LoopbackProxy.ClearRequest) -> Bool)?
+    /// Gets each other request that is no tunnel, with the URL in its first line if there is one.
+    let unreadable: (@Sendable (LoopbackProxy.ClearRequest?) -> Void)?
     let update: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
 
     /// Serves either protocol. Another one, such as SOCKS 4 or TLS, ends with its first byte, so that its client need
@@ -19,7 +21,9 @@ struct ProxySession {
         let first = try client.read(exactly: 1)
         switch first[0] {
         case 5: try serveSOCKS(firstBytes: first)
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): try serveHTTP(firstBytes: first, takesURLs: true)
+        // Methods in lower case, and line breaks before them, are wrong, and servers take them.
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), 0x0D, 0x0A:
+            try serveHTTP(firstBytes: first, takesURLs: true)
         default: break
         }
     }
@@ -31,7 +35,7 @@ struct ProxySession {
     ///   - takesURLs: `true` to route plain HTTP requests with an absolute URL too.
     func serveHTTP(firstBytes: [UInt8] = [], takesURLs: Bool = false) throws {
         var reader = HTTPReader(client, unread: firstBytes)
-        while let request = try reader.head() {
+        while let request = try nextHead(&reader) {
             guard isAuthorized(request["proxy-authorization"]) else {
                 update { $0.isUnauthorized = true }
                 try answer("407 Proxy Authentication Required", "Proxy-Authenticate: Basic realm=\"test\"\r\n")
@@ -45,7 +49,10 @@ struct ProxySession {
                 isTunnel
                 ? ProxySession.authority(request.target)
                 : clearRequest.flatMap { $0.scheme == "http" ? ($0.host, $0.port) : nil }
-            guard let target else { return try answer("405 Method Not Allowed", "Connection: close\r\n") }
+            guard let target else {
+                report(Array("\(request.method) \(request.target)".utf8), head.count)
+                return try answer("405 Method Not Allowed", "Connection: close\r\n")
+            }
             guard let serve = open(to: target.host, port: target.port) else {
                 if let refusal { return refusal(client) }
                 return try answer("502 Bad Gateway", "Connection: close\r\n")
@@ -54,6 +61,23 @@ struct ProxySession {
             try client.write(opening ?? Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8))
             return try serve(reader.unread)
         }
+    }
+
+    private func nextHead(_ reader: inout HTTPReader) throws -> HTTPRequest? {
+        do {
+            return try reader.head()
+        } catch {
+            report(reader.unread, reader.unread.count)
+            throw error
+        }
+    }
+
+    /// Reports a request that the proxy cannot answer. Others on the way may read it all the same.
+    private func report(_ bytes: [UInt8], _ byteCount: Int) {
+        guard !bytes.isEmpty else { return }
+        let line = bytes.drop { $0 == 0x0D || $0 == 0x0A }.prefix { $0 != 0x0A }.prefix(4_096)
+        let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+        unreadable?(words.lazy.compactMap { Self.clearRequest(String($0), byteCount) }.first)
     }
 
     /// Returns the request line and the fields as the client sent them, but for spaces around values.

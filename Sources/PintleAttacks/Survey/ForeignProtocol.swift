@@ -18,38 +18,44 @@ enum ForeignProtocol {
 
     /// Returns `true` if the bytes begin an HTTP/1.1 request (RFC 9112 section 3), or one that servers take for it.
     static func isHTTP(_ bytes: [UInt8]) -> Bool {
-        guard !isHTTP2(bytes) else { return false }
+        guard !isHTTP2(bytes), !hasKnownBeginning(bytes) else { return false }
         let (method, rest) = parts(bytes)
-        guard 3...methodLimit ~= method.count, rest.first == UInt8(ascii: " ") else { return false }
-        let isUpper = method.allSatisfy { 0x41...0x5A ~= $0 || $0 == UInt8(ascii: "-") }
-        return isUpper || rest.prefix { $0 != 0x0A }.contains(sequence: Array(" HTTP/1.".utf8))
+        guard !method.isEmpty, rest.first == UInt8(ascii: " ") else { return false }
+        let isUsual = 3...16 ~= method.count && method.allSatisfy { 0x41...0x5A ~= $0 || $0 == UInt8(ascii: "-") }
+        return isUsual || rest.prefix { $0 != 0x0A }.contains(sequence: Array(" HTTP/1.".utf8))
     }
 
     static func isHTTP2(_ bytes: [UInt8]) -> Bool { bytes.starts(with: http2) }
 
-    /// Returns `true` if more bytes may still tell which protocol this is. A client may write its first line in pieces.
-    static func isUndecided(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count < lineLimit else { return false }
-        if ([http2] + beginnings.map(\.bytes)).contains(where: { $0.count > bytes.count && $0.starts(with: bytes) }) {
-            return true
-        }
-        guard !isHTTP(bytes), !isHTTP2(bytes), !beginnings.contains(where: { bytes.starts(with: $0.bytes) }) else {
-            return false
-        }
-        let (method, rest) = parts(bytes)
-        guard method.count <= methodLimit else { return false }
-        return rest.isEmpty
-            || rest.first == UInt8(ascii: " ") && !rest.contains(0x0A) && !method.isEmpty
+    private static func hasKnownBeginning(_ bytes: [UInt8]) -> Bool {
+        beginnings.contains { bytes.starts(with: $0.bytes) }
     }
 
-    private static let methodLimit = 16
+    /// Returns `true` if more bytes may still tell which protocol this is. A client may write its first line in pieces.
+    static func isUndecided(_ bytes: [UInt8]) -> Bool {
+        if lacksWord(bytes) { return true }
+        let (method, rest) = parts(bytes)
+        return bytes.count < lineLimit && !isHTTP(bytes) && !isHTTP2(bytes) && !hasKnownBeginning(bytes)
+            && !method.isEmpty && rest.first == UInt8(ascii: " ") && !rest.contains(0x0A)
+    }
+
+    /// Returns `true` if the bytes end within the first word, so that they tell nothing.
+    static func lacksWord(_ bytes: [UInt8]) -> Bool {
+        let isPrefix = ([http2] + beginnings.map(\.bytes)).contains { $0.count > bytes.count && $0.starts(with: bytes) }
+        let (method, rest) = parts(bytes)
+        return isPrefix
+            || bytes.count < lineLimit && rest.isEmpty && method.count <= methodLimit && !hasKnownBeginning(bytes)
+    }
+
+    private static let methodLimit = 64
     private static let lineLimit = 4_096
 
-    /// Returns the first letters, and what follows. Servers skip line breaks before a request (RFC 9112 section 2.2).
+    /// Returns the first token (RFC 9110 section 5.6.2), and what follows. Servers skip line breaks before a request
+    /// (RFC 9112 section 2.2).
     private static func parts(_ bytes: [UInt8]) -> (method: ArraySlice<UInt8>, rest: ArraySlice<UInt8>) {
         let line = bytes.drop { $0 == 0x0D || $0 == 0x0A }
         let method = line.prefix {
-            0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            0x30...0x39 ~= $0 || 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || "!#$%&'*+-.^_`|~".utf8.contains($0)
         }
         return (method, line[method.endIndex...])
     }

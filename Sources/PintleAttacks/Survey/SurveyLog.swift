@@ -57,6 +57,7 @@ package final class SurveyLog: Sendable {
         /// A Boolean value that indicates whether a host met an interceptor in this round that it still had to meet.
         var madeProgress = false
         var events: [Event] = []
+        var unreadableCount = 0
         var isEnding = false
         var isCutting = false
 
@@ -143,6 +144,20 @@ package final class SurveyLog: Sendable {
             state.events.append(Event(authority: Proxy.authority(endpoint.name, endpoint.port), words: words))
         }
     }
+
+    /// Adds a request that the client sent to the proxy itself.
+    func add(_ request: LoopbackProxy.ClearRequest) {
+        let endpoint = Endpoint(request.host, request.port)
+        update(endpoint, "a request for \(request.scheme.prefix(16)) without TLS") { host in
+            host.plainCount += 1
+            host.requestByteCount += request.byteCount
+        }
+    }
+
+    func addUnreadable() { state.withLock { $0.unreadableCount += 1 } }
+
+    /// The number of requests to the proxy itself that name no host it understands.
+    package var unreadableCount: Int { state.withLock { $0.unreadableCount } }
 
     /// Returns the events since the last call.
     package func removeEvents() -> [Event] {

@@ -46,12 +46,11 @@ package final class SurveyServer: Sendable {
             },
             clear: { request in
                 guard request.scheme != "http" else { return false }
-                let endpoint = SurveyLog.Endpoint(request.host, request.port)
-                log.update(endpoint, "a request for \(request.scheme.prefix(16)) without TLS") { host in
-                    host.plainCount += 1
-                    host.requestByteCount += request.byteCount
-                }
+                log.add(request)
                 return true
+            },
+            unreadable: { request in
+                if let request { log.add(request) } else { log.addUnreadable() }
             })
     }
 

@@ -19,7 +19,7 @@ struct SurveySession: Sendable {
         while ForeignProtocol.isUndecided(bytes), let more = try? connection.read(upTo: 4_096), !more.isEmpty {
             bytes += more
         }
-        if isCut(connection), ForeignProtocol.isUndecided(bytes) { return addUnfinished(at: endpoint) }
+        if isCut(connection), ForeignProtocol.lacksWord(bytes) { return addUnfinished(at: endpoint) }
         guard let first = bytes.first else {
             return log.update(endpoint, "gave up before TLS") { $0.emptyCount += 1 }
         }
@@ -30,7 +30,7 @@ struct SurveySession: Sendable {
                 host.add(["HTTP/2"], byteCount: bytes.count)
             }
         }
-        guard ForeignProtocol.isHTTP(bytes) else { return addOther(ForeignProtocol.name(bytes)) }
+        guard ForeignProtocol.isHTTP(bytes) else { return addOther(ForeignProtocol.name(bytes), at: endpoint) }
         let facts = SurveyFacts()
         let stream = TalliedStream(connection, ByteTally(keeping: 0))
         HTTPService { answer($0, facts) }.serveOnce(stream, firstBytes: bytes)
@@ -52,10 +52,10 @@ struct SurveySession: Sendable {
         }
         guard let met = facts.met else {
             return isCut(connection)
-                ? addUnfinished(at: endpoint) : addOther("a ClientHello that OpenSSL cannot read")
+                ? addUnfinished(at: endpoint) : addOther("a ClientHello that OpenSSL cannot read", at: endpoint)
         }
         if let alert = record.alertsSent.last(where: \.isFatal), record.requestByteCount == 0 {
-            return addOther("TLS that this survey does not speak, \(alert.name)")
+            return addOther("TLS that this survey does not speak, \(alert.name)", at: met.endpoint)
         }
         if isCut(connection), record.requestByteCount == 0, record.alertsReceived.isEmpty {
             return addUnfinished(at: met.endpoint)
@@ -70,7 +70,7 @@ struct SurveySession: Sendable {
         log.update(endpoint, "still open, without a request") { $0.unfinishedCount += 1 }
     }
 
-    private func addOther(_ name: String) {
+    private func addOther(_ name: String, at endpoint: SurveyLog.Endpoint) {
         log.update(endpoint, "no TLS: \(name)") { $0.otherProtocols.append(name, limit: SurveyedHost.limit) }
     }
 

@@ -56,7 +56,8 @@ final class SurveyCommand {
         return try conclude(
             SurveyReport(
                 client: ClientPlace(arguments.positionals), hosts: hosts,
-                otherCount: server.log.otherCount, runs: runs, judge: request.judge,
+                otherCount: server.log.otherCount, unreadableCount: server.log.unreadableCount, runs: runs,
+                judge: request.judge,
                 rootName: server.authorities.name, now: invocation.now, duration: start.duration(to: .now)))
     }
 
@@ -93,7 +94,7 @@ final class SurveyCommand {
             do throws(ClientRunError) {
                 let run = try ClientRunner.run(
                     client, values: values, proxy: request.address.url(port: server.port), timeout: request.timeout,
-                    isCancelled: { Interrupts.areAsking }, willKill: cut, willKillOthers: cut)
+                    isCancelled: { Interrupts.areAsking }, willKill: cut)
                 progress.erase()
                 if run.end == .timedOut {
                     console.warn("the client was ended after \(Outcome.seconds(request.timeout)) in run \(runs)")

@@ -43,7 +43,7 @@ enum SurveyOptions {
     /// The keys of the survey's document.
     static let json = ReferenceSection(
         "JSON of a survey",
-        .paragraph("An object: `hosts` with the keys below, `otherHosts`, `runs` and `notes`."),
+        .paragraph("An object: `hosts` with the keys below, `otherHosts`, `unreadableRequests`, `runs` and `notes`."),
         .table(
             "Key", "Value",
             [

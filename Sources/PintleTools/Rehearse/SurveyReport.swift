@@ -9,6 +9,8 @@ struct SurveyReport {
     let hosts: [SurveyedHost]
     /// The number of hosts that were asked for and not surveyed, because there were too many.
     let otherCount: Int
+    /// The number of requests to the proxy itself that name no host it understands.
+    let unreadableCount: Int
     /// The number of runs of the client; 0 for a client that the user starts.
     let runs: Int
     let judge: SurveyJudge
@@ -23,7 +25,7 @@ struct SurveyReport {
         let hasFinding =
             hosts.contains { host in judge.remarks(about: host).contains(where: \.isFinding) }
             || judge.missing(in: hosts).contains(where: \.isFinding)
-        return hasFinding || isGate && otherCount > 0 ? .rejected : .fine
+        return hasFinding || isGate && otherCount + unreadableCount > 0 ? .rejected : .fine
     }
 
     // MARK: Text and page
@@ -122,6 +124,11 @@ struct SurveyReport {
             steps.append(
                 "\(ValidityText.counted(otherCount, "more host")) not surveyed: answered 403; survey parts of the app")
         }
+        if unreadableCount > 0 {
+            steps.append(
+                "\(ValidityText.counted(unreadableCount, "request")) to the proxy itself cannot be read as HTTP for a "
+                    + "host: find out what sends this without TLS")
+        }
         let exposed = hosts.filter { $0.answer.isExposed }
         if !exposed.isEmpty {
             let count = exposed.count == 1 ? "1 host is" : "\(exposed.count) hosts are"
@@ -154,6 +161,7 @@ struct SurveyReport {
         .document { json in
             json.objects("hosts", hosts) { json, host in write(host, to: &json) }
             json.member("otherHosts", otherCount)
+            json.member("unreadableRequests", unreadableCount)
             if runs > 0 { json.member("runs", runs) }
             json.member("notes", judge.missing(in: hosts).map(\.words))
         }

@@ -115,8 +115,10 @@ package struct HTTPReader {
                 buffer[$0..<$0 + end.count].elementsEqual(end)
             }) {
                 let text = String(decoding: buffer[..<found], as: UTF8.self)
+                let request = try parse(text)
+                // The bytes of a head that cannot be parsed stay in `unread`.
                 buffer.removeFirst(found + end.count)
-                return try parse(text)
+                return request
             }
             guard buffer.count <= HTTPReader.headLimit else { throw StreamError(reason: "a request head over 64 KiB") }
             searched = buffer.count

@@ -27,13 +27,13 @@ package struct GuardedProcess: Sendable {
     ///     second.
     ///   - outputLimit: The number of bytes to keep of each output.
     ///   - isCancelled: Returns `true` to kill the program. It is called about fifty times a second.
-    ///   - willKill: Runs before the program is killed.
-    ///   - willKillOthers: Runs before the processes that the program may have left behind are killed.
+    ///   - willKill: Runs once, before the program is killed, or else before the processes that it may have left behind
+    ///     are.
     /// - Throws: an error if the program cannot be started.
     package static func run(
         _ command: [String], environment: [String: String] = [:], without removed: Set<String> = [], timeout: Double,
         outputLimit: Int, mayContinue: () -> Bool = { false }, isCancelled: () -> Bool = { false },
-        willKill: () -> Void = {}, willKillOthers: () -> Void = {}
+        willKill: () -> Void = {}
     ) throws(SystemCallError) -> GuardedProcess {
         let stdout = try Pipe()
         let stderr = try Pipe()
@@ -66,7 +66,7 @@ package struct GuardedProcess: Sendable {
             kill(child, SIGKILL)
         }
         let duration = begin.duration(to: .now)
-        willKillOthers()
+        if killed == nil { willKill() }
         // Kills its children. The system reuses the group's number only after the wait below.
         kill(-child, SIGKILL)
         let status = waitForEnd(of: child) ?? -1

@@ -115,6 +115,24 @@ public struct CertificateAuthority: Sendable {
             certificate: try template.minted(for: key, by: self), key: key, issuers: [certificate] + issuers)
     }
 
+    /// Mints a certificate with which a client authenticates itself (RFC 5280 section 4.2.1.12), and its key.
+    ///
+    /// - Parameters:
+    ///   - name: the common name of the subject, at most 64 characters.
+    ///   - keyType: the kind of key to generate.
+    ///   - configure: changes the certificate before it is signed.
+    /// - Throws: ``MintingError`` if the key cannot be generated, or the authority's key cannot sign.
+    public func issueClient(
+        name: String = "Test Client", keyType: KeyType = .p256,
+        configure: (inout CertificateTemplate) -> Void = { _ in }
+    ) throws(MintingError) -> Identity {
+        try issue(hosts: [], keyType: keyType) { template in
+            template.subject = .commonName(name)
+            template.extendedKeyUsage = [.clientAuth]
+            configure(&template)
+        }
+    }
+
     /// Mints a certificate with the same subject and key under another issuer. Certificates of this authority have two
     /// paths then.
     ///

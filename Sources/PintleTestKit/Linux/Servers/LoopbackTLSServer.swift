@@ -161,6 +161,12 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     /// The first bytes received, up to ``TLSServerConfiguration/transcriptLimit``: after decryption, or those of a
     /// connection that did not begin with a TLS record.
     package internal(set) var received: [UInt8] = []
+    /// The client's certificates, DER, leaf first, whether or not the client proved that it has the key; empty if it
+    /// showed none.
+    public internal(set) var clientCertificates: [[UInt8]] = []
+    /// A Boolean value that indicates whether the client signed the handshake (CertificateVerify, RFC 8446 section
+    /// 4.4.3).
+    public internal(set) var hasClientSignature = false
     /// A Boolean value that indicates whether the client's first bytes were those of a TLS handshake.
     package internal(set) var hasBegunHandshake = false
     /// The number of times that the server's certificates had been replaced before this handshake.

@@ -41,6 +41,20 @@ public struct TLSServerConfiguration: Sendable {
         case stream(@Sendable (any ByteStream) -> Void)
     }
 
+    /// A server's question for a client certificate (RFC 8446 section 4.3.2, RFC 5246 section 7.4.4).
+    package struct ClientCertificateQuestion: Sendable {
+        /// A Boolean value that indicates whether the server ends the handshake of a client that shows no certificate.
+        package var isRequired: Bool
+        /// The authorities whose names the question contains. The server checks no path.
+        package var authorities: [MintedCertificate]
+        /// A Boolean value that indicates whether the server refuses every certificate that it gets.
+        package var refusesAll = false
+
+        package init(isRequired: Bool = true, authorities: [MintedCertificate] = [], refusesAll: Bool = false) {
+            (self.isRequired, self.authorities, self.refusesAll) = (isRequired, authorities, refusesAll)
+        }
+    }
+
     /// The certificates and the key for each client that names no host of ``credentialsByServerName``.
     package var credential: Credential
     /// Credentials for other names in SNI, lower case.
@@ -53,6 +67,8 @@ public struct TLSServerConfiguration: Sendable {
     /// extension.
     public var applicationProtocols: [String] = []
     package var stall: Stall?
+    /// The question for a client certificate; `nil` if the server does not ask.
+    package var clientCertificateQuestion: ClientCertificateQuestion?
     /// A Boolean value that indicates whether clients can resume sessions, by ticket or by id.
     public var allowsResumption = true
     /// The protocol after the handshake; by default HTTP with the response `ok`.
@@ -75,6 +91,15 @@ public struct TLSServerConfiguration: Sendable {
 
     package init(_ credential: Credential) {
         self.credential = credential
+    }
+
+    /// Makes the server end the handshake of each client that shows no certificate.
+    ///
+    /// The server checks no path: ``TLSConnectionRecord/clientCertificates`` has what a client showed.
+    ///
+    /// - Parameter authorities: the authorities whose names the server sends to its clients; empty for any.
+    public mutating func requireClientCertificates(from authorities: [CertificateAuthority] = []) {
+        clientCertificateQuestion = ClientCertificateQuestion(authorities: authorities.map(\.certificate))
     }
 
     /// Makes the server pass the decrypted bytes to a closure, instead of answering HTTP requests.

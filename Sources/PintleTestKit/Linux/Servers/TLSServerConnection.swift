@@ -80,6 +80,13 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
                 }
             }
         }
+        SSL_set_msg_callback(ssl) { isSent, _, contentType, bytes, count, ssl, _ in
+            guard isSent == 0, contentType == SSL3_RT_HANDSHAKE, let ssl, let argument = SSL_get_ex_data(ssl, 0),
+                UnsafeRawBufferPointer(start: bytes, count: count).first == UInt8(SSL3_MT_CERTIFICATE_VERIFY)
+            else { return }
+            let connection = Unmanaged<TLSServerConnection>.fromOpaque(argument).takeUnretainedValue()
+            connection.updateRecord { $0.hasClientSignature = true }
+        }
         SSL_set_cert_cb(
             ssl,
             { _, argument in
@@ -94,6 +101,23 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         guard let argument = SSL_get_ex_data(ssl, 0) else { return }
         let connection = Unmanaged<TLSServerConnection>.fromOpaque(argument).takeUnretainedValue()
         if connection.choose != nil { connection.hello = ClientHello(ssl) }
+    }
+
+    /// Records a client's certificates, and returns whether the server accepts them.
+    static func acceptsClient(_ store: OpaquePointer, of ssl: OpaquePointer) -> Bool {
+        guard let argument = SSL_get_ex_data(ssl, 0), let presented = X509_STORE_CTX_get0_untrusted(store) else {
+            return false
+        }
+        let connection = Unmanaged<TLSServerConnection>.fromOpaque(argument).takeUnretainedValue()
+        let certificates = (0..<OPENSSL_sk_num(presented)).compactMap { index in
+            OPENSSL_sk_value(presented, index).flatMap { certificate in
+                try? derBytes("encoding a certificate") { i2d_X509(OpaquePointer(certificate), $0) }
+            }
+        }
+        connection.updateRecord { $0.clientCertificates = certificates }
+        guard connection.state.configuration.clientCertificateQuestion?.refusesAll == true else { return true }
+        X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REVOKED)
+        return false
     }
 
     private func chooseCredential() -> Bool {

@@ -200,6 +200,7 @@ final class TLSServerContext: @unchecked Sendable {
             SSL_CTX_set_options(context, pintle_SSL_OP_NO_TICKET)
             SSL_CTX_set_num_tickets(context, 0)
         }
+        if let question = configuration.clientCertificateQuestion { try ask(question) }
         if !names.isEmpty { offerProtocols() }
         SSL_CTX_set_client_hello_cb(
             context,
@@ -212,6 +213,29 @@ final class TLSServerContext: @unchecked Sendable {
     deinit {
         SSL_CTX_free(pointer)
         protocols.deallocate()
+    }
+
+    private func ask(_ question: TLSServerConfiguration.ClientCertificateQuestion) throws(MintingError) {
+        let demand = question.isRequired ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | demand, nil)
+        // Without it OpenSSL refuses to resume sessions with a certificate.
+        SSL_CTX_set_session_id_context(pointer, [1], 1)
+        for authority in question.authorities {
+            let isAdded = authority.der.withUnsafeBufferPointer { der in
+                var cursor = der.baseAddress
+                guard let certificate = d2i_X509(nil, &cursor, der.count) else { return false }
+                defer { X509_free(certificate) }
+                return SSL_CTX_add_client_CA(pointer, certificate) == 1
+            }
+            guard isAdded else { throw .openSSL("naming an authority for client certificates") }
+        }
+        SSL_CTX_set_cert_verify_callback(
+            pointer,
+            { store, _ in
+                guard let store else { return 0 }
+                let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
+                return ssl.map { TLSServerConnection.acceptsClient(store, of: OpaquePointer($0)) } == true ? 1 : 0
+            }, nil)
     }
 
     private func offerProtocols() {

@@ -48,6 +48,15 @@ public struct DistinguishedName: Sendable, Hashable {
         self.attributes = attributes
     }
 
+    /// Parses a name that stands alone.
+    package init(der: [UInt8]) throws(DERError) {
+        var reader = DERReader(der.indices)
+        let name = try reader.next(DERTag.sequence, in: der, reading: "name")
+        try reader.finish(reading: "name")
+        try Self.check(name, in: der)
+        self.init(name, in: der)
+    }
+
     /// Checks `Name ::= SEQUENCE OF SET SIZE (1..MAX) OF SEQUENCE { type OBJECT IDENTIFIER, value ANY }`.
     package static func check(_ name: DERElement, in bytes: [UInt8]) throws(DERError) {
         var sets = DERReader(contentsOf: name)

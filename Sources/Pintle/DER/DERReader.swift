@@ -111,3 +111,24 @@ package struct DERReader {
         guard isAtEnd else { throw DERError(.trailingData, at: position, reading: field) }
     }
 }
+
+extension DERReader {
+    /// Returns the largest INTEGER at any depth, `Int.max` for one that `Int` cannot hold, and 0 if there is none.
+    ///
+    /// - Throws: an error if the bytes are not DER.
+    package static func largestInteger(in bytes: [UInt8]) throws(DERError) -> Int {
+        var largest = 0
+        var readers = [DERReader(bytes.indices)]
+        while var reader = readers.popLast() {
+            while !reader.isAtEnd {
+                let element = try reader.next(in: bytes, reading: "parameters")
+                if element.tag & 0x20 != 0 { readers.append(DERReader(contentsOf: element)) }
+                guard element.tag == DERTag.integer else { continue }
+                let octets = bytes[element.contents].drop { $0 == 0 }
+                let fits = octets.count < Int.bitWidth / 8
+                largest = max(largest, fits ? octets.reduce(0) { $0 << 8 | Int($1) } : .max)
+            }
+        }
+        return largest
+    }
+}

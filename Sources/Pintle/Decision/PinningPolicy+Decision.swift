@@ -111,6 +111,30 @@ extension PinningPolicy {
     }
 }
 
+extension PinningPolicy {
+    /// Returns whether a server that this policy trusts may get the client's identity: a pin has matched, or the path
+    /// ends at an anchor that the rule brings. An authority that the system trusts, and a developer's proxy, never
+    /// suffice.
+    ///
+    /// - Parameter includesApproved: `true` if the user's approval suffices too.
+    package func mayIdentifyClient(to evaluation: TrustEvaluation, includesApproved: Bool) -> Bool {
+        guard case .trusted(let basis) = evaluation.decision else { return false }
+        switch basis {
+        case .pinMatched: return true
+        case .userApproved: return includesApproved
+        case .pinsExpired, .mismatchReportedOnly: return false
+        case .hostNotPinned:
+            guard let rule = evaluation.rule, let path = evaluation.path, let anchor = path.certificates.last else {
+                return false
+            }
+            #if DEBUG
+            if let debugAnchors, debugAnchors.areEnd(of: path) { return false }
+            #endif
+            return hosts[rule.index].anchors.certificates.contains { $0.der == anchor }
+        }
+    }
+}
+
 /// The rule that decides about a server.
 public struct MatchedRule: Sendable, Hashable {
     /// The rule's index in ``PinningPolicy/hosts``.

@@ -33,6 +33,10 @@ public struct TrustReceipt: Sendable, Hashable {
     /// receipts.
     public package(set) var tls: NegotiatedTLS?
 
+    /// What the server got of the client's identity. It is known for responses of a pinned session on Linux, and `nil` in
+    /// other receipts.
+    public package(set) var clientCertificate: ClientCertificateUse?
+
     /// The pin that matched; `nil` if trust rests only on the path.
     public var matchedPin: PinMatch? {
         if case .pinMatched(let match) = basis { match } else { nil }
@@ -73,7 +77,7 @@ extension TrustReceipt {
     package func withBasis(_ basis: TrustBasis) -> TrustReceipt {
         TrustReceipt(
             endpoint: endpoint, basis: basis, rule: rule, path: path, generation: generation, validUntil: validUntil,
-            validFrom: validFrom, tls: tls)
+            validFrom: validFrom, tls: tls, clientCertificate: clientCertificate)
     }
 }
 

@@ -11,8 +11,9 @@ package enum ContextRestriction {
     /// else.
     package static let handshakeAllowance = 2 * certificateListLimit
 
-    /// Turns off everything that could bypass a verdict on certificates: resumption, renegotiation, and cipher suites
-    /// without a certificate. Returns `false` if OpenSSL has no memory or still offers such a suite.
+    /// Turns off everything that could bypass a verdict on certificates: resumption, renegotiation, authentication after
+    /// the handshake, and cipher suites without a certificate. Returns `false` if OpenSSL has no memory or still offers
+    /// such a suite.
     static func apply(to context: OpaquePointer) -> Bool {
         SSL_CTX_set_options(
             context,
@@ -21,6 +22,8 @@ package enum ContextRestriction {
         )
         SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_CERT_LIST, certificateListLimit, nil)
+        // libcurl switches it on. A server could then ask for the client's certificate long after the verdict.
+        SSL_CTX_set_post_handshake_auth(context, 0)
         SSL_CTX_set_psk_client_callback(context, nil)
         SSL_CTX_set_psk_use_session_callback(context, nil)
         leaveOutFiniteFieldSuites(context)

@@ -25,18 +25,22 @@ package final class VerificationHook {
     private var hidden: [Int: [UInt8]] = [:]
     private let host: ServerName
     private let observer: (any HandshakeObserver)?
+    private let authentication: ClientAuthentication
     private let judge: (borrowing PeerChain) -> HandshakeVerdict
 
     /// - Parameters:
     ///   - endpoint: the server that the caller asked for, never a name from SNI or a certificate.
     ///   - observer: receives the events of the handshake and of the connection after it. Retained by the hook.
+    ///   - authentication: answers a question for a client certificate, after the judge has accepted the server.
     ///   - judge: called at most once. Retained by the hook.
     package init(
         for endpoint: ServerEndpoint, observer: (any HandshakeObserver)? = nil,
+        authentication: ClientAuthentication = ClientAuthentication(nil) { nil },
         judge: @escaping (borrowing PeerChain) -> HandshakeVerdict
     ) {
         host = endpoint.host
         self.observer = observer
+        self.authentication = authentication
         self.judge = judge
     }
 
@@ -51,9 +55,23 @@ package final class VerificationHook {
         // With SSL_VERIFY_NONE, OpenSSL would call back but ignore a refusal.
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(context, { store, _ in VerificationHook.answer(store) }, nil)
+        // OpenSSL calls this when it has read the server's part of the handshake, and goes on without a certificate if
+        // the connection has none.
+        SSL_CTX_set_cert_cb(
+            context,
+            { ssl, _ in
+                guard let ssl, let hook = VerificationHook.attached(to: ssl) else { return 1 }
+                hook.authentication.answerQuestion(on: ssl, isAccepted: hook.state == .accepted)
+                return 1
+            }, nil)
         SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
-            guard isSent == 0, contentType == SSL3_RT_ALERT || contentType == SSL3_RT_HANDSHAKE, let ssl else { return }
+            guard contentType == SSL3_RT_ALERT || contentType == SSL3_RT_HANDSHAKE, let ssl else { return }
             let message = UnsafeRawBufferPointer(start: bytes, count: count)
+            guard isSent == 0 else {
+                guard contentType == SSL3_RT_HANDSHAKE, message.first == UInt8(SSL3_MT_CERTIFICATE_VERIFY) else { return }
+                VerificationHook.attached(to: ssl)?.authentication.noteSignature()
+                return
+            }
             // Inspect even without a hook, so that OpenSSL never parses a dangerous message.
             let action = CertificateMessageGuard.inspect(message, contentType, version)
             VerificationHook.attached(to: ssl)?.received(message, contentType, action)

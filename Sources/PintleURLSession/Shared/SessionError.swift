@@ -33,6 +33,11 @@ public struct SessionError: Error, Sendable, Hashable {
         case outOfResources = "out-of-resources"
         /// The connection has no valid verdict for this host and policy. No known bug causes this; it is a safeguard.
         case notJudged = "not-judged"
+        /// The server requires a client certificate, and got none. ``SessionError/clientCertificateRequest`` says which
+        /// certificates it accepts.
+        case clientCertificateRequired = "client-certificate-required"
+        /// The server got a client certificate, and refused it.
+        case clientCertificateRefused = "client-certificate-refused"
         /// The call reached Foundation's own loader, which cannot pin.
         case stockLoader = "stock-loader"
     }
@@ -43,6 +48,9 @@ public struct SessionError: Error, Sendable, Hashable {
     public let message: String
     /// The remedy, if one is known.
     public let hint: String?
+    /// The certificates that the server asks for, if the error is about a client certificate and Pintle made the
+    /// handshake.
+    public internal(set) var clientCertificateRequest: ClientCertificateRequest?
     /// The `URLError.Code` that Foundation has for exactly this reason, if there is one.
     let errorCode: Int?
 
@@ -79,6 +87,8 @@ extension URLError {
             case .tooManyRedirects: .httpTooManyRedirects
             case .unsupportedProxy, .outOfResources: .cannotConnectToHost
             case .notJudged: .secureConnectionFailed
+            case .clientCertificateRequired: .clientCertificateRequired
+            case .clientCertificateRefused: .clientCertificateRejected
             case .unsupportedFeature, .unsuitableLibrary, .stockLoader: .unsupportedURL
             }
         let own = error.errorCode.flatMap { URLError.Code(rawValue: $0) }

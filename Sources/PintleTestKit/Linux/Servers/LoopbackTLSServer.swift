@@ -167,6 +167,9 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     /// A Boolean value that indicates whether the client signed the handshake (CertificateVerify, RFC 8446 section
     /// 4.4.3).
     public internal(set) var hasClientSignature = false
+    /// A Boolean value that indicates whether the client offers to authenticate itself after the handshake (RFC 8446
+    /// section 4.2.6).
+    package internal(set) var offersLateAuthentication = false
     /// A Boolean value that indicates whether the client's first bytes were those of a TLS handshake.
     package internal(set) var hasBegunHandshake = false
     /// The number of times that the server's certificates had been replaced before this handshake.

@@ -101,6 +101,9 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         guard let argument = SSL_get_ex_data(ssl, 0) else { return }
         let connection = Unmanaged<TLSServerConnection>.fromOpaque(argument).takeUnretainedValue()
         if connection.choose != nil { connection.hello = ClientHello(ssl) }
+        var (start, count): (UnsafePointer<UInt8>?, Int) = (nil, 0)
+        let offers = SSL_client_hello_get0_ext(ssl, UInt32(TLSEXT_TYPE_post_handshake_auth), &start, &count) == 1
+        connection.updateRecord { $0.offersLateAuthentication = offers }
     }
 
     /// Records a client's certificates, and returns whether the server accepts them.

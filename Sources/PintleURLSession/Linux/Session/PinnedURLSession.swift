@@ -24,7 +24,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     init(
         source: (any PolicySource)?, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue: OperationQueue?, observer: (any TrustEventObserver)? = nil,
-        validator: PathValidator = PathValidator(), options: CurlTransport.Options = CurlTransport.Options()
+        validator: PathValidator = PathValidator(), options: CurlTransport.Options = CurlTransport.Options(),
+        identity: IdentitySource? = nil
     ) {
         var options = options
         options.connectionsPerHost = configuration.httpMaximumConnectionsPerHost
@@ -36,7 +37,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         guarded.urlCredentialStorage = nil
         resources = SessionResources(
             configuration, settings: guarded,
-            transports: TransportProvider(source, observer: observer, validator: validator, options: options),
+            transports: TransportProvider(
+                source, observer: observer, validator: validator, options: options, identity: identity),
             delegate: delegate)
         let foreign = ForeignProtocols(in: configuration, removedFrom: guarded)
         removedProtocols = foreign.names

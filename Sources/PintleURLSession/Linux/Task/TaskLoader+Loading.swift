@@ -1,5 +1,6 @@
 internal import Foundation
 internal import FoundationNetworking
+internal import PintleOpenSSL
 internal import Synchronization
 
 /// The steps before a transfer: content, cache and request.
@@ -12,9 +13,17 @@ extension TaskLoader {
             let canAsk = outbox.delegate != nil
             return advance { $0.lacksContent(canAsk: canAsk) }
         }
+        // Not asked within a handshake: the transport has one thread, and the app may take its time.
+        guard let choose = resources.transports.identity, let url = hop.request.url?.absoluteString,
+            let server = try? CurlURL(url), server.scheme == .https
+        else { return load(hop, as: nil) }
+        session.delegateQueue.addOperation { [self] in load(hop, as: choose(server.endpoint)) }
+    }
+
+    private func load(_ hop: Hop, as identity: ClientIdentity?) {
         do throws(SessionError) {
             let hop = hop.with(try hop.content.opened())
-            let transport = try resources.transports.transport()
+            let transport = try resources.transports.transport(as: identity)
             advance { $0.opened(hop) }
             let (request, authorization) = try translate(hop, for: transport.generation)
             let transfer = transport.make(request, events: self)
@@ -56,8 +65,9 @@ extension TaskLoader {
         return own == .useProtocolCachePolicy ? resources.settings.requestCachePolicy : own
     }
 
-    private func isCacheable(_ request: URLRequest) -> Bool {
-        resources.cache.urlCache != nil && !isDownload
+    /// Responses to a request with an identity are private to it, like those to a request with a password.
+    private func isCacheable(_ request: URLRequest, in generation: PolicyGeneration) -> Bool {
+        resources.cache.urlCache != nil && !isDownload && generation.identity == nil
             && read(\.authentication.authorization) == nil
             && CacheRules.isCacheable(request, resources.settings.httpAdditionalHeaders ?? [:])
     }
@@ -76,7 +86,7 @@ extension TaskLoader {
         default: return false
         }
         let wantsFresh = policy == .useProtocolCachePolicy
-        if resources.cache.knows(request), isCacheable(request),
+        if resources.cache.knows(request), isCacheable(request, in: generation),
             let cached = resources.cache.answer(
                 to: request, accepting: acceptedCodings(of: request), in: generation, wantsFresh: wantsFresh, at: Date()
             )
@@ -111,7 +121,7 @@ extension TaskLoader {
         guard resources.cache.urlCache != nil, head.hasReliableEnd else { return nil }
         let end = CacheRules.end(of: head, received: received)
         // A response without a freshness lifetime is useful only for requests that accept stale responses.
-        guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),
+        guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request, in: generation),
             CacheRules.mayStore(head), response.expectedContentLength <= Int64(resources.cache.sizeLimit)
         else { return nil }
         return CacheCandidate(

@@ -6,8 +6,8 @@ internal import PintleReports
 internal import PintleSystem
 internal import Synchronization
 
-/// The transport for one policy generation. It has one thread, one multi handle and its own connection pool, so a
-/// connection is never used under a policy other than the one that accepted it.
+/// The transport for one policy generation and identity. It has one thread, one multi handle and its own connection pool, so a
+/// connection is never used under a policy other than the one that accepted it, or for another identity.
 ///
 /// When the last reference is released, running transfers end normally, and then the thread ends.
 final class CurlTransport: Sendable {
@@ -107,41 +107,55 @@ final class TransportProvider: Sendable {
     private let observer: (any TrustEventObserver)?
     private let validator: PathValidator
     private let options: CurlTransport.Options
+    /// Returns the client's identity for a server; `nil` for a session without identities.
+    let identity: IdentitySource?
     /// The batch that runs the completions of async calls.
     let completions = CompletionBatch()
-    /// The transport for the newest policy that a task has asked for; `nil` before the first task.
-    private let newest = Mutex<CurlTransport?>(nil)
+    /// The transports for the newest policy that a task has asked for, one for each identity, the last used first.
+    private let newest = Mutex<[CurlTransport]>([])
+    /// The most identities with idle connections. Each has a thread.
+    private static let identityLimit = 8
 
     /// - Parameter source: the source of policies; `nil` for a session that refuses every request.
     init(
         _ source: (any PolicySource)?, observer: (any TrustEventObserver)?, validator: PathValidator,
-        options: CurlTransport.Options
+        options: CurlTransport.Options, identity: IdentitySource? = nil
     ) {
         self.source = source
         self.observer = observer
         self.validator = validator
         self.options = options
+        self.identity = identity
     }
 
     /// Returns the transport for the policy that is in force now.
-    func transport() throws(SessionError) -> CurlTransport {
+    ///
+    /// - Parameter identity: the client's identity; `nil` for none.
+    func transport(as identity: ClientIdentity? = nil) throws(SessionError) -> CurlTransport {
         guard let source else {
             throw SessionError(
                 .unsupportedFeature, "PinnedURLSession.shared has no policy", hint: "use URLSession.pinned(to:)")
         }
         let snapshot = source.current
-        let (transport, old) = try newest.withLock { newest throws(SessionError) -> (CurlTransport, CurlTransport?) in
+        let (transport, old) = try newest.withLock { newest throws(SessionError) -> (CurlTransport, [CurlTransport]) in
             // Another task may have read a newer policy in the meantime.
-            if let newest, newest.generation.snapshot.generation >= snapshot.generation { return (newest, nil) }
-            let old = newest
-            let generation = PolicyGeneration(snapshot, of: source, validator: validator, observer: observer)
+            let isNewer = newest.first.map { $0.generation.snapshot.generation < snapshot.generation } ?? true
+            if !isNewer, let index = newest.firstIndex(where: { $0.generation.identity == identity }) {
+                let transport = newest.remove(at: index)
+                newest.insert(transport, at: 0)
+                return (transport, [])
+            }
+            let current = newest.first.flatMap { isNewer ? nil : $0.generation.snapshot } ?? snapshot
+            let generation = PolicyGeneration(
+                current, of: source, validator: validator, observer: observer, identity: identity)
             // If this fails, the next task tries again.
             let new = try CurlTransport(generation, options: options, completions: completions)
-            newest = new
+            let old = isNewer ? newest : []
+            newest = [new] + (isNewer ? [] : newest.prefix(Self.identityLimit))
             return (new, old)
         }
-        // Outside the lock. The old transport ends with its last transfer.
-        old?.retire()
+        // Outside the lock. An old transport ends with its last transfer.
+        for transport in old { transport.retire() }
         return transport
     }
 }

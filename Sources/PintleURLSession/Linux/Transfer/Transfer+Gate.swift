@@ -71,6 +71,7 @@ extension Transfer {
         var trust = receipt.trust
         // The receipt is older than the group: in TLS 1.2 the certificates come first.
         trust.tls = NegotiatedTLS(on: ssl)
+        trust.clientCertificate = judge?.clientCertificate
         return Connection(judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl))
     }
 

@@ -184,11 +184,15 @@ extension Transfer {
     var libraryError: String { errorText.pointee == 0 ? "" : String(cString: errorText) }
 
     private func facts(_ result: CURLcode) -> TransferEnd {
-        TransferEnd(
+        let stage = stage
+        // Without an alert, the server may also have performed the request.
+        let mayHaveRefused = TransferEnd.mayMeanEnd(result) && (stage == .unsent || request.isIdempotent)
+        let client = (state.connection?.judge ?? state.judge)?.clientCertificateError(hasEnded: mayHaveRefused)
+        return TransferEnd(
             result: result, text: libraryError.isEmpty ? nil : libraryError, stage: stage,
-            cause: state.cause, handshake: hasHead ? nil : state.judge?.cause, endpoint: request.url.endpoint,
-            method: request.method, isIdempotent: request.isIdempotent, hasContent: request.hasContent,
-            handshakeLimit: options.readLimits.handshake)
+            cause: state.cause, handshake: hasHead ? nil : state.judge?.cause, client: hasHead ? nil : client,
+            endpoint: request.url.endpoint, method: request.method, isIdempotent: request.isIdempotent,
+            hasContent: request.hasContent, handshakeLimit: options.readLimits.handshake)
     }
 
     private var stage: TransferEnd.Stage {

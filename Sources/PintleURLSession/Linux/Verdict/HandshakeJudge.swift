@@ -63,6 +63,13 @@ final class HandshakeJudge: HandshakeObserver {
     /// The seconds since the last transfer has left the connection; 0 while it carries one.
     var idleTime: Double { transferCount > 0 ? 0 : ProcessInfo.processInfo.systemUptime - lastUse }
     private var rejection: TrustRejection?
+    /// The verdict that accepted the server.
+    private var acceptance: TrustEvaluation?
+    private lazy var authentication = ClientAuthentication(generation.identity) { [unowned self] in
+        objectionToIdentity
+    }
+    /// A Boolean value that indicates whether the server refused the client with an alert.
+    private var hasRefusedClient = false
 
     /// - Parameters:
     ///   - endpoint: the host and port of the transfer, never a name from SNI or from a certificate.
@@ -119,12 +126,15 @@ final class HandshakeJudge: HandshakeObserver {
         // turn, because ``ReadBudget`` charges a message only after it was read.
         SSL_set_read_ahead(ssl, 0)
         hasBudget =
-            budget.install(on: ssl) && VerificationHook(for: endpoint, observer: self, judge: verdict).attach(to: ssl)
+            budget.install(on: ssl)
+            && VerificationHook(for: endpoint, observer: self, authentication: authentication, judge: verdict)
+                .attach(to: ssl)
     }
 
     /// - Parameter alert: The level in the higher byte, the description in the lower one.
     private func note(_ alert: CInt, isSent: Bool) {
         if alert >> 8 == SSL3_AL_FATAL { hasFatalAlert = true }
+        if !isSent, Self.refusals.contains(alert & 0xFF) { hasRefusedClient = true }
         if isSent, alert & 0xFF == SSL3_AD_CLOSE_NOTIFY { wasIntact = isIntact }
     }
 
@@ -141,6 +151,46 @@ final class HandshakeJudge: HandshakeObserver {
         if let name = ForeignProtocol.name(budget.firstBytes) { return .foreignProtocol(name) }
         let isUnread = state == .notAsked || state == .failed(.noChain)
         return sawCertificates && isUnread ? .unreadableCertificates : nil
+    }
+
+    /// The alerts with which servers refuse a client for its certificate, or for the lack of one (RFC 8446 section 6.2,
+    /// RFC 5246 section 7.2.2).
+    private static let refusals: Set<CInt> = [
+        SSL3_AD_HANDSHAKE_FAILURE, SSL3_AD_NO_CERTIFICATE, SSL3_AD_BAD_CERTIFICATE, SSL3_AD_UNSUPPORTED_CERTIFICATE,
+        SSL3_AD_CERTIFICATE_REVOKED, SSL3_AD_CERTIFICATE_EXPIRED, SSL3_AD_CERTIFICATE_UNKNOWN, TLS1_AD_UNKNOWN_CA,
+        TLS1_AD_ACCESS_DENIED, TLS1_AD_DECRYPT_ERROR, TLS13_AD_CERTIFICATE_REQUIRED,
+    ]
+
+    /// The reason why the server does not get the client's identity; `nil` if it may have it.
+    private var objectionToIdentity: ClientAuthentication.Objection? {
+        guard let identity = generation.identity, let acceptance, case .trusted(let basis) = acceptance.decision else {
+            return .noIdentity
+        }
+        guard
+            generation.policy.mayIdentifyClient(
+                to: acceptance, includesApproved: identity.isOfferedToApprovedServers)
+        else { return .weakBasis(basis) }
+        guard generation.isCurrent else { return .superseded }
+        generation.reportDates(of: identity, for: endpoint, at: Date())
+        return nil
+    }
+
+    /// What the server got of the client's identity. It is final when the handshake has ended.
+    var clientCertificate: ClientCertificateUse {
+        switch authentication.answer {
+        case .notAsked: .notRequested
+        case .withheld: .withheld
+        case .shown(let identity, _, _): .shown(identity.fingerprint)
+        }
+    }
+
+    /// Returns the error of a transfer that got no response, if that may be due to the client's certificate.
+    ///
+    /// - Parameter hasEnded: `true` if the connection ended without an alert. Servers that require a certificate may end
+    ///   it so.
+    func clientCertificateError(hasEnded: Bool) -> SessionError? {
+        guard hasRefusedClient || hasEnded && transferCount <= 1 else { return nil }
+        return SessionError(authentication.answer, of: endpoint, hasRefused: hasRefusedClient)
     }
 
     func addTransfer() { transferCount += 1 }
@@ -203,6 +253,7 @@ final class HandshakeJudge: HandshakeObserver {
         generation.report(evaluation, at: now)
         let verdict = evaluation.decision.handshakeVerdict
         guard verdict == .accept else { return verdict }
+        acceptance = evaluation
         guard
             let receipt = ConnectionReceipt(
                 evaluation, in: generation, at: now, isApproval: receipts != .withoutApproval),

@@ -4,12 +4,15 @@ internal import PintleOpenSSL
 internal import PintleReports
 internal import Synchronization
 
-/// The policy that was in force when a transport was made. Each connection belongs to one generation.
+/// The policy that was in force when a transport was made, and the client's identity. Each connection belongs to one
+/// generation.
 struct PolicyGeneration: Sendable {
     /// A number that is unique in this process.
     let serial: Int
     let snapshot: PolicySnapshot
     let validator: PathValidator
+    /// The identity for servers that ask for one and are trusted for a sufficient reason.
+    let identity: ClientIdentity?
     var policy: PinningPolicy { snapshot.policy }
 
     private let source: any PolicySource
@@ -21,13 +24,14 @@ struct PolicyGeneration: Sendable {
     /// - Parameter snapshot: the snapshot that `source` returned.
     init(
         _ snapshot: PolicySnapshot, of source: any PolicySource, validator: PathValidator,
-        observer: (any TrustEventObserver)? = nil
+        observer: (any TrustEventObserver)? = nil, identity: ClientIdentity? = nil
     ) {
         serial = Self.count.add(1, ordering: .relaxed).newValue
         self.snapshot = snapshot
         self.source = source
         self.validator = validator
         self.observer = observer
+        self.identity = identity
         ports = snapshot.policy.portsOfRules
     }
 
@@ -59,6 +63,18 @@ struct PolicyGeneration: Sendable {
             let event = VerdictEvent(evaluation, by: policy, generation: snapshot.generation, at: instant)
         else { return }
         TrustEventFeed.shared.post(.verdict(event), to: observer)
+    }
+
+    /// Posts a warning if the identity is offered outside its dates. Does not wait for the observer.
+    func reportDates(of identity: ClientIdentity, for endpoint: ServerEndpoint, at instant: Date) {
+        guard let observer, instant < identity.validity.notBefore || instant > identity.validity.notAfter else {
+            return
+        }
+        let text = instant > identity.validity.notAfter ? "has expired" : "is not valid yet"
+        let event = SessionEvent(
+            .clientCertificateDates, classes: [], isResolved: false,
+            text: "\(endpoint) is offered a client certificate that \(text)")
+        TrustEventFeed.shared.post(.session(event), to: observer)
     }
 
     /// Returns `true` if the session may send plain HTTP requests to a host: the policy has no rule for it, on any

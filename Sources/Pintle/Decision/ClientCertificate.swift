@@ -1,0 +1,33 @@
+/// The certificates that a server asks a client for (RFC 8446 section 4.3.2, RFC 5246 section 7.4.4).
+public struct ClientCertificateRequest: Hashable, Sendable {
+    /// The names of the authorities that the server accepts, in the notation of RFC 4514, escaped; at most 32, and
+    /// empty if the server names none.
+    public let issuers: [String]
+    /// The number of authorities that the server named.
+    public let issuerCount: Int
+    /// The kinds of key that the server accepts: `RSA`, `ECDSA`, `Ed25519`, `Ed448`, `ML-DSA`.
+    public let keyTypes: [String]
+
+    package init(issuers: [String], issuerCount: Int, keyTypes: [String]) {
+        (self.issuers, self.issuerCount, self.keyTypes) = (issuers, issuerCount, keyTypes)
+    }
+}
+
+extension ClientCertificateRequest: CustomStringConvertible {
+    /// The authorities and the kinds of key in one line.
+    public var description: String {
+        let more = issuerCount > issuers.count ? " and \(issuerCount - issuers.count) more" : ""
+        let names = issuers.isEmpty ? "any authority" : issuers.joined(separator: "; ") + more
+        return "a certificate from \(names), with a key of the kind \(keyTypes.joined(separator: ", "))"
+    }
+}
+
+/// What a server got of the client's identity.
+public enum ClientCertificateUse: Sendable, Hashable {
+    /// The server did not ask.
+    case notRequested
+    /// The server asked, and got none.
+    case withheld
+    /// The server got the certificate with this fingerprint, and a signature of its key.
+    case shown(CertificatePin)
+}

@@ -1,0 +1,123 @@
+internal import COpenSSL
+package import Pintle
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The client's side of its own authentication in one handshake: the server's question, and the answer.
+///
+/// All calls happen on the thread that runs the handshake.
+package final class ClientAuthentication {
+    /// The answer to the server's question for a client certificate.
+    package enum Answer: Hashable, Sendable {
+        /// The server has not asked.
+        case notAsked
+        /// The client has shown its identity and signed the handshake.
+        case shown(ClientIdentity, ClientCertificateRequest, [IdentityMisfit])
+        /// The client has shown nothing. There are misfits only if there is an identity.
+        case withheld(Objection, ClientCertificateRequest, [IdentityMisfit])
+    }
+
+    /// The reason why the client shows nothing.
+    package enum Objection: Hashable, Sendable {
+        /// The caller has no identity for this server.
+        case noIdentity
+        /// The server is trusted for a reason that does not suffice.
+        case weakBasis(TrustBasis)
+        /// The policy was replaced after the verdict.
+        case superseded
+        /// The key exchange does not prove that the server has its key.
+        case unprovenKey
+        /// The identity does not suit the question.
+        case unsuitable
+    }
+
+    private let identity: ClientIdentity?
+    private let objection: () -> Objection?
+    private var request: ClientCertificateRequest?
+    private var refusal: Objection?
+    private var misfits: [IdentityMisfit] = []
+    private var hasSigned = false
+
+    /// - Parameters:
+    ///   - identity: the identity for the server; `nil` if there is none.
+    ///   - objection: returns the reason why the server does not get it; `nil` if it does. Called at most once, after
+    ///     the verdict, and only if the server asks. Must not block.
+    package init(_ identity: ClientIdentity?, objection: @escaping () -> Objection?) {
+        (self.identity, self.objection) = (identity, objection)
+    }
+
+    /// The answer. It is final when the handshake has ended.
+    package var answer: Answer {
+        guard let request else { return .notAsked }
+        guard hasSigned, let identity else { return .withheld(refusal ?? .unsuitable, request, misfits) }
+        return .shown(identity, request, misfits)
+    }
+
+    /// Gives a connection (`SSL *`) the client's identity, if the server was accepted and has proved that it has its
+    /// key.
+    ///
+    /// The verdict comes first: a server's certificates precede its question (RFC 8446 section 4.3.2, RFC 5246 section
+    /// 7.4.4). But with RSA's key exchange (RFC 5246 section 7.4.7.1) anybody can present the certificates of the right
+    /// server, and would get the client's certificate and a signature before the handshake fails.
+    func answerQuestion(on ssl: OpaquePointer, isAccepted: Bool) {
+        request = ClientCertificateRequest(on: ssl)
+        guard isAccepted, let identity else {
+            refusal = .noIdentity
+            return
+        }
+        misfits = identity.misfits(on: ssl, at: Date())
+        refusal = objection() ?? (Self.hasProvedKey(ssl) ? nil : .unprovenKey)
+        // Without an algorithm for the key, OpenSSL goes on without the certificate.
+        if refusal == nil, !identity.credential.use(for: ssl) { refusal = .unsuitable }
+    }
+
+    /// Notes that the client has sent a CertificateVerify message.
+    func noteSignature() { hasSigned = true }
+
+    private static func hasProvedKey(_ ssl: OpaquePointer) -> Bool {
+        guard let suite = SSL_get_pending_cipher(ssl) else { return false }
+        return [NID_kx_any, NID_kx_ecdhe].contains(SSL_CIPHER_get_kx_nid(suite))
+    }
+}
+
+/// The reason why an identity does not suit a server's question.
+package enum IdentityMisfit: Hashable, Sendable {
+    case keyType
+    case issuer
+    case signature
+    case usage
+    case expired
+    case notYetValid
+
+    package var text: String {
+        switch self {
+        case .keyType: "its kind of key is not accepted"
+        case .issuer: "its issuer is not among the authorities"
+        case .signature: "the algorithm of its signature is not accepted"
+        case .usage: "it is not for client authentication"
+        case .expired: "it has expired"
+        case .notYetValid: "it is not valid yet"
+        }
+    }
+}
+
+extension ClientIdentity {
+    /// Returns the reasons why the identity does not suit the question of a connection (`SSL *`).
+    func misfits(on ssl: OpaquePointer, at instant: Date) -> [IdentityMisfit] {
+        defer { ERR_clear_error() }
+        let leaf = credential.path[0].pointer
+        let result = SSL_check_chain(ssl, leaf, credential.key.pointer, credential.issuers.pointer)
+        var misfits: [IdentityMisfit] = []
+        if result & CERT_PKEY_SIGN == 0 { misfits.append(.keyType) }
+        if result & CERT_PKEY_ISSUER_NAME == 0 { misfits.append(.issuer) }
+        if result & CERT_PKEY_EE_SIGNATURE == 0 || result & CERT_PKEY_CA_SIGNATURE == 0 { misfits.append(.signature) }
+        if X509_check_purpose(leaf, X509_PURPOSE_SSL_CLIENT, 0) != 1 { misfits.append(.usage) }
+        if instant < validity.notBefore { misfits.append(.notYetValid) }
+        if instant > validity.notAfter { misfits.append(.expired) }
+        return misfits
+    }
+}

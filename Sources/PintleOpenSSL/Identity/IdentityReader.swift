@@ -1,0 +1,239 @@
+internal import COpenSSL
+internal import Pintle
+
+/// A reader of certificates and private keys, in PEM or DER.
+enum IdentityReader {
+    /// The most bytes of an input.
+    static let sizeLimit = 1 << 20
+    /// The most certificates of an input.
+    static let certificateLimit = 100
+    /// The most iterations of all derivations from a password together. That is some seconds of work; OpenSSL uses
+    /// 2,048 by default, and OWASP asks for 600,000 (PBKDF2 with SHA-256).
+    static let iterationLimit = 10_000_000
+
+    /// Copies an input within the limit.
+    static func bytes(_ input: some Sequence<UInt8>) throws(ClientIdentityError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        // Reserved, so that no copy of a key is left behind when the array grows.
+        bytes.reserveCapacity(min(input.underestimatedCount, sizeLimit) + 1)
+        for byte in input.prefix(sizeLimit + 1) { bytes.append(byte) }
+        guard bytes.count <= sizeLimit else {
+            OPENSSL_cleanse(&bytes, bytes.count)
+            throw ClientIdentityError(
+                .tooLarge, "an identity with more than \(sizeLimit >> 20) MiB is not read",
+                hint: "give only the client's certificate, those of its issuers, and the key")
+        }
+        return bytes
+    }
+
+    // MARK: Certificates
+
+    static func certificates(in bytes: [UInt8]) throws(ClientIdentityError) -> [X509Reference] {
+        guard PEMReader.looksLikePEM(bytes) else {
+            guard !bytes.isEmpty else { throw noCertificate }
+            return [try certificate(bytes, "the certificate")]
+        }
+        var reader = PEMReader(bytes)
+        var certificates: [X509Reference] = []
+        while let block = try nextBlock(&reader) {
+            guard block.isCertificate else { continue }
+            guard certificates.count < certificateLimit else {
+                throw ClientIdentityError(.tooLarge, "more than \(certificateLimit) certificates are not read")
+            }
+            certificates.append(try certificate(block.bytes, "line \(block.line): the certificate"))
+        }
+        guard !certificates.isEmpty else { throw noCertificate }
+        return certificates
+    }
+
+    /// Returns the next block that is not a private key; `nil` at the end.
+    private static func nextBlock(_ reader: inout PEMReader) throws(ClientIdentityError) -> PEMBlock? {
+        while true {
+            do throws(PEMError) {
+                guard var block = try reader.next() else { return nil }
+                guard block.label.hasSuffix("PRIVATE KEY") else { return block }
+                OPENSSL_cleanse(&block.bytes, block.bytes.count)
+            } catch {
+                if error.reason == .encryptedLegacyKey { continue }
+                throw ClientIdentityError(
+                    .unreadableCertificate, "line \(error.line): \(error.message)", hint: error.hint)
+            }
+        }
+    }
+
+    static let noCertificate = ClientIdentityError(
+        .noCertificate, "there is no certificate", hint: "give the client's certificate in PEM or DER")
+
+    static func certificate(_ der: [UInt8], _ name: String) throws(ClientIdentityError) -> X509Reference {
+        guard let certificate = X509Reference(der: der) else {
+            throw ClientIdentityError(
+                .unreadableCertificate, "\(name) cannot be read",
+                hint: "look at it: openssl x509 -in FILE -noout -text; if it is PKCS#12, use init(pkcs12:password:)")
+        }
+        return certificate
+    }
+
+    // MARK: Keys
+
+    static func key(
+        in bytes: [UInt8], _ password: () -> String?
+    ) throws(ClientIdentityError) -> PrivateKeyReference {
+        guard PEMReader.looksLikePEM(bytes) else {
+            guard !bytes.isEmpty else { throw noKey }
+            return try key(der: bytes, password)
+        }
+        var reader = PEMReader(bytes)
+        while true {
+            let next: PEMBlock?
+            do throws(PEMError) {
+                next = try reader.next()
+            } catch {
+                if error.reason == .encryptedLegacyKey { return try legacyKey(in: bytes, password) }
+                throw ClientIdentityError(.unreadableKey, "line \(error.line): \(error.message)", hint: error.hint)
+            }
+            guard var block = next else { throw noKey }
+            guard block.label.hasSuffix("PRIVATE KEY") else { continue }
+            defer { OPENSSL_cleanse(&block.bytes, block.bytes.count) }
+            return try key(der: block.bytes, password)
+        }
+    }
+
+    private static let noKey = ClientIdentityError(
+        .noKey, "there is no private key", hint: "give the key of the client's certificate in PEM or DER")
+    static let unreadableKey = ClientIdentityError(
+        .unreadableKey, "the private key cannot be read",
+        hint: "look at it: openssl pkey -in FILE -noout; it is PKCS#8, PKCS#1 or SEC1")
+    static let passwordRequired = ClientIdentityError(
+        .passwordRequired, "the private key is encrypted, and there is no password", hint: "return it in password:")
+    static let wrongPassword = ClientIdentityError(.wrongPassword, "the password does not open the private key")
+
+    private static func key(
+        der: [UInt8], _ password: () -> String?
+    ) throws(ClientIdentityError) -> PrivateKeyReference {
+        defer { ERR_clear_error() }
+        if let encrypted = encryptedKey(der) {
+            defer { X509_SIG_free(encrypted) }
+            var budget = iterationLimit
+            try requireAffordable(encrypted, &budget)
+            return try withPassword(password) { (secret) throws(ClientIdentityError) in
+                guard let secret else { throw passwordRequired }
+                guard let key = decrypted(encrypted, secret, nil) else { throw wrongPassword }
+                return key
+            }
+        }
+        let key = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+            var cursor = buffer.baseAddress
+            return d2i_AutoPrivateKey(nil, &cursor, buffer.count)
+        }
+        guard let key else { throw unreadableKey }
+        return PrivateKeyReference(owning: key)
+    }
+
+    /// Returns an EncryptedPrivateKeyInfo (RFC 5958 section 3), or `nil`.
+    private static func encryptedKey(_ der: [UInt8]) -> OpaquePointer? {
+        der.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_X509_SIG(nil, &cursor, buffer.count)
+        }
+    }
+
+    /// Decrypts a key; `nil` if the password is wrong or the key is damaged.
+    ///
+    /// - Parameter library: the library context with the ciphers; `nil` for the default one.
+    static func decrypted(
+        _ encrypted: OpaquePointer, _ password: UnsafeBufferPointer<CChar>, _ library: OpaquePointer?
+    ) -> PrivateKeyReference? {
+        let info = PKCS8_decrypt_ex(encrypted, password.baseAddress, CInt(password.count), library, nil)
+        guard let info else { return nil }
+        defer { PKCS8_PRIV_KEY_INFO_free(info) }
+        // In the default context, because the handshake uses the key there.
+        return EVP_PKCS82PKEY(info).map { PrivateKeyReference(owning: $0) }
+    }
+
+    /// Throws if a derivation from a password would exceed the budget, and reduces the budget.
+    ///
+    /// - Parameter encrypted: `X509_SIG *`.
+    static func requireAffordable(_ encrypted: OpaquePointer, _ budget: inout Int) throws(ClientIdentityError) {
+        var algorithm: UnsafePointer<X509_ALGOR>?
+        X509_SIG_get0(encrypted, &algorithm, nil)
+        try requireAffordable(algorithm, &budget)
+    }
+
+    /// Throws if the algorithm's parameters have an integer beyond the budget. The iterations of PBKDF1, PBKDF2, PBMAC1
+    /// and of PKCS#12 are such integers (RFC 8018 appendix A, RFC 7292 appendix C), and so is the cost of scrypt (RFC
+    /// 7914 section 7), whose memory OpenSSL limits.
+    static func requireAffordable(
+        _ algorithm: UnsafePointer<X509_ALGOR>?, _ budget: inout Int
+    ) throws(ClientIdentityError) {
+        guard let algorithm, let der = der(of: algorithm), let count = try? DERReader.largestInteger(in: der) else {
+            throw ClientIdentityError(.unreadableKey, "the encryption of the private key cannot be read")
+        }
+        try spend(count, of: &budget)
+    }
+
+    static func spend(_ iterations: Int, of budget: inout Int) throws(ClientIdentityError) {
+        guard iterations <= budget else {
+            throw ClientIdentityError(
+                .tooManyIterations, "the password needs more than \(iterationLimit) iterations",
+                hint: "encrypt it again: openssl pkcs12, or openssl pkcs8 -topk8 -iter 600000")
+        }
+        budget -= iterations
+    }
+
+    private static func der(of algorithm: UnsafePointer<X509_ALGOR>) -> [UInt8]? {
+        let count = i2d_X509_ALGOR(algorithm, nil)
+        guard count > 0 else { return nil }
+        return [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+            var cursor = buffer.baseAddress
+            initialized = max(0, Int(i2d_X509_ALGOR(algorithm, &cursor)))
+        }
+    }
+
+    /// Reads a key in OpenSSL's old form with `Proc-Type: 4,ENCRYPTED` (RFC 1421 section 4.6.1.1). Its derivation has
+    /// one iteration.
+    private static func legacyKey(
+        in bytes: [UInt8], _ password: () -> String?
+    ) throws(ClientIdentityError) -> PrivateKeyReference {
+        defer { ERR_clear_error() }
+        return try withPassword(password) { (secret) throws(ClientIdentityError) in
+            guard let secret else { throw passwordRequired }
+            var secretText = secret
+            let key = bytes.withUnsafeBytes { buffer -> OpaquePointer? in
+                guard let bio = BIO_new_mem_buf(buffer.baseAddress, CInt(clamping: buffer.count)) else { return nil }
+                defer { BIO_free(bio) }
+                return withUnsafeMutablePointer(to: &secretText) { secret in
+                    PEM_read_bio_PrivateKey(
+                        bio, nil,
+                        { buffer, size, _, argument in
+                            guard let buffer, let argument else { return -1 }
+                            let secret = argument.assumingMemoryBound(to: UnsafeBufferPointer<CChar>.self).pointee
+                            guard let base = secret.baseAddress, secret.count <= size else { return -1 }
+                            buffer.update(from: base, count: secret.count)
+                            return CInt(secret.count)
+                        }, secret)
+                }
+            }
+            guard let key else { throw wrongPassword }
+            return PrivateKeyReference(owning: key)
+        }
+    }
+
+    /// Asks for the password, and overwrites our copy of it afterwards.
+    static func withPassword<Value>(
+        _ password: () -> String?,
+        _ body: (UnsafeBufferPointer<CChar>?) throws(ClientIdentityError) -> Value
+    ) throws(ClientIdentityError) -> Value {
+        guard let text = password() else { return try body(nil) }
+        // With a NUL behind it, which is not part of the password.
+        var bytes = Array(text.utf8CString)
+        defer { OPENSSL_cleanse(&bytes, bytes.count) }
+        let result: Result<Value, ClientIdentityError> = bytes.withUnsafeBufferPointer { buffer in
+            do throws(ClientIdentityError) {
+                return .success(try body(UnsafeBufferPointer(rebasing: buffer.dropLast())))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

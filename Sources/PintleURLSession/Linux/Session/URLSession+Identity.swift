@@ -1,0 +1,45 @@
+public import Foundation
+public import FoundationNetworking
+public import Pintle
+public import PintleOpenSSL
+public import PintleReports
+public import PintleStorage
+
+/// Returns the client's identity for a server; `nil` for none.
+typealias IdentitySource = @Sendable (ServerEndpoint) -> ClientIdentity?
+
+extension URLSession {
+    /// Returns a session that checks every server against a policy, and can authenticate the client with a certificate
+    /// (mutual TLS). Only on Linux.
+    ///
+    ///     let session = URLSession.pinned(to: policy) { server in
+    ///         server == api ? identity : nil
+    ///     }
+    ///
+    /// A server gets the certificate, and a signature of its key, only within the handshake, if it asks, and after the
+    /// verdict: a pin has matched, or the path ends at an anchor that the rule brings. It gets nothing if trust rests on
+    /// the system's authorities, on expired pins, on a mismatch that is only reported or on debug anchors; and on the
+    /// user's approval only with ``/PintleOpenSSL/ClientIdentity/isOfferedToApprovedServers``.
+    ///
+    /// If a server requires a certificate and got none, the task fails with a ``SessionError`` of the code
+    /// `client-certificate-required`, which says why and what the server accepts. The receipt of a response
+    /// (``/Pintle/TrustReceipt/clientCertificate``) says what its server got.
+    ///
+    /// Two identities never share a connection, and a task that gets another identity opens another connection.
+    /// Responses to requests with an identity are not cached.
+    ///
+    /// The other parameters are those of ``pinned(to:approvals:configuration:delegate:delegateQueue:observer:)``.
+    ///
+    /// - Parameter identity: Returns the client's identity for a host and port; `nil` for none. It is called on the
+    ///   delegate queue, before each `https` request and each redirect.
+    public static func pinned(
+        to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
+        configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
+        delegateQueue: OperationQueue? = nil, observer: (any TrustEventObserver)? = nil,
+        identity: @escaping @Sendable (_ server: ServerEndpoint) -> ClientIdentity?
+    ) -> PinnedURLSession {
+        PinnedURLSession(
+            source: ApprovedPolicy.source(source, store), configuration: configuration, delegate: delegate,
+            delegateQueue: delegateQueue, observer: observer, identity: identity)
+    }
+}

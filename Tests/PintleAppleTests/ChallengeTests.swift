@@ -55,7 +55,7 @@ struct ChallengeTests {
 
     @Test(
         "A challenge about something else is left to the system",
-        arguments: [NSURLAuthenticationMethodHTTPBasic, "NSURLAuthenticationMethodClientCertificate"])
+        arguments: [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodClientCertificate])
     func others(method: String) throws {
         let fixture = try SessionFixture()
         let evaluator = ServerTrustEvaluator(policy: try fixture.policy(unpinnedHosts: .reject))

@@ -4,14 +4,15 @@ import Pintle
 extension PinningSessionDelegate: URLSessionDelegate {
     private var sessions: Receivers<any URLSessionDelegate> { Receivers((forwarded, fallback)) }
 
-    /// Answers challenges about a server's trust by the policy. Other challenges go to your delegate.
+    /// Answers challenges about a server's trust by the policy. Other challenges go to your delegate. If it does not
+    /// implement this method, a host that the policy covers gets no client certificate.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
         guard let ask = sessions.flatMap({ offered($0.urlSession(_:didReceive:completionHandler:)) }) else {
-            return completionHandler(.performDefaultHandling, nil)
+            return answerByDefault(challenge, completionHandler)
         }
         renewConnections(of: session)
         ask(session, challenge) { disposition, credential in
@@ -39,15 +40,15 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         Receivers((forwarded as? any URLSessionTaskDelegate, fallback as? any URLSessionTaskDelegate))
     }
 
-    /// Forwards challenges for passwords and client certificates to your delegate. If a challenge about a server's
-    /// trust arrives here, the policy answers it as usual.
+    /// Forwards challenges for passwords to your delegate. If a challenge about a server's trust or for a client
+    /// certificate arrives here, it is answered as in ``urlSession(_:didReceive:completionHandler:)``.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
         guard let ask = tasks.flatMap({ offered($0.urlSession(_:task:didReceive:completionHandler:)) }) else {
-            return completionHandler(.performDefaultHandling, nil)
+            return answerByDefault(challenge, completionHandler)
         }
         renewConnections(of: session)
         ask(session, task, challenge) { disposition, credential in
@@ -72,6 +73,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        if let url = response.url { rejections.recordResponse(from: url) }
         guard allows(request, after: response) else { return completionHandler(nil) }
         renewConnections(of: session)
         guard
@@ -194,6 +196,8 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
+        // Of a task with a completion handler, the system reports no response, but it calls this method.
+        if let url = task.response?.url { rejections.recordResponse(from: url) }
         tasks.flatMap { offered($0.urlSession(_:task:didFinishCollecting:)) }?(session, task, metrics)
     }
 }

@@ -16,7 +16,9 @@ import PintleStorage
 /// finds the reason. Before iOS 16, macOS 13, tvOS 16 and watchOS 9 this works only for tasks of a `PinnedURLSession`,
 /// because other tasks do not report their start. The observer gets the reason in any case.
 ///
-/// All other calls go to your delegate. If it does not implement a method, the answer is the system's default.
+/// All other calls go to your delegate. If it does not implement a method, the answer is the system's default. There is
+/// one exception: a host that the policy covers gets no client certificate. If it insists on one, the task fails with a
+/// `URLError` that has the code `clientCertificateRequired`.
 ///
 /// - Important: The system asks a task's own delegate before the session's: about redirects, and about challenges if it
 ///   has that method. So wrap such a delegate in another `PinningSessionDelegate` for the same policy.
@@ -41,8 +43,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     private let observer: @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void
     /// Returns `true` if the delegate has to hear that this session became invalid.
     let isLast: @Sendable (URLSession) -> Bool
-    /// Makes the error for a response that is refused when it arrives.
-    let refused: @Sendable (RefusedArrival, URL) -> URLError
+    /// Makes the error of a task that fails although its server was not refused.
+    let refused: @Sendable (TaskFailure, URL) -> URLError
     /// For each session, the generation of the policy under which its oldest connection may have been made.
     ///
     /// A new session may get the address, and so the entry, of a freed one. That is harmless: an entry is never newer
@@ -78,7 +80,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         _ source: some PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
         observer: @escaping @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void,
         isLast: @escaping @Sendable (URLSession) -> Bool,
-        refused: @escaping @Sendable (RefusedArrival, URL) -> URLError
+        refused: @escaping @Sendable (TaskFailure, URL) -> URLError
     ) {
         self.source = source
         forwarded = delegate
@@ -120,8 +122,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         rejections.recordStart(of: task, at: mark, refusal: refusal)
     }
 
-    /// Returns an error of a task with the reason inside, if its server was refused after `mark`, or if its address
-    /// must not be used without TLS. Otherwise returns the error unchanged.
+    /// Returns an error of a task with the reason inside, if its server was refused after `mark` or got no client
+    /// certificate, or if its address must not be used without TLS. Otherwise returns the error unchanged.
     ///
     /// - Parameters:
     ///   - url: The URL of the request, for an error that has none.
@@ -135,6 +137,9 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         guard let error = error as? URLError else { return nil }
         if error.code == .cancelled, let url = error.failingURL ?? url, isRefused(url) {
             return refused(.plainHTTP, url)
+        }
+        if let url = error.failingURL ?? url, let server = rejections.serverWithoutCertificate(error.code, url) {
+            return refused(.clientCertificate(server), url)
         }
         return rejections.rejection(of: error, url: url, since: mark)
     }
@@ -176,6 +181,18 @@ public final class PinningSessionDelegate: NSObject, Sendable {
             completionHandler(answer.disposition, answer.credential)
         }
     }
+
+    /// Answers a challenge for which your delegate has no method.
+    func answerByDefault(
+        _ challenge: URLAuthenticationChallenge,
+        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let disposition = challenge.defaultDisposition(source.current.policy)
+        if disposition == .rejectProtectionSpace, let server = challenge.server {
+            rejections.recordMissingCertificate(of: server)
+        }
+        completionHandler(disposition, nil)
+    }
 }
 
 // MARK: Arrival
@@ -197,12 +214,14 @@ extension PinningSessionDelegate {
     func isRefusedOnArrival(_ task: URLSessionTask) -> Bool { arrivalError(of: task, task.response) != nil }
 
     /// Returns the error for sessions that this package has not made. It has no typed reason.
-    static func plainError(_ refusal: RefusedArrival, _ url: URL) -> URLError {
+    static func plainError(_ refusal: TaskFailure, _ url: URL) -> URLError {
         let text =
             switch refusal {
             case .insecureRedirect: "the server redirects from https to http"
             case .plainHTTP: "the policy covers \(url.host ?? "this host"), and http cannot be judged"
             case .alias(let alias): "\(alias.message); \(alias.hint)"
+            case .clientCertificate(let server):
+                "\(server) asks for a client certificate; use Network.framework, or answer the challenge yourself"
             }
         return URLError(
             refusal.code,

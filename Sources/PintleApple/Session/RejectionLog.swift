@@ -9,6 +9,8 @@ final class RejectionLog: Sendable {
     private struct State: Sendable {
         var rejections: [ServerEndpoint: (number: Int, rejection: TrustRejection)] = [:]
         var lastNumber = 0
+        /// The servers that asked for a client certificate, got none, and have not sent a response since.
+        var withoutCertificate: Set<ServerEndpoint> = []
         /// The starts of tasks. If a task ends without the delegate's knowledge, its entry stays; so the table has a
         /// limit.
         var starts: WeakTable<URLSessionTask, Start>
@@ -77,6 +79,32 @@ final class RejectionLog: Sendable {
         let found = state.withLock { $0.rejections[server] }
         guard let found, found.number > mark else { return nil }
         return URLError(found.rejection, url: url)
+    }
+
+    /// Records that a server asked for a client certificate and got none.
+    func recordMissingCertificate(of server: ServerEndpoint) {
+        state.withLock { state in
+            if state.withoutCertificate.count >= capacity { state.withoutCertificate = [] }
+            state.withoutCertificate.insert(server)
+        }
+    }
+
+    /// Records that a server sent a response, so it does not insist on a client certificate.
+    func recordResponse(from url: URL) {
+        guard let server = Self.server(of: url) else { return }
+        state.withLock { _ = $0.withoutCertificate.remove(server) }
+    }
+
+    /// Returns the server of a task that may have failed because the server got no client certificate; otherwise `nil`.
+    ///
+    /// The system has a code for this, but not every server says so: it may send another alert, or only end the
+    /// connection.
+    func serverWithoutCertificate(_ code: URLError.Code, _ url: URL) -> ServerEndpoint? {
+        let codes: [URLError.Code] = [
+            .clientCertificateRequired, .clientCertificateRejected, .secureConnectionFailed, .networkConnectionLost,
+        ]
+        guard codes.contains(code), let server = Self.server(of: url) else { return nil }
+        return state.withLock { $0.withoutCertificate.contains(server) } ? server : nil
     }
 
     /// Returns the server of a URL. A web socket over TLS counts as `https`.

@@ -37,6 +37,21 @@ extension URLAuthenticationChallenge {
         guard let port, let host = try? ServerName(protectionSpace.host) else { return nil }
         return ServerEndpoint(host: host, port: port)
     }
+
+    /// Returns the disposition of a challenge that is not about a server's trust, if no delegate answers it.
+    ///
+    /// A host that the policy covers gets no client certificate. With default handling macOS may choose an identity.
+    /// The verdict on the server cannot allow that: two challenges with the same host and port may be about two
+    /// connections, and the other one may lead to an interceptor. The connection goes on without a certificate, because
+    /// many servers only ask for one.
+    func defaultDisposition(_ policy: PinningPolicy) -> URLSession.AuthChallengeDisposition {
+        // No policy names a proxy.
+        guard protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate,
+            !protectionSpace.isProxy()
+        else { return .performDefaultHandling }
+        // A name that cannot be read may be that of a covered host.
+        return server.map(policy.covers) ?? true ? .rejectProtectionSpace : .performDefaultHandling
+    }
 }
 
 extension ServerTrustEvaluator {

@@ -110,8 +110,9 @@ public final class WebViewTrustDelegate: NSObject {
 ///         trust.download(download, didReceive: challenge, completionHandler: completionHandler)
 ///     }
 extension WebViewTrustDelegate {
-    /// Answers a challenge about a download's server by the policy. Other challenges get the system's default handling,
-    /// so answer challenges for passwords and client certificates before you forward.
+    /// Answers a challenge about a download's server by the policy. A host that the policy covers gets no client
+    /// certificate. Other challenges get the system's default handling. So answer challenges for passwords and client
+    /// certificates before you forward.
     ///
     /// - Parameters:
     ///   - download: The download whose delegate was asked.
@@ -124,7 +125,9 @@ extension WebViewTrustDelegate {
                 URLSession.AuthChallengeDisposition, URLCredential?
             ) -> Void
     ) {
-        guard challenge.isAboutServerTrust else { return completionHandler(.performDefaultHandling, nil) }
+        guard challenge.isAboutServerTrust else {
+            return completionHandler(challenge.defaultDisposition(policy), nil)
+        }
         recordStart(of: download)
         answer(challenge, completionHandler)
     }

@@ -27,7 +27,7 @@ extension PinningSessionDelegate {
 }
 
 extension SessionError {
-    fileprivate init(_ error: RefusedArrival, of url: URL) {
+    fileprivate init(_ error: TaskFailure, of url: URL) {
         switch error {
         case .plainHTTP: self.init(plainHTTPTo: url)
         case .alias(let alias): self.init(alias)
@@ -35,6 +35,13 @@ extension SessionError {
             self.init(
                 .insecureRedirect, "the server redirects from https to http",
                 hint: "have the server redirect to https")
+        case .clientCertificate(let server):
+            self.init(
+                .clientCertificateRequired,
+                "\(server) asks for a client certificate, and a pinned session on Apple's systems has none to offer",
+                hint:
+                    "use Network.framework, where one connection judges the server and offers the identity, or answer "
+                    + "the challenge in your delegate's urlSession(_:didReceive:completionHandler:)")
         }
     }
 

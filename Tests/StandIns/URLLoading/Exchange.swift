@@ -11,26 +11,38 @@ final class Exchange {
         case failed(URLError.Code)
     }
 
+    /// The answer to a server that asks for a client certificate.
+    enum Certificate {
+        case identity(SecIdentity)
+        case none
+        case cancel
+    }
+
     private let request: URLRequest
     private let body: Data?
     private let judge: (SecTrust) -> URLError.Code?
+    private let certify: () -> Certificate
     private let isOver: () -> Bool
     private let seconds: Double
     private let idle: IdleConnections?
     private var refusal: URLError.Code?
+    /// The code of the error if the connection ends after the server has asked for a client certificate.
+    private var certificateFailure: URLError.Code?
     private var head: [String] = []
     private var received = Data()
 
     /// - Parameters:
     ///   - judge: A closure that is called in the handshake. The code that it returns ends the exchange.
+    ///   - certify: A closure that is called if the server asks for a client certificate.
     ///   - idle: The pool of connections to use; `nil` for a connection of its own.
     init(
         _ request: URLRequest, body: Data?, judge: @escaping (SecTrust) -> URLError.Code?,
-        isOver: @escaping () -> Bool, seconds: Double, idle: IdleConnections?
+        certify: @escaping () -> Certificate, isOver: @escaping () -> Bool, seconds: Double, idle: IdleConnections?
     ) {
         self.request = request
         self.body = body
         self.judge = judge
+        self.certify = certify
         self.isOver = isOver
         self.seconds = seconds
         self.idle = idle
@@ -89,11 +101,20 @@ final class Exchange {
                         guard let store, let me else { return 0 }
                         return Exchange.of(me).verify(store)
                     }, me)
+                // The client's side calls this only if the server asks for a certificate.
+                SSL_CTX_set_cert_cb(
+                    context.map { OpaquePointer($0) },
+                    { ssl, me in
+                        guard let ssl, let me else { return 0 }
+                        return Exchange.of(me).offerCertificate(ssl)
+                    }, me)
                 return CURLE_OK
             }, me)
         let result = curl_easy_perform(curl)
         if let refusal { return .failed(refusal) }
-        guard result == CURLE_OK, let response = response(to: url) else { return .failed(Self.code(of: result)) }
+        guard result == CURLE_OK, let response = response(to: url) else {
+            return .failed(head.isEmpty ? certificateFailure ?? Self.code(of: result) : Self.code(of: result))
+        }
         return .answered(response, received)
     }
 
@@ -131,6 +152,33 @@ final class Exchange {
         refusal = judge(trust)
         X509_STORE_CTX_set_error(store, refusal == nil ? X509_V_OK : X509_V_ERR_CERT_UNTRUSTED)
         return refusal == nil ? 1 : 0
+    }
+
+    /// - Returns: OpenSSL's 1 to go on, or 0 to end the handshake.
+    private func offerCertificate(_ ssl: OpaquePointer) -> CInt {
+        switch certify() {
+        case .cancel:
+            refusal = .cancelled
+            return 0
+        case .none:
+            certificateFailure = .clientCertificateRequired
+            return 1
+        case .identity(let identity):
+            certificateFailure = .clientCertificateRejected
+            return identity.certificate.withUnsafeBufferPointer { certificate in
+                identity.key.withUnsafeBufferPointer { key in
+                    var (certificateCursor, keyCursor) = (certificate.baseAddress, key.baseAddress)
+                    let parsedCertificate = d2i_X509(nil, &certificateCursor, certificate.count)
+                    let parsedKey = d2i_AutoPrivateKey(nil, &keyCursor, key.count)
+                    defer {
+                        X509_free(parsedCertificate)
+                        EVP_PKEY_free(parsedKey)
+                    }
+                    return SSL_use_certificate(ssl, parsedCertificate) == 1
+                        && SSL_use_PrivateKey(ssl, parsedKey) == 1 ? 1 : 0
+                }
+            }
+        }
     }
 
     private func response(to url: URL) -> HTTPURLResponse? {

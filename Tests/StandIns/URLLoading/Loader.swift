@@ -30,7 +30,8 @@ final class Loader: Sendable {
                 self.judge(trust, host: host, port: url.port ?? 443)
             }
             let exchange = Exchange(
-                request, body: task.body, judge: asker, isOver: { self.task.isOver },
+                request, body: task.body, judge: asker,
+                certify: { self.certificate(host: host, port: url.port ?? 443) }, isOver: { self.task.isOver },
                 seconds: min(request.timeoutInterval, session.configuration.timeoutIntervalForRequest),
                 idle: session.configuration.httpMaximumConnectionsPerHost == 1 ? session.idle : nil)
             let outcome = exchange.run()
@@ -139,14 +140,7 @@ final class Loader: Sendable {
     /// Apple does not document whether a task's own delegate comes before the session's. Here it does, because that is
     /// the worse case for an app that relies on the session's delegate.
     private func judge(_ trust: SecTrust, host: String, port: Int) -> URLError.Code? {
-        let space = URLProtectionSpace.serverTrust(trust, host: host, port: port)
-        let challenge = URLAuthenticationChallenge(space)
-        let answer: Answer?
-        if let delegate = task.delegate ?? session.delegate {
-            answer = ask(delegate, challenge)
-        } else {
-            answer = Answer(disposition: .performDefaultHandling, credential: nil)
-        }
+        let answer = answer(.serverTrust(trust, host: host, port: port))
         switch answer?.disposition {
         case .useCredential: return answer?.credential?.trust == nil ? .serverCertificateUntrusted : nil
         case .performDefaultHandling:
@@ -154,6 +148,27 @@ final class Loader: Sendable {
         case .rejectProtectionSpace: return .serverCertificateUntrusted
         case .cancelAuthenticationChallenge, nil: return .cancelled
         }
+    }
+
+    /// Decides about a client certificate. With default handling macOS offers the identity that the user prefers.
+    private func certificate(host: String, port: Int) -> Exchange.Certificate {
+        let answer = answer(
+            URLProtectionSpace(
+                host: host, port: port, protocol: "https", realm: nil,
+                authenticationMethod: NSURLAuthenticationMethodClientCertificate))
+        switch answer?.disposition {
+        case .useCredential: return answer?.credential?.identity.map { .identity($0) } ?? .none
+        case .performDefaultHandling: return StandIn.preferredIdentity(port: port).map { .identity($0) } ?? .none
+        case .rejectProtectionSpace: return .none
+        case .cancelAuthenticationChallenge, nil: return .cancel
+        }
+    }
+
+    private func answer(_ space: URLProtectionSpace) -> Answer? {
+        guard let delegate = task.delegate ?? session.delegate else {
+            return Answer(disposition: .performDefaultHandling, credential: nil)
+        }
+        return ask(delegate, URLAuthenticationChallenge(space))
     }
 
     /// Calls the delegate's session method, or its task method if it has no session method.

@@ -5,6 +5,7 @@
 public import Security
 
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
+public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
 
 /// `@unchecked`: its properties are constant. As with Apple's class, only one thread at a time may use the trust
 /// object.
@@ -61,12 +62,22 @@ open class URLCredential: NSObject, @unchecked Sendable {
     public let persistence: Persistence
     /// The trust object, which Apple's class does not expose.
     public let trust: SecTrust?
+    public let identity: SecIdentity?
 
     public init(user: String, password: String, persistence: Persistence) {
         self.user = user
         self.password = password
         self.persistence = persistence
         trust = nil
+        identity = nil
+    }
+
+    public init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) {
+        user = nil
+        password = nil
+        self.persistence = persistence
+        trust = nil
+        self.identity = identity
     }
 
     public init(trust: SecTrust) {
@@ -74,6 +85,7 @@ open class URLCredential: NSObject, @unchecked Sendable {
         password = nil
         persistence = .none
         self.trust = trust
+        identity = nil
     }
 
     /// The credential that the default implementation of a delegate method returns. It tells the loader that the method

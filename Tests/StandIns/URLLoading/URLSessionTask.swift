@@ -83,6 +83,8 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
         guard isFirst else { return }
         let response = self.response
         session.deliver {
+            (self.delegate ?? self.session.taskDelegate)?.urlSession(
+                self.session, task: self, didFinishCollecting: URLSessionTaskMetrics())
             switch self.delivery {
             case .data(let handler): handler(error == nil ? data : nil, error == nil ? response : nil, error)
             case .file(let handler) where error == nil: Self.withFile(data) { handler($0, response, nil) }

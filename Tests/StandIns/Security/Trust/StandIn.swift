@@ -6,6 +6,7 @@ public enum StandIn {
         var systemAnchors: [[UInt8]] = []
         var transparent: Set<[UInt8]> = []
         var denied: Set<[UInt8]> = []
+        var preferredIdentities: [Int: SecIdentity] = [:]
         var evaluations = 0
         var evaluationsOnMainThread = 0
     }
@@ -35,6 +36,13 @@ public enum StandIn {
     public static func deny(_ der: [UInt8]) { withState { _ = $0.denied.insert(der) } }
 
     static func isDenied(_ der: [UInt8]) -> Bool { withState { $0.denied.contains(der) } }
+
+    /// Sets the identity that default handling offers to servers at a port, as macOS does with an identity preference.
+    public static func prefer(_ identity: SecIdentity, port: Int) {
+        withState { $0.preferredIdentities[port] = identity }
+    }
+
+    package static func preferredIdentity(port: Int) -> SecIdentity? { withState { $0.preferredIdentities[port] } }
 
     static func noteEvaluation(onMainThread isMainThread: Bool) {
         withState { state in

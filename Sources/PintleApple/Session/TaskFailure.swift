@@ -1,20 +1,23 @@
 import Foundation
 import Pintle
 
-/// The reason why a response is refused when it arrives although its server was not refused.
-package enum RefusedArrival: Sendable, Hashable {
+/// The reason why a task fails although its server was not refused.
+package enum TaskFailure: Sendable, Hashable {
     /// The request was for `https`, and the response came over `http`.
     case insecureRedirect
     /// The response came over `http` from a host that the policy covers.
     case plainHTTP
     /// The response came over `http` from an address that leads to another host than the one it names.
     case alias(AddressAlias)
+    /// The server asked for a client certificate, got none, and ended the connection.
+    case clientCertificate(ServerEndpoint)
 
     /// The code of the error.
     package var code: URLError.Code {
         switch self {
         case .insecureRedirect, .plainHTTP: .appTransportSecurityRequiresSecureConnection
         case .alias: .badURL
+        case .clientCertificate: .clientCertificateRequired
         }
     }
 }
@@ -48,8 +51,12 @@ extension PinningPolicy {
         guard let url, url.scheme?.lowercased() == "https", let server = Self.server(of: url, usualPort: 443) else {
             return false
         }
-        return !allowsPlainHTTP(to: server, ports: portsOfRules)
+        return covers(server)
     }
+
+    /// Returns `true` if the policy has a rule for the host, on any port, or does not leave hosts without a rule to the
+    /// system's trust.
+    func covers(_ server: ServerEndpoint) -> Bool { !allowsPlainHTTP(to: server, ports: portsOfRules) }
 
     private static func server(of url: URL, usualPort: Int) -> ServerEndpoint? {
         guard let name = url.host, let host = try? ServerName(name), let port = UInt16(exactly: url.port ?? usualPort)

@@ -312,7 +312,7 @@ struct ClientCertificateTests {
         #expect(error.code == .clientCertificateRequired)
         #expect(
             error.message
-                == "localhost:\(server.port) requires a client certificate, and got none: the session has none for it")
+                == "localhost:\(server.port) requires a client certificate, and got none: there is none for it")
         #expect(error.clientCertificateRequest?.issuers == ["CN=Client Authority"])
         #expect(error.clientCertificateRequest?.keyTypes.contains("ECDSA") == true)
         #expect(error.hint?.contains("CN=Client Authority") == true)

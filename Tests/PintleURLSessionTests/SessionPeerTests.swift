@@ -108,7 +108,8 @@ struct SessionPeerTests {
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
             // The server refuses this client, not the other way round.
-            #expect(TrustRejection(underlying: try #require(error)) == nil && error?.refusal == nil)
+            #expect(TrustRejection(underlying: try #require(error)) == nil)
+            #expect(error?.refusal == .clientCertificateRequired)
         }
         let bad = URLSession.pinned(to: try fixture.policy(rightPin: false), configuration: .ephemeral)
         let error = await #expect(throws: URLError.self) { try await bad.data(for: request) }

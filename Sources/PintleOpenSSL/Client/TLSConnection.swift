@@ -68,6 +68,19 @@ public final class TLSConnection {
         return bytes
     }
 
+    /// Waits for the end of the connection. In TLS 1.3, a server can refuse the client's certificate only after the
+    /// handshake.
+    ///
+    /// - Returns: the reason of the end; `nil` if the server sends data, or nothing within the time-out.
+    package func awaitEnd(timeout: Duration) -> HandshakeError? {
+        do throws(HandshakeError) {
+            _ = try read(max: 1, timeout: timeout)
+            return nil
+        } catch {
+            return error.code == .ioTimeout ? nil : error
+        }
+    }
+
     /// Sends close_notify and closes the sending side. Does not wait for the peer's close_notify; `read` still works.
     /// Takes at most one second if the peer reads nothing.
     public func close() {

@@ -274,8 +274,7 @@ struct TLSHandshake: ~Copyable {
         switch name {
         case "protocol_version": "older than TLS 1.2 is never used: bring the server up to date"
         case "unrecognized_name": "the server knows no such name: check the host, or the --connect-to address"
-        case "certificate_required", "bad_certificate":
-            "does the server want a client certificate? pintle has none to show"
+        case "certificate_required", "bad_certificate": "does the server want a client certificate?"
         case "handshake_failure", "insufficient_security": nothingInCommon
         default: "look at the server's log"
         }

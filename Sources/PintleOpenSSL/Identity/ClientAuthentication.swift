@@ -84,6 +84,72 @@ package final class ClientAuthentication {
     }
 }
 
+/// The end of a connection because of the client's certificate.
+package struct ClientCertificateFailure {
+    /// A Boolean value that indicates whether the server got a certificate.
+    package let wasShown: Bool
+    package let message: String
+    package let hint: String
+    package let request: ClientCertificateRequest
+
+    /// Creates the failure of a connection that the server has ended before any response; `nil` if the client's
+    /// certificate cannot be the reason.
+    ///
+    /// - Parameters:
+    ///   - hasRefused: `true` if the server said so with an alert.
+    ///   - remedy: the way to give the client an identity.
+    package init?(_ answer: ClientAuthentication.Answer, of endpoint: ServerEndpoint, hasRefused: Bool, remedy: String)
+    {
+        switch answer {
+        case .notAsked: return nil
+        case .shown(let identity, let request, let misfits):
+            // Without an alert, the end of the connection has another reason.
+            guard hasRefused else { return nil }
+            wasShown = true
+            message = "\(endpoint) refused the client certificate \(identity.fingerprint)\(Self.text(misfits))"
+            hint = "it accepts \(request); look at the server's log"
+            self.request = request
+        case .withheld(let objection, let request, let misfits):
+            wasShown = false
+            let end =
+                hasRefused
+                ? "requires a client certificate, and got none"
+                : "asked for a client certificate, got none, and ended the connection"
+            message = "\(endpoint) \(end): \(objection.text)\(Self.text(misfits))"
+            let remedy = objection == .noIdentity ? remedy : objection.remedy
+            hint = "it accepts \(request)" + (remedy.map { "; \($0)" } ?? "")
+            self.request = request
+        }
+    }
+
+    private static func text(_ misfits: [IdentityMisfit]) -> String {
+        misfits.isEmpty ? "" : " (\(misfits.map(\.text).joined(separator: ", ")))"
+    }
+}
+
+extension ClientAuthentication.Objection {
+    package var text: String {
+        switch self {
+        case .noIdentity: "there is none for it"
+        case .weakBasis(let basis):
+            "it is trusted only as \(basis.reason), and a client certificate is for servers with a matching pin, or "
+                + "below an anchor that the rule brings"
+        case .superseded: "the policy was replaced during the handshake"
+        case .unprovenKey: "with RSA key exchange the server would get it before it has proved that it has its key"
+        case .unsuitable: "the identity does not suit its question"
+        }
+    }
+
+    fileprivate var remedy: String? {
+        switch self {
+        case .weakBasis: "add a pin of the server to the policy"
+        case .superseded: "make the request again"
+        case .unprovenKey: "enable a cipher suite with ECDHE, or TLS 1.3, on the server"
+        case .noIdentity, .unsuitable: nil
+        }
+    }
+}
+
 /// The reason why an identity does not suit a server's question.
 package enum IdentityMisfit: Hashable, Sendable {
     case keyType

@@ -68,7 +68,7 @@ enum IdentityReader {
         guard let certificate = X509Reference(der: der) else {
             throw ClientIdentityError(
                 .unreadableCertificate, "\(name) cannot be read",
-                hint: "look at it: openssl x509 -in FILE -noout -text; if it is PKCS#12, use init(pkcs12:password:)")
+                hint: "look at it: openssl x509 -in FILE -noout -text")
         }
         return certificate
     }
@@ -104,7 +104,7 @@ enum IdentityReader {
         .unreadableKey, "the private key cannot be read",
         hint: "look at it: openssl pkey -in FILE -noout; it is PKCS#8, PKCS#1 or SEC1")
     static let passwordRequired = ClientIdentityError(
-        .passwordRequired, "the private key is encrypted, and there is no password", hint: "return it in password:")
+        .passwordRequired, "the private key is encrypted, and there is no password", hint: "give the password")
     static let wrongPassword = ClientIdentityError(.wrongPassword, "the password does not open the private key")
 
     private static func key(

@@ -46,7 +46,7 @@ struct PKCS12Reader {
 
     private static let damaged = ClientIdentityError(
         .unreadablePKCS12, "the PKCS#12 file cannot be read",
-        hint: "look at it: openssl pkcs12 -in FILE -info -noout; for PEM or DER use init(certificates:key:password:)")
+        hint: "look at it: openssl pkcs12 -in FILE -info -noout")
 
     private static func parsed(_ bytes: [UInt8], _ library: OpaquePointer) -> OpaquePointer? {
         bytes.withUnsafeBufferPointer { buffer in
@@ -104,7 +104,7 @@ struct PKCS12Reader {
                 .wrongPassword, "the password does not open the PKCS#12 file", hint: "or the file is damaged")
             : ClientIdentityError(
                 .passwordRequired, "the PKCS#12 file has a password, and none was given",
-                hint: "return it in password:")
+                hint: "give the password")
     }
 
     private mutating func readPart(_ part: UnsafeMutablePointer<PKCS7>) throws(ClientIdentityError) {

@@ -68,7 +68,9 @@ package final class VerificationHook {
             guard contentType == SSL3_RT_ALERT || contentType == SSL3_RT_HANDSHAKE, let ssl else { return }
             let message = UnsafeRawBufferPointer(start: bytes, count: count)
             guard isSent == 0 else {
-                guard contentType == SSL3_RT_HANDSHAKE, message.first == UInt8(SSL3_MT_CERTIFICATE_VERIFY) else { return }
+                guard contentType == SSL3_RT_HANDSHAKE, message.first == UInt8(SSL3_MT_CERTIFICATE_VERIFY) else {
+                    return
+                }
                 VerificationHook.attached(to: ssl)?.authentication.noteSignature()
                 return
             }

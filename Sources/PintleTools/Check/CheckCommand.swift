@@ -20,6 +20,9 @@ extension Command {
                 line: "pintle check https://nas.home.arpa --policy policy.json --store trust.json --ask",
                 purpose: "a server that no authority vouches for: show it, ask once, remember the answer"),
             Example(
+                line: "pintle check https://api.test --policy policy.json --identity client.p12",
+                purpose: "a server that asks for a client certificate: show it after the verdict"),
+            Example(
                 line: "pintle check https://example.com --policy policy.json --at 2027-11-20T00:00:00Z",
                 purpose: "the verdict on a day when pins or certificates have expired"),
         ],
@@ -37,12 +40,16 @@ extension Command {
             """,
         ],
         arguments: [Argument(name: "URL", help: "An https URL, host or host:port")],
-        ownOptions: [.policy, .store, .ask, .connectTo, .anchors, .instant, .connectTimeout, .handshakeTimeout],
+        ownOptions: [
+            .policy, .store, .ask, .identity, .connectTo, .anchors, .instant, .connectTimeout, .handshakeTimeout,
+        ],
         rules: [
             .needs(.ask, .store, to: "keep the answer"),
             .excludes(.ask, .instant, because: "the question is about now"),
         ],
-        environment: LiveEnvironment.variables,
+        environment: LiveEnvironment.variables + [
+            (Passphrase.variable, "The password of `--identity`; without it the terminal is asked")
+        ],
         exitCodes: [
             (.fine, "trusted"), (.rejected, "rejected"), (.unusable, "the command line or the policy cannot be used"),
             (.unreachable, "no certificate arrived, or the handshake broke"),
@@ -106,6 +113,10 @@ extension ReferenceSection {
         ("tlsVersion, cipherSuite, address", "The version, the cipher suite and the address of the connection"),
         ("keyExchangeGroup", "The group of the key exchange: `x25519`, `X25519MLKEM768`"),
         ("alert", "The alert that a refused server was sent"),
+        (
+            "clientCertificate",
+            "If the server asked: `shown` with the fingerprint, or `withheld` with the reason; `issuers`, `keyTypes`"
+        ),
     ])
 }
 
@@ -113,6 +124,9 @@ extension OptionSpecification {
     fileprivate static let policy = Option(
         "policy", .file("FILE"), required: "the policy decides", help: "The policy file that decides")
     static let store = Option("store", .file("FILE"), help: "The file of approvals; it need not exist yet")
+    fileprivate static let identity = Option(
+        "identity", .file("FILE"),
+        help: "A client certificate with its key, PEM or PKCS#12; shown only if the server asks, after the verdict")
     static let ask = OptionSpecification(
         "ask", help: "Ask on the terminal about a server that is not approved yet, and keep a yes in `--store`")
 }
@@ -129,8 +143,10 @@ struct CheckCommand {
         let handshake = try LiveHandshake(endpoint, invocation)
         let validator = try invocation.validator()
         let policy = try PolicyInput(arguments[.policy], invocation).policy()
+        let identity = try arguments[.identity].map { path throws(ToolError) in try invocation.identity(path) }
         let check = LiveCheck(
-            policy: policy, validator: validator, instant: invocation.instant, handshake: handshake)
+            policy: policy, validator: validator, instant: invocation.instant, handshake: handshake,
+            identity: identity)
         let store = try arguments[.store].map { path throws(ToolError) in try ApprovalStore(path, console) }
         store?.warnOfProblem()
         if store != nil, policy.unpinnedHosts != .askUser {
@@ -190,5 +206,37 @@ struct CheckCommand {
         facts.connection?.close()
         let second = CheckReport(facts: facts, policy: report.policy, invocation: invocation)
         return printReport(second, briefly: facts.decision.isTrusted)
+    }
+}
+
+extension Invocation {
+    /// Reads a client's identity, PEM or PKCS#12. Asks for its password if there is one.
+    fileprivate func identity(_ path: String) throws(ToolError) -> ClientIdentity {
+        var file = try file(path, limit: 1 << 20)
+        defer { KeyFile.wipe(&file.bytes) }
+        let isPEM = PEMReader.looksLikePEM(file.bytes)
+        func read(_ password: String?) throws(ClientIdentityError) -> ClientIdentity {
+            isPEM
+                ? try ClientIdentity(certificates: file.bytes, key: file.bytes) { password }
+                : try ClientIdentity(pkcs12: file.bytes) { password }
+        }
+        do {
+            return try read(nil)
+        } catch {
+            guard error.code == .passwordRequired else { throw ToolError(error, file: file.name) }
+        }
+        var password = try Passphrase.read(for: file.name, self)
+        defer { KeyFile.wipe(&password) }
+        do {
+            return try read(String(decoding: password, as: UTF8.self))
+        } catch {
+            throw ToolError(error, file: file.name)
+        }
+    }
+}
+
+extension ToolError {
+    fileprivate init(_ error: ClientIdentityError, file: String) {
+        self = .unusable(error.code.rawValue, error.message, file: file, hint: error.hint)
     }
 }

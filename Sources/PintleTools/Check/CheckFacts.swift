@@ -19,6 +19,8 @@ struct CheckFacts {
     let tls: NegotiatedTLS?
     /// The name of the alert that the server was sent.
     let alert: String?
+    /// The answer to the server's question for a client certificate.
+    let clientCertificate: ClientAuthentication.Answer
 }
 
 extension CheckFacts {
@@ -54,6 +56,29 @@ extension CheckFacts {
         tls?.write(to: &json)
         json.member("address", connection?.peerAddress)
         json.member("alert", alert)
+        writeClientCertificate(to: &json)
+    }
+
+    /// Writes `clientCertificate?: {shown?, withheld?, misfits?, issuers, keyTypes}`.
+    private func writeClientCertificate(to json: inout JSONWriter) {
+        func write(
+            _ request: ClientCertificateRequest, _ misfits: [IdentityMisfit], shown: CertificatePin?, withheld: String?
+        ) {
+            json.object("clientCertificate") { json in
+                json.member("shown", shown?.description)
+                json.member("withheld", withheld)
+                if !misfits.isEmpty { json.member("misfits", misfits.map(\.text)) }
+                json.member("issuers", request.issuers)
+                json.member("keyTypes", request.keyTypes)
+            }
+        }
+        switch clientCertificate {
+        case .notAsked: break
+        case .shown(let identity, let request, let misfits):
+            write(request, misfits, shown: identity.fingerprint, withheld: nil)
+        case .withheld(let objection, let request, let misfits):
+            write(request, misfits, shown: nil, withheld: objection.text)
+        }
     }
 
     /// Writes the approvals of this server: the one that decided, or the one that has ended.

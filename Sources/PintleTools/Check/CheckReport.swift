@@ -24,6 +24,7 @@ struct CheckReport {
         case .trusted(let basis): explain(basis, in: &report)
         case .rejected(let rejection): explain(rejection, in: &report)
         }
+        addClientCertificate(to: &report)
         if invocation.isVerbose { addConnection(to: &report) }
         report.next(CheckAdvice(facts: facts, invocation: invocation).lines.map { "\($0)" })
         return report
@@ -48,6 +49,19 @@ struct CheckReport {
         let parameters = [facts.tls?.version, facts.tls?.cipherSuite, group]
         guard case let known = parameters.compactMap(\.self), !known.isEmpty else { return }
         report.fact("tls", "\(known.joined(separator: "  "))")
+    }
+
+    /// Adds `client  asked for a certificate, and got none: there is none for it`.
+    private func addClientCertificate(to report: inout Report) {
+        switch facts.clientCertificate {
+        case .notAsked: break
+        case .shown(let identity, _, let misfits):
+            let doubts = misfits.isEmpty ? "" : "; \(misfits.map(\.text).joined(separator: ", "))"
+            report.fact("client", "asked for a certificate, and took \(identity.fingerprint)\(doubts)")
+        case .withheld(let objection, let request, _):
+            report.fact("client", "asked for a certificate, and got none: \(objection.text)")
+            report.fact("", "it accepts \(request)")
+        }
     }
 
     // MARK: Trusted

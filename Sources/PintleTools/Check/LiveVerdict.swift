@@ -8,6 +8,10 @@ struct LiveCheck {
     let validator: PathValidator
     let instant: Date
     let handshake: LiveHandshake
+    var identity: ClientIdentity?
+
+    /// The time in which a server with TLS 1.3 has to refuse a client's certificate.
+    private static let refusalTime = Duration.seconds(1)
 
     /// - Parameter approvals: the approvals of servers that no rule covers.
     /// - Throws: an error if no certificate arrived, or if the server broke off a handshake whose certificate was
@@ -15,8 +19,15 @@ struct LiveCheck {
     ///   it has not proved that it holds the key.
     func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFacts {
         let verdict = LiveVerdict(
-            of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals)
-        return try verdict.facts(handshake.run(judge: verdict.judge))
+            of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals,
+            identity: identity)
+        let outcome = handshake.run(authentication: verdict.authentication, judge: verdict.judge)
+        var end = outcome.error
+        if let connection = outcome.connection, verdict.authentication.answer != .notAsked {
+            end = connection.awaitEnd(timeout: Self.refusalTime)
+        }
+        if let end, let failure = verdict.clientCertificateFailure(end) { throw failure }
+        return try verdict.facts(outcome)
     }
 }
 
@@ -30,16 +41,22 @@ final class LiveVerdict {
     private var evaluation: TrustEvaluation?
     /// The parameters of the connection when the certificates came, also of one that was refused.
     private var tls: NegotiatedTLS?
+    private let identity: ClientIdentity?
+    private(set) lazy var authentication = ClientAuthentication(identity) { [unowned self] in
+        guard let evaluation, case .trusted(let basis) = evaluation.decision else { return .noIdentity }
+        return policy.mayIdentifyClient(to: evaluation, includesApproved: false) ? nil : .weakBasis(basis)
+    }
 
     init(
         of endpoint: ServerEndpoint, by policy: PinningPolicy, validator: PathValidator, instant: Date,
-        approvals: TrustApprovals = .none
+        approvals: TrustApprovals = .none, identity: ClientIdentity? = nil
     ) {
         self.endpoint = endpoint
         self.policy = policy
         self.validator = validator
         self.instant = instant
         self.approvals = approvals
+        self.identity = identity
     }
 
     func judge(_ chain: borrowing PeerChain) -> HandshakeVerdict {
@@ -64,6 +81,20 @@ final class LiveVerdict {
         return facts(TrustEvaluation(of: endpoint, unreadable: failure), outcome)
     }
 
+    /// Returns the error for a server that was accepted and then ended the connection because of the client's
+    /// certificate.
+    func clientCertificateFailure(_ end: HandshakeError) -> ToolError? {
+        guard evaluation?.decision.isTrusted == true else { return nil }
+        let failure = ClientCertificateFailure(
+            authentication.answer, of: endpoint, hasRefused: end.alert != nil, remedy: "give one with --identity FILE")
+        return failure.map { failure in
+            ToolError(
+                exitCode: .unreachable,
+                code: failure.wasShown ? "client-certificate-refused" : "client-certificate-required",
+                message: failure.message, hint: failure.hint)
+        }
+    }
+
     private static func broken(_ error: HandshakeError) -> ToolError {
         var failure = ToolError(error)
         failure.exitCode = .unreachable
@@ -78,6 +109,6 @@ final class LiveVerdict {
             host: rule.map { policy.hosts[$0.index] },
             positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
             connection: outcome.connection, tls: outcome.connection?.tls ?? tls,
-            alert: outcome.error?.alert)
+            alert: outcome.error?.alert, clientCertificate: authentication.answer)
     }
 }

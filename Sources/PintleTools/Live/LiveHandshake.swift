@@ -42,10 +42,13 @@ struct LiveHandshake {
     }
 
     /// Connects and lets `judge` decide about the server's certificates.
-    func run(judge: @escaping (borrowing PeerChain) -> HandshakeVerdict) -> Outcome {
+    func run(
+        authentication: ClientAuthentication = ClientAuthentication(nil) { nil },
+        judge: @escaping (borrowing PeerChain) -> HandshakeVerdict
+    ) -> Outcome {
         let presented = Kept<[[UInt8]]>()
         do throws(HandshakeError) {
-            let connection = try client.connect(to: target, via: proxy) { chain in
+            let connection = try client.connect(to: target, via: proxy, authentication: authentication) { chain in
                 presented.value = chain.certificates
                 return judge(chain)
             }

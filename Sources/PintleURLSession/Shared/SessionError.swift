@@ -26,8 +26,6 @@ public struct SessionError: Error, Sendable, Hashable {
         case unsupportedProxy = "unsupported-proxy"
         /// The request needs a feature of URLSession that a pinned session does not have yet.
         case unsupportedFeature = "unsupported-feature"
-        /// The server requires a client certificate, and a pinned session on Apple's systems offers none.
-        case clientCertificateRequired = "client-certificate-required"
         /// The libcurl of this process cannot ask for a verdict before it sends.
         case unsuitableLibrary = "unsuitable-library"
         /// The process has no file descriptor or no thread left for the session, so nothing was sent. A later request
@@ -88,7 +86,6 @@ extension URLError {
             case .invalidRequest: .badURL
             case .tooManyRedirects: .httpTooManyRedirects
             case .unsupportedProxy, .outOfResources: .cannotConnectToHost
-            case .clientCertificateRequired: .clientCertificateRequired
             case .notJudged: .secureConnectionFailed
             case .clientCertificateRequired: .clientCertificateRequired
             case .clientCertificateRefused: .clientCertificateRejected

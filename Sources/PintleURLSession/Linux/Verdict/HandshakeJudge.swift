@@ -190,7 +190,16 @@ final class HandshakeJudge: HandshakeObserver {
     ///   it so.
     func clientCertificateError(hasEnded: Bool) -> SessionError? {
         guard hasRefusedClient || hasEnded && transferCount <= 1 else { return nil }
-        return SessionError(authentication.answer, of: endpoint, hasRefused: hasRefusedClient)
+        let failure = ClientCertificateFailure(
+            authentication.answer, of: endpoint, hasRefused: hasRefusedClient,
+            remedy: "give the session one with URLSession.pinned(to:identity:)")
+        return failure.map { failure in
+            var error = SessionError(
+                failure.wasShown ? .clientCertificateRefused : .clientCertificateRequired, failure.message,
+                hint: failure.hint)
+            error.clientCertificateRequest = failure.request
+            return error
+        }
     }
 
     func addTransfer() { transferCount += 1 }

@@ -20,6 +20,8 @@ extension Transfer {
     /// ``CurlLoop`` puts the transfer into the queue instead: a server that refuses a hundred streams would get a
     /// hundred connections. But if the server asks for HTTP/1.1 (RFC 9113 section 7), only libcurl's handle knows that.
     func mayConnect() -> Bool {
+        // libcurl 8 tries the next address of the host after a refusal here.
+        guard state.cause == nil else { return false }
         guard state.connection != nil else { return true }
         guard beginsAttempt() else { return false }
         // libcurl has an error of its own then. It drops it, and clears no text.

@@ -85,12 +85,13 @@ extension Transfer {
     }
 
     /// Makes libcurl report its progress to ``checkFrames()``. Its last report comes immediately before it ends the
-    /// transfer.
+    /// transfer or repeats the request.
     func watchFrames() {
         pintle_curl_set_progress(
             handle,
             { at, _, _, _, _ in
                 guard let transfer = Transfer.at(at) else { return 1 }
+                transfer.state.hasError = !transfer.libraryError.isEmpty
                 transfer.checkFrames()
                 if transfer.state.connection?.isBroken == true { transfer.fail(.frames) }
                 return transfer.state.cause == nil ? 0 : 1

@@ -16,7 +16,11 @@ extension Transfer {
             guard !connection.isBroken else { return fail(.frames) }
             switch state.head.read(line, isStream: connection.isStream) {
             case .more: return count
-            case .fault(let fault): return fail(.head(fault))
+            case .fault(let fault):
+                // Over HTTP/2 the rest of the head follows. If it is long, nghttp2 ends the connection while that
+                // carries the next request.
+                set(CURLOPT_FORBID_REUSE, 1)
+                return fail(.head(fault))
             case .complete: return accept(state.head.head, over: connection) ? count : 0
             }
         }

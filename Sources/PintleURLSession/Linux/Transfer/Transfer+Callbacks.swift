@@ -213,9 +213,13 @@ extension Transfer {
     /// Inside this call libcurl passes the content that it held back to ``receive(_:_:)``. It drops what is not taken.
     private func applyPauses(_ pauses: TransferPauses) {
         guard let handle, pauses != state.pauses else { return }
+        let mayHoldContent = state.pauses.contains(.receiving)
         state.pauses = pauses
         let code = curl_easy_pause(handle, pauses.rawValue)
-        if code != CURLE_OK { fail(.loss(code)) }
+        // libcurl reports CURLE_BAD_FUNCTION_ARGUMENT if the transfer has ended in this turn. That loses only content
+        // that was held back.
+        guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT || mayHoldContent else { return }
+        fail(.loss(code))
     }
 }
 

@@ -47,7 +47,10 @@ struct TransferEndTests {
             (CURLE_SEND_ERROR, .answered(.ended), "POST", "55 Failed sending data to the peer"),
             (CURLE_RECV_ERROR, .sent, "POST", lost), (CURLE_HTTP2, .sent, "POST", lost),
             (CURLE_COULDNT_RESOLVE_HOST, .sent, "POST", lost),
-            (CURLE_COULDNT_RESOLVE_HOST, .unsent, "POST", "6 Couldn't resolve host name"),
+            (
+                CURLE_COULDNT_RESOLVE_HOST, .unsent, "POST",
+                "6 " + String(cString: curl_easy_strerror(CURLE_COULDNT_RESOLVE_HOST))
+            ),
             (CURLE_RECV_ERROR, .sent, "GET", "56 Failure when receiving data from the peer"),
             (CURLE_OPERATION_TIMEDOUT, .sent, "POST", "timed out"),
             (CURLE_OPERATION_TIMEDOUT, .unsent, "GET", "timed out"),

@@ -28,7 +28,7 @@ for wheel in "$work"/*.whl; do $python -m zipfile -e "$wheel" "$work/$(basename 
 # The packages rename their libraries, and each library names the others so. Links lead from the names that programs and
 # libcurl use to the libraries of one OpenSSL. The loader opens a file once, whatever links lead to it.
 folder_of() { # folder, package with the OpenSSL
-    local library theirs own
+    local library theirs own program
     mkdir -p "$1/bin"
     cp "$work"/pycurl/pycurl.libs/* "$1"
     for library in ssl crypto; do
@@ -40,8 +40,11 @@ folder_of() { # folder, package with the OpenSSL
         [ "$own" = "$theirs" ] || ln -s "$own" "$1/$theirs"
     done
     ln -s "$(cd "$1" && echo libcurl-*.so.4*)" "$1/libcurl.so.4"
-    # The tests' command curl stays the system's. Its openssl 3.0 crashes with later libraries when it is given -addext.
-    printf '#!/bin/sh\nunset LD_LIBRARY_PATH\nexec %s "$@"\n' "$(command -v curl)" >"$1/bin/curl"
+    # The tests' commands curl and ssh-keygen stay the system's; ssh-keygen refuses another OpenSSL than its own. The
+    # system's openssl 3.0 crashes with later libraries when it is given -addext.
+    for program in curl ssh-keygen; do
+        printf '#!/bin/sh\nunset LD_LIBRARY_PATH\nexec %s "$@"\n' "$(command -v $program)" >"$1/bin/$program"
+    done
     printf '#!/bin/sh\ncase " $* " in *" -addext "*) unset LD_LIBRARY_PATH ;; esac\nexec %s "$@"\n' \
         "$(command -v openssl)" >"$1/bin/openssl"
     chmod +x "$1"/bin/*

@@ -177,25 +177,30 @@ extension HostilePeers {
             #expect(count.load(ordering: .relaxed) == 1)
         }
 
-        @Test("An overlong head ends the other requests of its connection at once", arguments: [131_071, 131_072])
+        @Test(
+            "An overlong head that libcurl cannot read ends the other requests of its connection at once",
+            arguments: [131_071, 131_072, 150_000])
         func others(size: Int) async throws {
+            // libcurl before 8.1 reads no head that is too long. Later versions leave the limit to nghttp2, which reads
+            // HEADERS and eight CONTINUATION, here of 16 kB each.
+            let isRead = size < (CurlLibrary.copiesStreams ? 131_072 : 150_000)
             let fields = Self.fields(filling: size)
             let server = try server(answering: 6) { streams, connection in
                 guard connection == 1 else { return streams.map { Frame.empty(stream: $0) } }
-                // With a head that is not too long, the other responses follow.
                 return Frame.head(200, fields, isLast: true, stream: streams[0])
-                    + (size < 131_072 ? streams.dropFirst().map { Frame.empty(stream: $0) } : [])
+                    + (isRead ? streams.dropFirst().map { Frame.empty(stream: $0) } : [])
             }
             let session = URLSession.pinned(to: try fixture.policy())
             let start = ProcessInfo.processInfo.systemUptime
             let results = try await load(6, from: server, in: session)
             // The time-out is 10 s.
             #expect(ProcessInfo.processInfo.systemUptime - start < 8)
-            for result in results where size >= 131_072 {
-                let error = #expect(throws: URLError.self) { try result.get() }
-                #expect(error?.code == .badServerResponse)
+            let codes = results.compactMap { result -> URLError.Code? in
+                guard case .failure(let error) = result else { return nil }
+                return error.code
             }
-            for result in results where size < 131_072 { _ = try result.get() }
+            let failed = size < 131_072 ? 0 : isRead ? 1 : 6
+            #expect(results.count == 6 && codes == Array(repeating: .badServerResponse, count: failed))
         }
 
         /// Returns a server that sends PINGs over its idle connection, more than nghttp2 takes.

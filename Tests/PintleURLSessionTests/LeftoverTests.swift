@@ -180,6 +180,55 @@ extension HostilePeers {
         }
 
         @Test(
+            "If all kept connections are dead, a request gets a new one, and the server gets it once",
+            arguments: [1, 3], ["GET", "POST", "POST of a stream"])
+        func allDead(count: Int, kind: String) async throws {
+            let method = String(kind.prefix { $0 != " " })
+            let fixture = try SessionFixture()
+            let first = Atomic(0)
+            let requests = Mutex<[String]>([])
+            let server = try fixture.server(stream: { stream in
+                while let head = try? stream.read(upTo: 4_096), !head.isEmpty {
+                    let text = String(decoding: head, as: UTF8.self)
+                    if text.contains("/second") {
+                        requests.withLock { $0.append(String(text.prefix { $0 != " " })) }
+                        if method == "POST", !head.ends(with: "pay 100") { _ = try? stream.read(exactly: 7) }
+                        try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood".utf8))
+                    } else {
+                        // The first requests wait for each other, so that each gets a connection of its own.
+                        first.add(1, ordering: .relaxed)
+                        for _ in 0..<5_000 where first.load(ordering: .relaxed) < count { usleep(1_000) }
+                        try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
+                        usleep(50_000)
+                        (stream as? any ExposedStream)?.cut(isReset: false)
+                        return
+                    }
+                }
+            })
+            let delegate = RecordingDelegate(stream: { InputStream(data: Data("pay 100".utf8)) })
+            let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
+            defer { session.invalidateAndCancel() }
+            let address = try server.address()
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<count {
+                    group.addTask { await #expect(throws: Never.self) { try await session.data(from: address) } }
+                }
+            }
+            try await Task.sleep(for: .milliseconds(150))
+            var request = URLRequest(url: try server.address("second"))
+            request.httpMethod = method
+            if kind == "POST" { request.httpBody = Data("pay 100".utf8) }
+            request.setValue(method == "POST" ? "7" : nil, forHTTPHeaderField: "Content-Length")
+            let task =
+                kind == method ? session.dataTask(with: request) : session.uploadTask(withStreamedRequest: request)
+            await delegate.run(task)
+            #expect(task.error == nil)
+            #expect(delegate.log.withLock { $0.data } == Data("good".utf8))
+            #expect(requests.withLock(\.self) == [method])
+            #expect(server.completedHandshakeCount == count + 1)
+        }
+
+        @Test(
             "A request that is not idempotent goes over a connection that was used in the last seconds, or a new one",
             arguments: ["GET", "POST"], ["http/1.1", "h2"])
         func idleTime(method: String, applicationProtocol: String) async throws {

@@ -266,14 +266,22 @@ extension HostilePeers {
         ]
 
         @Test(
-            "If a response comes with its refusal, only that of the request that is sent again is delivered",
+            "Nothing of a response that comes with its refusal is delivered",
             arguments: beginnings, refusals)
         func dropped(
             _ beginning: (name: String, frames: [UInt8]), _ refusal: (name: String, frames: [UInt8])
         ) async throws {
             for method in ["GET", "PUT"] {
                 let route = try route(beginning.frames + refusal.frames)
-                let (data, response) = try await route.session.data(for: try request(method, to: route.first))
+                let request = try request(method, to: route.first)
+                // Since 8.1, libcurl reads the response before it learns of the refusal. Then the response has begun.
+                guard CurlLibrary.copiesStreams else {
+                    let error = await #expect(throws: URLError.self) { try await route.session.data(for: request) }
+                    #expect(error?.code == .networkConnectionLost, "\(method) \(error as Any)")
+                    #expect(route.second.requestByteCount == 0)
+                    continue
+                }
+                let (data, response) = try await route.session.data(for: request)
                 let head = try #require(response as? HTTPURLResponse)
                 #expect(data == Data("ok\n".utf8) && head.statusCode == 200)
                 #expect(head.value(forHTTPHeaderField: "x-first") == nil)

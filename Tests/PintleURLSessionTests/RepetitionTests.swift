@@ -147,6 +147,13 @@ extension HostilePeers {
             case emptyWindow, strayData, strayContinuation, shortSettings
 
             var testDescription: String { rawValue }
+
+            /// The code of the error that a request gets. libcurl reports that nghttp2 ends a connection since 8.13.
+            var code: URLError.Code {
+                let isReported = CurlLibrary.version.compare("8.13", options: .numeric) != .orderedAscending
+                let breaksRules = [.emptyWindow, .strayData, .strayContinuation, .shortSettings].contains(self)
+                return breaksRules && isReported ? .badServerResponse : .networkConnectionLost
+            }
         }
 
         @Test(
@@ -276,7 +283,7 @@ extension HostilePeers {
             default: #expect(errors.count == streamCount && sent == streamCount, "\(errors)")
             }
             for error in errors {
-                #expect(error.code == .networkConnectionLost)
+                #expect(error.code == end.code)
                 #expect(error.localizedDescription.contains("may have performed the POST") == (method == "POST"))
             }
         }

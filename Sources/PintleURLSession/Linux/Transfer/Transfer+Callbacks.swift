@@ -16,7 +16,11 @@ extension Transfer {
             guard !connection.isBroken else { return fail(.frames) }
             switch state.head.read(line, isStream: connection.isStream) {
             case .more: return count
-            case .fault(let fault): return fail(.head(fault))
+            case .fault(let fault):
+                // Over HTTP/2 the rest of the head follows. If it is long, nghttp2 ends the connection while that
+                // carries the next request.
+                set(CURLOPT_FORBID_REUSE, 1)
+                return fail(.head(fault))
             case .complete: return accept(state.head.head, over: connection) ? count : 0
             }
         }
@@ -85,12 +89,13 @@ extension Transfer {
     }
 
     /// Makes libcurl report its progress to ``checkFrames()``. Its last report comes immediately before it ends the
-    /// transfer.
+    /// transfer or repeats the request.
     func watchFrames() {
         pintle_curl_set_progress(
             handle,
             { at, _, _, _, _ in
                 guard let transfer = Transfer.at(at) else { return 1 }
+                transfer.state.hasError = !transfer.libraryError.isEmpty
                 transfer.checkFrames()
                 if transfer.state.connection?.isBroken == true { transfer.fail(.frames) }
                 return transfer.state.cause == nil ? 0 : 1
@@ -208,9 +213,13 @@ extension Transfer {
     /// Inside this call libcurl passes the content that it held back to ``receive(_:_:)``. It drops what is not taken.
     private func applyPauses(_ pauses: TransferPauses) {
         guard let handle, pauses != state.pauses else { return }
+        let mayHoldContent = state.pauses.contains(.receiving)
         state.pauses = pauses
         let code = curl_easy_pause(handle, pauses.rawValue)
-        if code != CURLE_OK { fail(.loss(code)) }
+        // libcurl reports CURLE_BAD_FUNCTION_ARGUMENT if the transfer has ended in this turn. That loses only content
+        // that was held back.
+        guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT || mayHoldContent else { return }
+        fail(.loss(code))
     }
 }
 

@@ -33,6 +33,7 @@ extension Transfer {
     /// send it.
     func passesGate() -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
+        guard state.cause == nil else { return false }
         let isKept = !state.isConnecting
         guard beginsAttempt() else { return false }
         state.phase = .seeking

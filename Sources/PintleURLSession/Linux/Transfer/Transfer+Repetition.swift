@@ -16,17 +16,22 @@ extension Transfer {
     /// A Boolean value that indicates whether libcurl has sent the request, or a part of it.
     var wasSent: Bool { state.connection.map { $0.judge?.hasWithheldRequest != true } ?? false }
 
-    /// Returns `false` if libcurl must not make a connection for the request. If it wants to send the request again,
-    /// ``CurlLoop`` puts the transfer into the queue instead: a server that refuses a hundred streams would get a
-    /// hundred connections. But if the server asks for HTTP/1.1 (RFC 9113 section 7), only libcurl's handle knows that.
+    /// Returns `false` if libcurl must not make a connection for the request. If it wants to send a request again that
+    /// was sent, ``CurlLoop`` puts the transfer into the queue instead: a server that refuses a hundred streams would
+    /// get a hundred connections. But if the server asks for HTTP/1.1 (RFC 9113 section 7), only libcurl's handle knows
+    /// that.
     func mayConnect() -> Bool {
+        // libcurl 8 tries the next address of the host after a refusal here.
+        guard state.cause == nil else { return false }
         guard state.connection != nil else { return true }
+        // If the server asks for HTTP/1.1, libcurl has met an error. It then drops that.
+        let mayGoOn = !wasSent || state.hasError
         guard beginsAttempt() else { return false }
-        // libcurl has an error of its own then. It drops it, and clears no text.
-        guard !libraryError.isEmpty else {
+        guard mayGoOn else {
             fail(.gate(.refused))
             return false
         }
+        // Before 8.19, libcurl does not clear the text of the error.
         errorText.pointee = 0
         // libcurl 7.88 would send the head again and none of the content.
         guard state.bodyReader?.seek(to: 0) ?? true else {
@@ -70,7 +75,11 @@ extension Transfer {
         let mayBeDead = !request.isIdempotent && judge.idleTime > Self.freshness
         let hasLeftover = !connection.isStream && SSL_has_pending(OpaquePointer(ssl)) != 0
         guard !mayBeDead, !hasLeftover else { throw .unfit }
-        if !connection.isStream { judge.withholdRequestUnlessSilent() }
+        guard !connection.isStream else { return }
+        judge.withholdRequestUnlessSilent()
+        // libcurl repeats a withheld request. Other kept connections may be dead too, and libcurl 8 reads content before
+        // it writes, so a stream could not be repeated again.
+        set(CURLOPT_FRESH_CONNECT, 1)
     }
 
     /// Counts the transfer as one that has left its connection.

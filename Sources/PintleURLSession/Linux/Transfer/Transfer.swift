@@ -51,6 +51,8 @@ final class Transfer: @unchecked Sendable {
         var pauses: TransferPauses = []
         /// The uptime of the last check by ``Transfer/checkStream(at:)``.
         var lastCheck = 0.0
+        /// A Boolean value that indicates whether libcurl had met an error when it last reported its progress (HTTP/2).
+        var hasError = false
         /// The first reason why a callback ended the transfer.
         var cause: TransferEnd.Cause?
     }

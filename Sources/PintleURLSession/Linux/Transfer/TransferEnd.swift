@@ -85,7 +85,7 @@ struct TransferEnd {
             .refused(
                 SessionError(
                     .invalidRequest, "the content to upload cannot be read to its end; has it become shorter?"))
-        case .head(let text): .library(CURLE_WEIRD_SERVER_REPLY, text)
+        case .head(let text): .library(CURLE_WEIRD_SERVER_REPLY, text + (stage == .sent ? advice : ""))
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))
         case .loss(let code): library(code)

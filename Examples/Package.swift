@@ -16,6 +16,9 @@ var targets: [Target] = [
 // The test kit's servers need OpenSSL.
 #if os(Linux)
 targets += [
+    // Shows a client certificate to a pinned server.
+    .executableTarget(
+        name: "ClientCertificate", dependencies: [.product(name: "PintleURLSession", package: "pintle")]),
     // Every style of task, against the right server and an interceptor.
     .executableTarget(
         name: "EveryStyle",

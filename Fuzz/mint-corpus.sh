@@ -47,6 +47,13 @@ seed Families small '{"version": 1, "date": "2027-01-01", "families": [{"id": "a
 seed Names ipv4 '192.0.2.1:8443' && seed Names ipv6 'https://[2001:db8::192.0.2.1]:443/path?query#fragment'
 
 "$here/mint-certificates.sh" && "$here/mint-updates.sh" && "$here/mint-messages.sh" && "$here/mint-http2.sh" && . "$here/mint-foreign.sh"
+mkdir -p Identities
+cat leaf.pem middle.pem leaf.key >Identities/pem
+openssl pkcs8 -topk8 -in leaf.key -outform DER -passout pass:password >Identities/encrypted-key
+for options in '' '-legacy' '-nomac -certpbe NONE'; do
+    # shellcheck disable=SC2086
+    openssl pkcs12 -export -in leaf.pem -inkey leaf.key -certfile middle.pem -passout pass:password $options >"Identities/p12$options"
+done
 mkdir -p Batch
 line() { printf '{"id": 1, "host": "leaf.example", "at": "2030-01-01T00:00:00Z", "chain": %s, "anchors": %s%s}\n' "$@"; }
 list() { printf '['; for pem in "$@"; do printf '%s"%s"' "$comma" "$(sed ':a;N;$!ba;s/\n/\\n/g' "$pem")"; comma=', '; done; printf ']'; }

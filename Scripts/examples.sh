@@ -12,5 +12,11 @@ build=(swift build --package-path Examples --scratch-path .build --disable-build
 programs=$("${build[@]}" --show-bin-path)
 echo "== every style of task"
 "$programs/EveryStyle"
+echo "== a client certificate"
+if command -v nginx >/dev/null; then
+    PINTLE_CLIENT=$programs/ClientCertificate Examples/client-certificates/run.sh
+else
+    echo "skipped, because there is no nginx"
+fi
 echo "== threads, descriptors and memory"
 "$programs/Endurance" "${PINTLE_MEBIBYTES:-256}"

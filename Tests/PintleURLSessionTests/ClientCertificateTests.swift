@@ -458,4 +458,53 @@ struct ClientCertificateTests {
         }
         #expect(server.connectionCount == 2)
     }
+
+    // MARK: Secrets
+
+    @Test(
+        "Neither the key nor the password stands in errors, events, reports or the output of a crash",
+        .enabled(if: dlsym(nil, "__asan_init") == nil, "no sanitizer is at work"))
+    func secrets() async throws {
+        let fixture = try Fixture()
+        let password = "open sesame"
+        let made = try runProcess(
+            ["openssl", "pkcs12", "-export", "-passout", "pass:\(password)"],
+            input: Array((fixture.client.key.pem + fixture.client.chainPEM).utf8))
+        let file = made.stdout
+        let server = try fixture.server()
+        let (url, root) = (try server.address().absoluteString, fixture.servers.root.certificate.der)
+        let pin = fixture.servers.identity.certificate.spkiDER
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent, \.standardOutputContent]
+        ) { [file = file as [UInt8], url = url as String, root = root as [UInt8], pin = pin as [UInt8]] in
+            let identity = try ClientIdentity(pkcs12: file) { "open sesame" }
+            print(identity)
+            do { _ = try ClientIdentity(pkcs12: file) { "open sesame!" } } catch { print(error) }
+            let anchors = TrustAnchors.only([try Certificate(der: root)])
+            for pin in [pin, try PrivateKey().spkiDER] {
+                let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: pin)))
+                let policy = try PinningPolicy(hosts: [
+                    try PinnedHost("localhost", pins: [pin], backup: .noneAccepted, anchors: anchors)
+                ])
+                let log = TrustEventLog { print($0, $1) }
+                let session = URLSession.pinned(to: policy, observer: log) { _ in identity }
+                let address = try #require(URL(string: url))
+                do { print(try await session.data(from: address)) } catch { print(error) }
+            }
+            fatalError("\(identity)")
+        }
+        let output = (result?.standardErrorContent ?? []) + (result?.standardOutputContent ?? [])
+        #expect(!output.isEmpty && server.requests.count == 1)
+        // The secret part of the key is the OCTET STRING of 32 bytes in its ECPrivateKey (RFC 5915).
+        let key = fixture.client.key.pkcs8DER
+        let start = try #require(key.firstRange(of: [0x04, 0x20])?.upperBound)
+        let secret = Array(key[start..<start + 32])
+        let base64 = Data(key).base64EncodedString()
+        let hex = secret.map { String($0, radix: 16).count == 1 ? "0" + String($0, radix: 16) : String($0, radix: 16) }
+        for text in [password, String(base64.dropFirst(60).prefix(24)), hex.joined(), hex.joined(separator: ":")] {
+            #expect(output.firstRange(of: Array(text.utf8)) == nil)
+        }
+        #expect(output.firstRange(of: secret) == nil)
+        #expect(output.firstRange(of: Array("\(Array(secret.prefix(8)))".dropLast().utf8)) == nil)
+    }
 }

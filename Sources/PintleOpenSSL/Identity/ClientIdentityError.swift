@@ -20,7 +20,7 @@ public struct ClientIdentityError: Error, Hashable, Sendable {
         case passwordRequired = "password-required"
         /// The password does not open the key or the PKCS#12 file.
         case wrongPassword = "wrong-password"
-        /// The derivation of a key from the password would take more than ten million iterations.
+        /// The derivation of a key from the password would take more than five million iterations.
         case tooManyIterations = "too-many-iterations"
         /// The key belongs to another certificate.
         case keyMismatch = "key-mismatch"

@@ -9,7 +9,7 @@ enum IdentityReader {
     static let certificateLimit = 100
     /// The most iterations of all derivations from a password together. That is some seconds of work; OpenSSL uses
     /// 2,048 by default, and OWASP asks for 600,000 (PBKDF2 with SHA-256).
-    static let iterationLimit = 10_000_000
+    static let iterationLimit = 5_000_000
 
     /// Copies an input within the limit.
     static func bytes(_ input: some Sequence<UInt8>) throws(ClientIdentityError) -> [UInt8] {

@@ -1,0 +1,118 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+/// `check` at servers that ask for a client certificate.
+@Suite("check --identity")
+struct CheckIdentityTests {
+    let directory: TemporaryDirectory
+    let authority: PintleTestKit.CertificateAuthority
+    let server: Identity
+    let clients: PintleTestKit.CertificateAuthority
+    let client: Identity
+    let anchors: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        authority = try CertificateAuthority.root(name: "Root")
+        server = try authority.issue(hosts: ["example.test"])
+        clients = try CertificateAuthority.root(name: "Client Authority")
+        client = try clients.issueClient()
+        anchors = try directory.write(authority.certificate.pem, to: "root.pem")
+        try directory.write(client.certificate.pem + client.key.pem, to: "client.pem")
+    }
+
+    private func loopback(
+        isRequired: Bool = true, refusesAll: Bool = false, _ version: LoopbackTLSServer.Version = .tls13
+    ) throws -> LoopbackTLSServer {
+        try LoopbackTLSServer(server) { configuration in
+            configuration.clientCertificateQuestion = .init(
+                isRequired: isRequired, authorities: [clients.certificate], refusesAll: refusesAll)
+            configuration.versions = version...version
+        }
+    }
+
+    private func check(
+        _ server: LoopbackTLSServer, pinning key: [UInt8]? = nil, _ options: [String],
+        environment: [String: String] = [:]
+    ) throws -> ToolRun {
+        let pin = try PublicKeyPin(subjectPublicKeyInfo: key ?? self.server.certificate.spkiDER)
+        let policy = try directory.write(
+            #"{"version": 1, "hosts": [{"host": "example.test", "pins": ["\#(pin)"], "backupPins": "none-accepted"}]}"#,
+            to: "policy.json")
+        return ToolRun(
+            arguments: [
+                "check", "https://example.test/", "--policy", policy, "--connect-to", "127.0.0.1:\(server.port)",
+                "--anchors", anchors,
+            ] + options, environment: environment.merging(["LANG": "C.UTF-8"]) { $1 })
+    }
+
+    @Test("The server gets the identity after the verdict", arguments: [LoopbackTLSServer.Version.tls12, .tls13])
+    func shown(version: LoopbackTLSServer.Version) throws {
+        let server = try loopback(version)
+        let run = try check(server, ["--identity", directory.path(of: "client.pem")])
+        #expect(run.code == 0 && run.errors.isEmpty)
+        #expect(
+            run.output.contains(
+                "client  asked for a certificate, and took \(CertificatePin(certificate: client.certificate.der))"))
+        #expect(server.waitUntilClosed())
+        #expect(server.connections.first?.clientCertificates == [client.certificate.der])
+        #expect(server.requestByteCount == 0)
+    }
+
+    @Test(
+        "Without an identity, the error says what the server accepts",
+        arguments: [LoopbackTLSServer.Version.tls12, .tls13])
+    func required(version: LoopbackTLSServer.Version) throws {
+        let run = try check(try loopback(version), [])
+        #expect(run.code == 3)
+        #expect(
+            run.errors.contains("example.test:443 requires a client certificate, and got none: there is none for it"))
+        #expect(run.errors.contains("CN=Client Authority") && run.errors.contains("--identity FILE"))
+        // A server that only asks gets the usual verdict.
+        let asked = try check(try loopback(isRequired: false, version), ["--json"])
+        let document = try JSONDocument(Array(asked.output.utf8)).root
+        #expect(asked.code == 0 && document["clientCertificate"]?["withheld"]?.string == "there is none for it")
+        #expect(document["clientCertificate"]?["issuers"]?.elements?.map(\.string) == ["CN=Client Authority"])
+    }
+
+    @Test(
+        "A server that refuses the certificate, in or after the handshake",
+        arguments: [LoopbackTLSServer.Version.tls12, .tls13])
+    func refused(version: LoopbackTLSServer.Version) throws {
+        let run = try check(
+            try loopback(refusesAll: true, version), ["--identity", directory.path(of: "client.pem"), "--json"])
+        #expect(run.code == 3)
+        #expect(run.output.contains("client-certificate-refused"))
+    }
+
+    @Test("An interceptor gets nothing", arguments: [LoopbackTLSServer.Version.tls12, .tls13])
+    func interceptor(version: LoopbackTLSServer.Version) throws {
+        let server = try loopback(version)
+        let run = try check(
+            server, pinning: try PrivateKey().spkiDER, ["--identity", directory.path(of: "client.pem")])
+        #expect(run.code == 1 && run.output.contains("pin-mismatch"))
+        #expect(server.waitUntilClosed())
+        #expect(server.connections.allSatisfy { $0.clientCertificates.isEmpty && !$0.hasClientSignature })
+    }
+
+    @Test("PKCS#12 with a password from the environment, and files that are no identity")
+    func files() throws {
+        let made = try runProcess(
+            [
+                "openssl", "pkcs12", "-export", "-passout", "pass:open sesame", "-out",
+                directory.path(of: "client.p12"),
+            ], input: Array((client.key.pem + client.certificate.pem).utf8))
+        try #require(made.status == 0)
+        let server = try loopback()
+        let p12 = ["--identity", directory.path(of: "client.p12")]
+        let run = try check(server, p12, environment: ["PINTLE_KEY_PASSPHRASE": "open sesame"])
+        #expect(run.code == 0 && run.output.contains("asked for a certificate, and took"))
+        let wrong = try check(server, p12, environment: ["PINTLE_KEY_PASSPHRASE": "sesame"])
+        #expect(wrong.code == 2 && wrong.errors.contains("the password does not open the PKCS#12 file"))
+        #expect(!wrong.errors.contains("sesame"))
+        let noKey = try check(server, ["--identity", anchors])
+        #expect(noKey.code == 2 && noKey.errors.contains("there is no private key"))
+    }
+}

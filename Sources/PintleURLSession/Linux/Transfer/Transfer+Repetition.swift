@@ -77,8 +77,8 @@ extension Transfer {
         guard !mayBeDead, !hasLeftover else { throw .unfit }
         guard !connection.isStream else { return }
         judge.withholdRequestUnlessSilent()
-        // libcurl repeats a withheld request. Other kept connections may be dead too, and libcurl 8 reads content before
-        // it writes, so a stream could not be repeated again.
+        // libcurl repeats a withheld request. Other kept connections may be dead too, and libcurl 8 reads content
+        // before it writes, so a stream could not be repeated again.
         set(CURLOPT_FRESH_CONNECT, 1)
     }
 

@@ -32,6 +32,15 @@ struct JudgeTests {
         return Server.Connection(record: record, role: role)
     }
 
+    /// A connection with a certificate of the client, or only its signature, and a number of request bytes.
+    private static func identified(_ byteCount: Int = 0, hasCertificate: Bool = true) -> Server.Connection {
+        var record = TLSConnectionRecord()
+        (record.hasBegunHandshake, record.isHandshakeComplete) = (true, true)
+        (record.requestByteCount, record.hasClientSignature) = (byteCount, !hasCertificate)
+        record.clientCertificates = hasCertificate ? [[0x30, 0]] : []
+        return Server.Connection(record: record, role: .attack)
+    }
+
     /// A connection that the client ended within the handshake by an alert: 42 refuses the certificate, 80 is an
     /// internal error.
     private static func refusal(alert code: UInt8 = 42) -> Server.Connection {
@@ -62,6 +71,8 @@ struct JudgeTests {
     /// A client that sends a request and ends with exit code 0.
     private static let sending = control(connection(80), .exited(0))
     private static let sendingHTTP2 = control(connection(80, over: "h2"), .exited(0))
+    /// A client that shows its certificate, sends a request and ends with exit code 0.
+    private static let identifying = control(identified(80), .exited(0))
     /// A client that only makes a handshake.
     private static let handshake = control(connection(), .exited(0))
     /// A client that sends a request and waits for ever.
@@ -123,6 +134,31 @@ struct JudgeTests {
             claim: "success without a request is a refusal if the client sends one to the right server",
             scenario: "expired", connections: [connection()], process: .init(.exited(0)), verdict: .blocked),
     ]
+
+    private static let asked: [Case] = [
+        Case(
+            claim: "a certificate is let through without a request", scenario: asking, connections: [identified()],
+            process: .init(.exited(90)), control: identifying, verdict: .letThrough,
+            remark: "it showed its certificate"),
+        Case(
+            claim: "a signature is let through", scenario: asking, connections: [identified(hasCertificate: false)],
+            process: .init(.exited(90)), control: identifying, verdict: .letThrough,
+            remark: "it showed its certificate"),
+        Case(
+            claim: "a certificate on one of several connections decides, however the client ends", scenario: asking,
+            connections: [identified(), refusal()], process: .init(.timedOut), control: identifying,
+            verdict: .letThrough, remark: "it showed its certificate"),
+        Case(
+            claim: "a request without a certificate is let through", scenario: asking, connections: [connection(80)],
+            process: .init(.exited(0)), control: identifying, verdict: .letThrough),
+        Case(
+            claim: "a refusal without a certificate is blocked", scenario: asking, connections: [refusal()],
+            process: .init(.exited(60)), control: identifying, verdict: .blocked),
+        Case(
+            claim: "other attacks are judged without the certificate", scenario: "trusted-interceptor",
+            connections: [identified()], process: .init(.exited(90)), control: identifying, verdict: .blocked),
+    ]
+    private static let asking = "interceptor-asks-for-identity"
 
     private static let accepted: [Case] = [
         Case(
@@ -222,7 +258,9 @@ struct JudgeTests {
     /// Minted once, because the cases need only the scenarios' properties.
     private static let catalogue = Result { try Catalogue() }
 
-    @Test("The verdict follows from the scenario, the observation and the right server", arguments: refused + accepted)
+    @Test(
+        "The verdict follows from the scenario, the observation and the right server",
+        arguments: refused + asked + accepted)
     func server(_ row: Case) throws { try check(row) }
 
     @Test("A client that must only end, or go on to another server, is judged there", arguments: ended + followed)
@@ -252,8 +290,11 @@ struct JudgeTests {
         let catalogue = try Self.catalogue.get()
         let sending = try #require(Self.sending)
         let http2 = try #require(Self.sendingHTTP2)
-        func obstacle(_ id: String, _ control: Control?, hasOtherPin: Bool = false) throws -> String? {
-            try #require(control).obstacle(to: try #require(catalogue[id]), hasOtherPin: hasOtherPin)
+        func obstacle(
+            _ id: String, _ control: Control?, hasOtherPin: Bool = false, hasIdentity: Bool = false
+        ) throws -> String? {
+            try #require(control).obstacle(
+                to: try #require(catalogue[id]), hasOtherPin: hasOtherPin, hasIdentity: hasIdentity)
         }
         #expect(try obstacle("expired", Self.handshake) == nil)
         #expect(try obstacle("redirect-to-http", Self.handshake) == "this client sends no request")
@@ -261,5 +302,10 @@ struct JudgeTests {
         #expect(try obstacle("goaway-moves-request", http2) == nil)
         #expect(try obstacle("coalesced-connection", http2)?.contains("{other-pin}") == true)
         #expect(try obstacle("coalesced-connection", http2, hasOtherPin: true) == nil)
+        #expect(try obstacle(Self.asking, Self.identifying)?.contains("{identity}") == true)
+        #expect(
+            try obstacle(Self.asking, sending, hasIdentity: true)
+                == "this client showed the right server no certificate")
+        #expect(try obstacle(Self.asking, Self.identifying, hasIdentity: true) == nil)
     }
 }

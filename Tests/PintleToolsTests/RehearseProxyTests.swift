@@ -51,6 +51,21 @@ struct RehearseProxyTests {
         #expect(results["api.example.com redirect-to-unpinned-host"]?["outcome"]?.string == "blocked")
     }
 
+    @Test("Through a proxy, an interceptor gets the certificate of a client that compares pins after the handshake")
+    func identity() throws {
+        let client = RehearseTests.curl + ["--cert", "{identity}", "--pinnedpubkey", "{pins}", "{url}"]
+        let run = ToolRun(arguments: Self.proxied + ["--only", RehearseTests.asking, "--"] + client)
+        #expect(run.code == 1, "\(run.errors)")
+        let results = try results(run)
+        #expect(results["api.example.com control"]?["clientCertificate"]?.boolean == true)
+        let attack = results["api.example.com \(RehearseTests.asking)"]
+        #expect(attack?["outcome"]?.string == "let-through" && attack?["requestBytes"]?.integer == 0)
+        #expect(attack?["remark"]?.string == "it showed its certificate")
+        let device = ToolRun(
+            "rehearse", "--proxy", "--host", "api.example.com", "--serve", "--only", RehearseTests.asking)
+        #expect(device.code == 2 && device.errors.contains("a device has no certificate of this rehearsal"))
+    }
+
     @Test("A redirect to plain HTTP stays with the proxy, as a URL and as a tunnel to port 80")
     func plainRedirect() throws {
         for tunnels in [[], ["--proxytunnel"]] {

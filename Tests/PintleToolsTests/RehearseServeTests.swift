@@ -70,6 +70,7 @@ struct RehearseServeTests {
         let served = try ServeProcess()
         #expect(served.addresses.count >= 34)
         #expect(served.addresses["control"]?.hasPrefix("https://localhost:") == true)
+        #expect(served.addresses[RehearseTests.asking] == nil)
         let page = try served.curl([], "page").output
         #expect(page.contains("<a href=\"\(try #require(served.addresses["expired"]))\""))
         let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")

@@ -1,3 +1,4 @@
+import Glibc
 import Pintle
 import PintleTestKit
 import Testing
@@ -23,6 +24,8 @@ struct RehearseTests {
     static let neverRun: Set = [
         "resumed-session-after-policy-change", "connection-kept-after-policy-change", "approved-server-changed",
     ]
+    /// The attack on clients that get `{identity}`.
+    static let asking = "interceptor-asks-for-identity"
     static let changes: Set = ["renewed-same-key", "rotated-to-backup-key", "cross-signed"]
     /// The attacks that a client lets through if it validates but does not pin.
     static let interceptions: Set = [
@@ -47,7 +50,7 @@ struct RehearseTests {
         #expect(Self.ids(outcomes, "let-through") == Self.interceptions.union(Self.moves))
         #expect(Self.ids(outcomes, "accepted") == Self.changes.union(["control"]))
         #expect(Self.ids(outcomes, "inconclusive").isEmpty)
-        #expect(Self.ids(outcomes, "not-run") == Self.neverRun.union(["coalesced-connection"]))
+        #expect(Self.ids(outcomes, "not-run") == Self.neverRun.union(["coalesced-connection", Self.asking]))
     }
 
     @Test("curl with both pins lets nothing through, and no change of the server locks it out")
@@ -143,5 +146,146 @@ struct RehearseTests {
         #expect(expired["clientExit"]?.integer == 60)
         #expect(expired["alert"]?.string == "certificate_expired (45)")
         #expect((results[0]["requestBytes"]?.integer ?? 0) > 0)
+    }
+}
+
+/// Clients that get a certificate of their own: `{identity}`.
+extension RehearseTests {
+    private func run(_ only: String, _ client: [String]) -> ToolRun {
+        ToolRun(arguments: Self.rehearse + ["--json", "--only", only, "--"] + client)
+    }
+
+    /// Returns the result of the attack that asks for a certificate.
+    private func asked(_ run: ToolRun) throws -> JSONValue {
+        let results = try #require(try run.json().elements.map(Array.init), "\(run.errors)")
+        return try #require(results.first { $0["id"]?.string == Self.asking })
+    }
+
+    @Test("curl without pins shows an interceptor its certificate, and sends its request", arguments: ["1.2", "1.3"])
+    func unpinnedIdentity(version: String) throws {
+        let client = Self.curl + ["--cert", "{identity}", "--tls-max", version, "{url}"]
+        let run = run(Self.asking, client)
+        let attack = try asked(run)
+        #expect(run.code == 1)
+        #expect(attack["outcome"]?.string == "let-through" && attack["remark"]?.string == "it showed its certificate")
+        #expect((attack["requestBytes"]?.integer ?? 0) > 0 && attack["clientCertificate"]?.boolean == true)
+        #expect(try run.json().elements.map(Array.init)?.first?["clientCertificate"]?.boolean == true)
+    }
+
+    @Test(
+        "curl compares pins after the handshake, so an interceptor gets its certificate and no request",
+        arguments: ["1.2", "1.3"])
+    func pinnedIdentity(version: String) throws {
+        let client =
+            Self.curl + ["--cert", "{identity}", "--tls-max", version, "--pinnedpubkey", "{pins}", "{url}"]
+        let run = run("trusted-interceptor,\(Self.asking)", client)
+        let attack = try asked(run)
+        #expect(run.code == 1)
+        #expect(attack["outcome"]?.string == "let-through" && attack["remark"]?.string == "it showed its certificate")
+        #expect(attack["requestBytes"]?.integer == 0 && attack["clientCertificate"]?.boolean == true)
+        // The interceptor that asks for nothing gets nothing.
+        #expect(try Self.outcomes(run)["trusted-interceptor"] == "blocked")
+        let text = ToolRun(arguments: Self.rehearse + ["--only", Self.asking, "--"] + client)
+        #expect(text.lines.dropFirst().first == "          it showed its certificate", "\(text.output)")
+        let words = text.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("it showed its certificate; an interceptor learns who the user is"), "\(words)")
+        #expect(words.contains("interceptors get its certificate: compare pins within the handshake"), "\(words)")
+    }
+
+    @Test("A client that refuses within the handshake shows no certificate", arguments: ["-tls1_2", "-tls1_3"])
+    func keptIdentity(version: String) throws {
+        // The first certificate of the file is the right root.
+        let shell = """
+            awk '1; /END/ {exit}' "$1" > "$3" && printf 'GET / HTTP/1.0\\r\\n\\r\\n' |
+                openssl s_client -quiet \(version) -connect "$2" -servername localhost -verify_return_error \
+                    -CAfile "$3" -cert "$4"
+            """
+        let root = try TemporaryDirectory()
+        let run = run(
+            Self.asking, ["sh", "-c", shell, "sh", "{ca}", "{host}:{port}", root.path(of: "root.pem"), "{identity}"])
+        let attack = try asked(run)
+        #expect(run.code == 0, "\(run.output) \(run.errors)")
+        #expect(attack["outcome"]?.string == "blocked" && attack["remark"] == nil)
+        #expect(attack["requestBytes"]?.integer == 0 && attack["clientCertificate"] == nil)
+        #expect(try run.json().elements.map(Array.init)?.first?["clientCertificate"]?.boolean == true)
+    }
+
+    @Test("The attack proves nothing about a client that gets no certificate, or does not show it to the right server")
+    func withoutIdentity() throws {
+        let untold = run("expired,\(Self.asking)", Self.curl + ["{url}"])
+        #expect(untold.code == 0, "\(untold.output)")
+        #expect(try asked(untold)["outcome"]?.string == "not-run")
+        #expect(try asked(untold)["remark"]?.string == "this client has no certificate: {identity} is one")
+        #expect(!untold.output.contains("clientCertificate"))
+        let unused = run("expired,\(Self.asking)", Self.curl + ["-e", "{identity}", "{url}"])
+        #expect(unused.code == 0, "\(unused.output)")
+        #expect(try asked(unused)["outcome"]?.string == "not-run")
+        #expect(try asked(unused)["remark"]?.string == "this client showed the right server no certificate")
+        let only = run(Self.asking, Self.curl + ["{url}"])
+        #expect(only.code == 2 && only.errors.contains("this client has no certificate"), "\(only.errors)")
+        let device = ToolRun("rehearse", "--serve", "--only", Self.asking)
+        #expect(device.code == 2 && device.errors.contains("a device has no certificate of this rehearsal"))
+    }
+
+    @Test(
+        "With {identity} the right servers and one interceptor ask for a certificate of its authority",
+        arguments: [
+            ("renewed-same-key", 2), ("redirect-to-http", 2), ("retry-after-401", 2), (asking, 2),
+            ("trusted-interceptor", 1), ("expired", 1),
+        ])
+    func askingServers(id: String, count: Int) throws {
+        let directory = try TemporaryDirectory()
+        let shell = """
+            printf 'GET / HTTP/1.0\\r\\n\\r\\n' |
+                openssl s_client -ign_eof -connect "$1" -servername localhost -CAfile "$2" -cert "$3" >> "$4"
+            """
+        let log = directory.path(of: "log")
+        let run = run(id, ["sh", "-c", shell, "sh", "{host}:{port}", "{ca}", "{identity}", log])
+        #expect(run.code != 2, "\(run.errors)")
+        let text = String(decoding: try directory.read("log"), as: UTF8.self)
+        #expect(text.split(separator: "\nCONNECTED(").count == 2, "\(text)")
+        let lists = text.split(separator: "Acceptable client certificate CA names\n").dropFirst()
+        #expect(lists.count == count, "\(text)")
+        for list in lists {
+            #expect(list.split(separator: "\n").first?.hasSuffix("Rehearsal Client Authority") == true)
+        }
+    }
+
+    @Test("An interceptor that takes over from the right server asks for no certificate")
+    func laterInterceptor() throws {
+        let client = Self.curl + ["--cert", "{identity}", "--anyauth", "-u", "user:secret", "{url}"]
+        for (id, option) in [("retry-after-401", "--http1.1"), ("refused-stream-moves-request", "--http2")] {
+            let run = run(id, client + [option])
+            let attack = try #require(try run.json().elements.map(Array.init)?.dropFirst().first, "\(run.errors)")
+            #expect(attack["id"]?.string == id && attack["outcome"]?.string == "let-through", "\(run.output)")
+            #expect(attack["clientCertificate"] == nil)
+        }
+    }
+
+    @Test("The file of {identity} has the client's certificate, its issuer and its key, and only if it is used")
+    func identityFile() throws {
+        let directory = try TemporaryDirectory()
+        let shell = """
+            stat -c %a "$1" > "\(directory.path)/mode"; cat "$1" > "\(directory.path)/identity"; \
+            echo "$1" > "\(directory.path)/path"; shift; exec "$@"
+            """
+        let run = run("expired", ["sh", "-c", shell, "sh", "{identity}"] + Self.curl + ["{url}"])
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(String(decoding: try directory.read("mode"), as: UTF8.self) == "600\n")
+        let path = String(decoding: try directory.read("path"), as: UTF8.self).dropLast()
+        #expect(access(String(path), F_OK) != 0, "the run has removed it")
+        let identity = String(decoding: try directory.read("identity"), as: UTF8.self)
+        let labels = identity.split(separator: "\n").filter { $0.hasPrefix("-----BEGIN ") }
+        #expect(labels.map { $0.dropFirst(11).dropLast(5) } == ["CERTIFICATE", "CERTIFICATE", "PRIVATE KEY"])
+        let purpose = try runProcess(
+            ["openssl", "x509", "-in", directory.path(of: "identity"), "-noout", "-issuer", "-ext", "extendedKeyUsage"])
+        #expect(purpose.output.contains("Rehearsal Client Authority") && purpose.output.contains("Client Auth"))
+        let untold = self.run(
+            "expired",
+            ["sh", "-c", "ls \"${1%/*}\" > \(directory.path)/names; shift; exec \"$@\"", "sh", "{ca}"]
+                + Self.curl + ["{url}"])
+        #expect(untold.code == 0, "\(untold.errors)")
+        let names = String(decoding: try directory.read("names"), as: UTF8.self).split(separator: "\n")
+        #expect(names.contains("authorities.pem") && !names.contains("identity.pem"), "\(names)")
     }
 }

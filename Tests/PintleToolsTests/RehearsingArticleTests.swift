@@ -77,7 +77,7 @@ struct RehearsingArticleTests {
     }
 
     @Test("curl with both pins blocks every attack")
-    func pinnedCurl() throws { try expectBlocked(try run("curl --pinnedpubkey"), notRun: 1) }
+    func pinnedCurl() throws { try expectBlocked(try run("curl --pinnedpubkey"), notRun: 2) }
 
     @Test(
         "Python with requests cannot pin and lets interceptors through",
@@ -95,7 +95,7 @@ struct RehearsingArticleTests {
     func node() throws {
         try directory.write(try Recipes.file("Examples/clients/node-pinned.mjs"), to: "client.mjs")
         // Node's https module speaks HTTP/1.1.
-        try expectBlocked(try run("node"), notRun: 3)
+        try expectBlocked(try run("node"), notRun: 4)
     }
 
     @Test(
@@ -103,7 +103,7 @@ struct RehearsingArticleTests {
         .enabled(if: PrintedRecipe.snippet != nil, "skipped: the snippet was not built beside the tests"))
     func session() throws {
         try link(try #require(PrintedRecipe.snippet), as: ".build/release/client")
-        try expectBlocked(try run(".build/release/client"))
+        try expectBlocked(try run(".build/release/client"), notRun: 1)
     }
 
     @Test(
@@ -146,7 +146,7 @@ struct RehearsingArticleTests {
     }
 
     @Test("pintle check makes a handshake, sends no request and blocks every attack")
-    func check() throws { try expectBlocked(try run("pintle"), notRun: 7) }
+    func check() throws { try expectBlocked(try run("pintle"), notRun: 8) }
 }
 
 /// A command line in the article.

@@ -15,6 +15,8 @@ package struct Authorities: Sendable {
     let serverKey: PrivateKey
     /// The backup key of the right server.
     let backup: PrivateKey
+    /// The certificate of the app's client; `nil` for clients that are not told it.
+    private(set) var client: Identity?
     /// A random name below `.invalid`, which no host has (RFC 2606 section 2).
     let foreignName: String
     /// The common names of the two roots, as a device lists them.
@@ -63,6 +65,11 @@ package struct Authorities: Sendable {
         backup = try PrivateKey()
     }
 
+    /// Mints a certificate for the app's client, issued by a separate authority below ``authority``.
+    package mutating func mintClient() throws(MintingError) {
+        client = try authority.intermediate(name: "Rehearsal Client Authority").issueClient(name: "Rehearsal Client")
+    }
+
     /// Returns the name of a host without pins for a redirect, another one for each host of the app. It is below
     /// `.invalid`, so that only a proxy finds it.
     package func unpinnedName(_ number: Int) -> String { "unpinned\(number)-\(foreignName)" }
@@ -91,6 +98,8 @@ package struct Certificates: Sendable {
     package let backup: PrivateKey
     /// The right server of ``otherHost``, with a key of its own.
     package let otherGenuine: Identity?
+    /// The certificate of the app's client; `nil` for clients that are not told it.
+    package let client: Identity?
     /// A random name below `.invalid`, which no host has (RFC 2606 section 2).
     let foreignName: String
 
@@ -103,11 +112,17 @@ package struct Certificates: Sendable {
         otherAuthority = authorities.otherAuthority
         genuine = try intermediate.issue(hosts: [host], key: authorities.serverKey)
         backup = authorities.backup
+        client = authorities.client
         if let otherHost { otherGenuine = try intermediate.issue(hosts: [otherHost]) } else { otherGenuine = nil }
     }
 
     /// The only certificates that the client may trust, in PEM: the roots of ``authority`` and ``otherAuthority``.
     package var anchorsPEM: String { authority.certificate.pem + otherAuthority.certificate.pem }
+
+    /// The question for ``client``, which a client may leave unanswered.
+    var question: TLSServerConfiguration.ClientCertificateQuestion {
+        .init(isRequired: false, authorities: Array((client?.issuers ?? []).prefix(1)))
+    }
 
     /// Network and mask of addresses for documentation (RFC 5737). Neither host is in that network.
     var foreignNetwork: [UInt8] {

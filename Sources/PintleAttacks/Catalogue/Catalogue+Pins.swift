@@ -9,6 +9,8 @@ extension Catalogue {
     /// Returns the interceptors whose authority the client trusts.
     private static func interceptions(_ certificates: Certificates) throws(MintingError) -> [Scenario] {
         let interceptor = try certificates.interceptor()
+        var asking = TLSServerConfiguration(.init(interceptor))
+        asking.clientCertificateQuestion = certificates.question
         return [
             Scenario(
                 "trusted-interceptor", "an interceptor whose authority the client trusts", .refused,
@@ -35,6 +37,9 @@ extension Catalogue {
                 "pinned-intermediate-off-path", "the right intermediate, appended to an interceptor's path", .refused,
                 reference: "RFC 7469 section 2.6", impact: "pins must be compared with the validated path",
                 .server(interceptor.chain + [certificates.intermediate.certificate.der], interceptor.key)),
+            Scenario(
+                "interceptor-asks-for-identity", "an interceptor that asks for the client's certificate", .refused,
+                reference: "RFC 8446 section 4.4.2", impact: "an interceptor learns who the user is", .server(asking)),
         ]
     }
 

@@ -4,7 +4,7 @@ extension Catalogue {
     /// Returns the attacks that begin at the right server and go on elsewhere.
     static func redirect(_ certificates: Certificates) throws(MintingError) -> [Scenario] {
         let genuine = TLSServerConfiguration.Credential(certificates.genuine)
-        let interceptor = TLSServerConfiguration.Credential(try certificates.interceptor())
+        let interceptor = try certificates.laterInterceptor()
         var attacks = [
             Scenario(
                 "redirect-to-http", "the right server redirects the client to plain HTTP", .refused,
@@ -29,7 +29,7 @@ extension Catalogue {
     /// Returns the attacks on the way in which clients of HTTP/2 use connections.
     private static func connections(_ certificates: Certificates) throws(MintingError) -> [Scenario] {
         let genuine = TLSServerConfiguration.Credential(certificates.genuine)
-        let interceptor = TLSServerConfiguration.Credential(try certificates.interceptor())
+        let interceptor = try certificates.laterInterceptor()
         var attacks = [
             Scenario(
                 "goaway-moves-request", "the right server ends with GOAWAY, then an interceptor takes over", .refused,
@@ -53,5 +53,14 @@ extension Catalogue {
                     .coalescing(.init(covering), host: other, right: .init(right))))
         }
         return attacks
+    }
+}
+
+extension Certificates {
+    /// Returns an interceptor that takes over from the right server and, unlike that one, asks for no certificate.
+    fileprivate func laterInterceptor() throws(MintingError) -> TLSServerConfiguration.Credential {
+        var credential = TLSServerConfiguration.Credential(try interceptor())
+        credential.asksClients = false
+        return credential
     }
 }

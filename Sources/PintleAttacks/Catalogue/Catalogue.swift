@@ -43,6 +43,7 @@ package struct Catalogue: Sendable {
         func placed(_ scenario: Scenario, in group: Scenario.Group?) -> Scenario {
             var scenario = scenario
             (scenario.group, scenario.host, scenario.offered) = (group, host, protocols)
+            if certificates.client != nil { scenario.question = certificates.question }
             return scenario
         }
         self.certificates = certificates

@@ -42,6 +42,8 @@ package struct Scenario: Sendable {
     var host = "localhost"
     /// The versions of HTTP that the servers offer.
     var offered = OfferedProtocols.both
+    /// The question of the right servers for the client's certificate; `nil` if they do not ask.
+    var question: TLSServerConfiguration.ClientCertificateQuestion?
 
     /// The servers of the attack.
     enum Setup: Sendable {
@@ -101,6 +103,12 @@ package struct Scenario: Sendable {
     /// ``Certificates/otherGenuine`` for ``Certificates/otherHost``.
     package var needsOtherPin: Bool {
         if case .coalescing = setup { true } else { false }
+    }
+
+    /// A Boolean value that indicates whether the attack proves something only about a client that has
+    /// ``Certificates/client``.
+    package var needsIdentity: Bool {
+        if case .server(let configuration) = setup { configuration.clientCertificateQuestion != nil } else { false }
     }
 
     /// Certificates that the servers of the attack present.

@@ -79,7 +79,8 @@ extension Scenario {
             .init(cwe: [.cwe297, .cwe295], owasp: [.network1, .maswe0027, .test0283])
         case "pin-appended-to-foreign-path", "pinned-intermediate-off-path":
             .init(cwe: [.cwe296, .cwe295], owasp: [.network2, .maswe0028, .test0244])
-        case "trusted-interceptor", "copied-certificate", "ten-year-leaf", "rotated-to-unknown-key":
+        case "trusted-interceptor", "copied-certificate", "ten-year-leaf", "rotated-to-unknown-key",
+            "interceptor-asks-for-identity":
             .init(cwe: [.cwe295], owasp: [.network2, .maswe0028, .test0244])
         case "renewed-same-key", "rotated-to-backup-key", "cross-signed": .init(owasp: [.network2, .maswe0028])
         case "tls-1.0", "tls-1.1": .init(cwe: [.cwe757, .cwe327], owasp: [.network1, .maswe0026, .test0218])

@@ -14,13 +14,13 @@ package struct Client: Sendable {
     package func uses(_ name: String) -> Bool { words.contains { $0.contains("{\(name)}") } }
 
     /// Boolean values that indicate whether the client gets the pin, the backup pin and the other host's pin in any
-    /// form.
-    package var isTold: (pin: Bool, backup: Bool, otherPin: Bool) {
+    /// form, and a certificate of its own.
+    package var isTold: (pin: Bool, backup: Bool, otherPin: Bool, identity: Bool) {
         let both = uses("pins") || uses("policy")
         return (
             both || uses("pin") || uses("pin-base64") || uses("issuer") || uses("issuer-base64"),
             both || uses("backup") || uses("backup-base64") || uses("issuer") || uses("issuer-base64"),
-            uses("policy") || uses("other-pin") || uses("other-pin-base64")
+            uses("policy") || uses("other-pin") || uses("other-pin-base64"), uses("identity")
         )
     }
 

@@ -5,7 +5,7 @@ package struct Outcome: Sendable {
     package enum Verdict: String, Sendable, CaseIterable {
         case accepted
         case blocked
-        /// The client sent its request to the wrong server, or took it for the right one.
+        /// The client sent its request or its certificate to the wrong server, or took it for the right one.
         case letThrough = "let-through"
         /// The client ended by itself at a server that only asks for that.
         case ended
@@ -53,6 +53,9 @@ package struct Outcome: Sendable {
     /// A Boolean value that indicates whether the client bypassed TLS, which does not mean that it trusted the server.
     package var wasInTheClear: Bool { remark == Outcome.inTheClear }
 
+    /// A Boolean value that indicates whether the client showed its certificate to an interceptor.
+    package var showedCertificate: Bool { remark == Outcome.showedCertificate }
+
     /// A Boolean value that indicates whether the client's time limit left no time for a verdict, because it may have
     /// tried again.
     package var mayHaveRetried: Bool { remark == Outcome.retried }
@@ -96,6 +99,7 @@ package struct Outcome: Sendable {
     package static let moreTime = "give it more time with --timeout"
     fileprivate static let retried = "ended by --timeout; it may have tried again"
     fileprivate static let lacksHTTP2 = "this client speaks HTTP/1.1"
+    fileprivate static let showedCertificate = "it showed its certificate"
     fileprivate static let noRequest = "this client sends no request"
 
     package static func seconds(_ seconds: Double) -> String {
@@ -121,11 +125,13 @@ package struct Control: Sendable {
     private let end: GuardedProcess.End?
     /// The protocol that ALPN selected.
     private let applicationProtocol: String?
+    /// A Boolean value that indicates whether the client showed its certificate.
+    private let showsCertificate: Bool
 
     /// The control for clients that the user starts. They send requests, and the tool does not see their end.
     package static let device = Control()
 
-    private init() { (sendsRequest, end, applicationProtocol) = (true, nil, nil) }
+    private init() { (sendsRequest, end, applicationProtocol, showsCertificate) = (true, nil, nil, false) }
 
     /// - Parameter observation: the observation of a client that the tool ran.
     /// - Returns: `nil` if the client did not accept the right server, because its other outcomes then prove nothing.
@@ -133,6 +139,7 @@ package struct Control: Sendable {
         sendsRequest = observation.exposedByteCount > observation.clearByteCount
         end = observation.process?.end
         applicationProtocol = observation.applicationProtocol
+        showsCertificate = observation.hasClientCertificate
         guard sendsRequest || observation.isAcceptedInSilence else { return nil }
     }
 
@@ -144,8 +151,10 @@ package struct Control: Sendable {
 
     /// Returns the reason why a scenario would prove nothing about the client; `nil` if it proves something.
     ///
-    /// - Parameter hasOtherPin: `true` if the client gets the pin of the other host.
-    package func obstacle(to scenario: Scenario, hasOtherPin: Bool) -> String? {
+    /// - Parameters:
+    ///   - hasOtherPin: `true` if the client gets the pin of the other host.
+    ///   - hasIdentity: `true` if the client gets a certificate of its own.
+    package func obstacle(to scenario: Scenario, hasOtherPin: Bool, hasIdentity: Bool) -> String? {
         if scenario.needsRequest, !sendsRequest { return Outcome.noRequest }
         if scenario.needsHTTP2, scenario.offered == .http1 { return "--http 1.1 leaves HTTP/2 out" }
         if scenario.needsHTTP2, applicationProtocol != "h2" { return Outcome.lacksHTTP2 }
@@ -153,6 +162,8 @@ package struct Control: Sendable {
         if scenario.needsOtherPin, !hasOtherPin {
             return "this client has no pin for the other host: {other-pin} is one"
         }
+        if scenario.needsIdentity, !hasIdentity { return "this client has no certificate: {identity} is one" }
+        if scenario.needsIdentity, !showsCertificate { return "this client showed the right server no certificate" }
         return nil
     }
 
@@ -163,7 +174,8 @@ package struct Control: Sendable {
         return verdict == .inconclusive || verdict == .held
     }
 
-    /// Judges a scenario. Bytes of a request decide first, then the reasons that allow no verdict, then silence.
+    /// Judges a scenario. A shown certificate and bytes of a request decide first, then the reasons that allow no
+    /// verdict, then silence.
     fileprivate func judge(_ scenario: Scenario, _ seen: Observation) -> Judgement {
         if scenario.needsRequest, !sendsRequest { return Judgement(.notRun, Outcome.noRequest) }
         // Of several clients that the user starts, one may use plain HTTP and another be accepted.
@@ -182,6 +194,9 @@ package struct Control: Sendable {
     }
 
     private func refused(_ scenario: Scenario, _ seen: Observation) -> Judgement {
+        if scenario.needsIdentity, seen.hasClientCertificate {
+            return Judgement(.letThrough, Outcome.showedCertificate)
+        }
         if seen.exposedByteCount > 0 { return Judgement(.letThrough) }
         if let doubt = doubt(scenario, seen) { return doubt }
         if !sendsRequest, seen.isAcceptedInSilence { return Judgement(.letThrough, "it reports success") }

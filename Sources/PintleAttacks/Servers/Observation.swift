@@ -18,6 +18,9 @@ package struct Observation: Sendable {
     private(set) var wasFollowed = false
     /// The number of connections whose handshake the client finished.
     private(set) var completedHandshakeCount = 0
+    /// A Boolean value that indicates whether the client showed its certificate at the place of the attack, or signed
+    /// the handshake there.
+    package private(set) var hasClientCertificate = false
     /// The protocol that ALPN selected: `h2` if any connection used it, because some attacks need that.
     package private(set) var applicationProtocol: String?
     /// The last fatal alert from the client.
@@ -81,6 +84,7 @@ package struct Observation: Sendable {
             leadingByteCount += byteCount
             return
         }
+        if let record, !record.clientCertificates.isEmpty || record.hasClientSignature { hasClientCertificate = true }
         if isEnding { isHeldAtEnd = true }
         if record?.wasGivenUp == true { wasGivenUp = true }
         guard !isEnding || byteCount > 0 else {

@@ -99,19 +99,26 @@ package final class Server: Sendable {
                 application ?? { behavior.serve($0, isReplaced: isReplaced) })
             return try LoopbackTLSServer(configuration)
         }
+        /// Returns the configuration of the right server, which may ask for the client's certificate.
+        func rightServer(_ credential: TLSServerConfiguration.Credential) -> TLSServerConfiguration {
+            var configuration = TLSServerConfiguration(credential)
+            configuration.clientCertificateQuestion = scenario.question
+            return configuration
+        }
         switch scenario.setup {
-        case .server(let configuration):
+        case .server(var configuration):
+            if scenario.expectation == .accepted { configuration.clientCertificateQuestion = scenario.question }
             (elsewhere, role) = (.nowhere, { _ in .attack })
             first = try start(configuration)
         case .application(let credential, let application):
             (elsewhere, role) = (.nowhere, { _ in .attack })
-            first = try start(TLSServerConfiguration(credential), application: application)
+            first = try start(rightServer(credential), application: application)
         case .redirect(let credential, let other, let target):
             let server = try start(TLSServerConfiguration(target))
             let location = Server.url(other, clientPort ?? server.port)
             (elsewhere, role) = (.tls(server, host: other), { _ in .leading })
             first = try start(
-                TLSServerConfiguration(credential), role: role, behavior: .answers { _ in .redirect(to: location) })
+                rightServer(credential), role: role, behavior: .answers { _ in .redirect(to: location) })
         case .plainRedirect(let credential):
             let tally = ByteTally(keeping: keepsTranscripts ? Transcript.limit : 0)
             let server = try LoopbackTCPServer(listeningAt: address, timeLimit: timeLimit) { connection in
@@ -123,12 +130,12 @@ package final class Server: Sendable {
             let location = "http://\(Server.authority(scenario.host, port, standard: 80))/"
             (elsewhere, role) = (.plain(server, tally), { _ in .leading })
             first = try start(
-                TLSServerConfiguration(credential), role: role, behavior: .answers { _ in .redirect(to: location) })
+                rightServer(credential), role: role, behavior: .answers { _ in .redirect(to: location) })
         case .challenge(let credential, let interceptor):
             let later = CredentialSwitch(to: interceptor)
             (elsewhere, role) = (.nowhere, { $0.credentialNumber > 0 ? .attack : .leading })
             first = try start(
-                TLSServerConfiguration(credential), role: role,
+                rightServer(credential), role: role,
                 behavior: .answers { _ in
                     later.turn()
                     var response = HTTPResponse.unauthorized()
@@ -140,14 +147,14 @@ package final class Server: Sendable {
             let later = CredentialSwitch(to: interceptor)
             (elsewhere, role) = (.nowhere, { $0.credentialNumber > 0 ? .attack : .leading })
             first = try start(
-                TLSServerConfiguration(credential), role: role, behavior: .moves(signal) { later.turn() })
+                rightServer(credential), role: role, behavior: .moves(signal) { later.turn() })
             later.connect(to: first)
         case .coalescing(let credential, let other, let right):
             let later = CredentialSwitch(to: right)
             let hosts = HostPair(first: scenario.host, other: other)
             elsewhere = .sameServer(host: other)
             role = { $0.misdirectedByteCount > 0 ? .attack : hosts.isOfFirst($0) ? .leading : .following }
-            var configuration = TLSServerConfiguration(credential)
+            var configuration = rightServer(credential)
             configuration.credentialsByServerName = [hosts.first.lowercased(): credential, other.lowercased(): right]
             first = try start(
                 configuration, role: role,

@@ -95,7 +95,8 @@ final class ClientRehearsal {
             for (index, host) in hosts.enumerated() {
                 for scenario in host.scenarios {
                     if let control = controls[index] {
-                        notRun[all.count] = control.obstacle(to: scenario, hasOtherPin: client.isTold.otherPin)
+                        notRun[all.count] = control.obstacle(
+                            to: scenario, hasOtherPin: client.isTold.otherPin, hasIdentity: client.isTold.identity)
                     } else {
                         notRun[all.count] = Outcome.notAsked
                     }

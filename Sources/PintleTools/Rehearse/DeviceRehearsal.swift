@@ -16,9 +16,28 @@ final class DeviceRehearsal {
     private var console: Console { invocation.console }
 
     init(_ invocation: Invocation, hosts: [AttackedHost]) throws(ToolError) {
-        (self.invocation, self.hosts) = (invocation, hosts)
+        self.invocation = invocation
+        self.hosts = try Self.hosts(
+            hosts, withoutAttacks: \.needsIdentity, because: "a device has no certificate of this rehearsal")
         guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }
         material = try TrustMaterial(first.catalogue.certificates, hosts: hosts.map(\.name))
+    }
+
+    /// Returns the hosts without the attacks that prove nothing about a device.
+    ///
+    /// - Parameter reason: the message of the error if no attack is left.
+    private static func hosts(
+        _ hosts: [AttackedHost], withoutAttacks isLeftOut: (Scenario) -> Bool, because reason: String
+    ) throws(ToolError) -> [AttackedHost] {
+        let reached = hosts.map { host in
+            var host = host
+            host.scenarios.removeAll(where: isLeftOut)
+            return host
+        }
+        guard hosts.allSatisfy(\.scenarios.isEmpty) || reached.contains(where: { !$0.scenarios.isEmpty }) else {
+            throw .unusable("nothing-run", "proves nothing: \(reason)")
+        }
+        return reached
     }
 
     // MARK: Each attack at a port of its own
@@ -92,15 +111,8 @@ final class DeviceRehearsal {
 
     /// Runs a proxy that answers for the named hosts with one attack after the other.
     func serve(throughProxyAt address: Proxy.Address, roots: [String]) throws(ToolError) -> ExitCode {
-        // The device has no pin for a second host.
-        let reached = hosts.map { host in
-            var host = host
-            host.scenarios.removeAll(where: \.needsOtherPin)
-            return host
-        }
-        guard hosts.allSatisfy(\.scenarios.isEmpty) || reached.contains(where: { !$0.scenarios.isEmpty }) else {
-            throw .unusable("nothing-run", "proves nothing: a device has no pin for the second host of these attacks")
-        }
+        let reached = try Self.hosts(
+            hosts, withoutAttacks: \.needsOtherPin, because: "a device has no pin for the second host of these attacks")
         let interrupts = Interrupts()
         defer { withExtendedLifetime(interrupts) {} }
         var sequences: [ServerSequence] = []

@@ -21,7 +21,8 @@ struct RehearsalAdvice {
         } else if through.contains("trusted-interceptor") {
             var line = "this client validates but does not pin"
             if client?.words.first?.split(separator: "/").last == "curl" {
-                line += "; with --pinnedpubkey '{pins}' interceptors get nothing"
+                line += "; with --pinnedpubkey '{pins}' interceptors get "
+                line += client?.isTold.identity == true ? "no request" : "nothing"
             }
             lines.append(line)
         } else if !through.isEmpty {
@@ -32,6 +33,10 @@ struct RehearsalAdvice {
         }
         if through.contains("redirect-to-http") {
             lines.append("it follows redirects to plain HTTP: let it follow only https")
+        }
+        if outcomes.contains(where: \.showedCertificate) {
+            lines.append(
+                "interceptors get its certificate: compare pins within the handshake, before the client sends it")
         }
         if blocked.contains("rotated-to-backup-key") {
             let isUntold = client.map { $0.isTold.pin && !$0.isTold.backup } ?? false

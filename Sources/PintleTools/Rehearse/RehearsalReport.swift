@@ -255,6 +255,7 @@ extension Outcome {
             json.member("connection", connection)
             json.member("protocol", observation.applicationProtocol)
             json.member("alert", observation.alert.map { "\($0)" })
+            json.member("clientCertificate", observation.hasClientCertificate ? true : nil)
             json.member("remark", remark)
             json.member("isAsItMustBe", verdict == .notRun ? nil : isAsItMustBe)
             json.member("group", scenario.group?.rawValue)

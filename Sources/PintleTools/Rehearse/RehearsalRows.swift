@@ -25,7 +25,11 @@ struct RehearsalRows {
         guard outcome.verdict == .accepted else {
             return Report("control\(place)   not run: \(outcome.remark ?? "")", "")
         }
-        return Report("control\(place)   valid chain, right host: \("accepted", .good), \(bytes)\(version)", "")
+        var report = Report(
+            "control\(place)   valid chain, right host: \("accepted", .good), \(bytes)\(version)")
+        if outcome.observation.hasClientCertificate { report.line("          it showed its certificate") }
+        report.gap()
+        return report
     }
 
     /// Returns the row of a result. A good result has none unless all are shown.

@@ -48,9 +48,10 @@ extension Command {
             (sha256//...); `{pins}` is both with a semicolon between. `{issuer}` is the pin of the authority that \
             issues. `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{other-host}` is \
             another host with a pin of its own, `{other-pin}` or `{other-pin-base64}`. `{policy}` is a policy file \
-            with anchors and pins. No shell reads the arguments. The client runs without input, and without proxy \
-            variables but those of `--proxy`. When its time is up, it is killed together with the processes of its \
-            group.
+            with anchors and pins. `{identity}` is a PEM file with a client certificate, its issuer and its key. \
+            With it, the right servers and one interceptor ask for that certificate. No shell reads the arguments. \
+            The client runs without input, and without proxy variables but those of `--proxy`. When its time is up, it \
+            is killed together with the processes of its group.
             """,
             """
             With `--proxy` the client keeps its own URLs. An HTTP and SOCKS5 proxy answers for each `--host` with the \
@@ -84,7 +85,9 @@ extension Command {
             .surveyPolicy, .expectedAnswers, .recordAnswers, .strictAnswers, .surveyRules, .surveyedPeer,
         ],
         rules: [.belongs(.listen, to: .serve, .proxy), .belongs(.evidenceContent, to: .evidence)] + SurveyOptions.rules,
-        environment: [("TMPDIR", "The folder for the files of `{ca}` and `{policy}` while the client runs")],
+        environment: [
+            ("TMPDIR", "The folder for the files of `{ca}`, `{identity}` and `{policy}` while the client runs")
+        ],
         exitCodes: [
             (.fine, "everything ended as it must"),
             (
@@ -119,6 +122,7 @@ extension Command {
                     ("connection", "The number of the connection that the outcome stands on, from 1"),
                     ("protocol", "The protocol that ALPN selected: `h2` or `http/1.1`; absent without ALPN"),
                     ("alert", "The last fatal alert of the client"),
+                    ("clientCertificate", "True if the server got the certificate of `{identity}`; otherwise absent"),
                     ("remark", "The reason why there is no verdict, or why the attack was not run"),
                     ("group", "The group, as in `--group`; absent for the control"),
                     ("cwe", "The ids of weaknesses in CWE 4.9"),
@@ -265,9 +269,10 @@ struct RehearseCommand {
     /// Returns the hosts with their attacks, and the authorities that all hosts share.
     private func hosts(_ request: RehearsalRequest) throws(ToolError) -> ([AttackedHost], Authorities) {
         let names = request.hosts.map(\.host.description)
-        let authorities: Authorities
+        var authorities: Authorities
         do throws(MintingError) {
             authorities = request.proxied == nil ? try Authorities() : try Authorities(constrainedTo: names)
+            if Client(arguments.positionals).isTold.identity { try authorities.mintClient() }
         } catch {
             throw unminted(error)
         }

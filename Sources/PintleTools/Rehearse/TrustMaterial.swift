@@ -53,6 +53,9 @@ struct TrustMaterial: Sendable {
     func setValues(of host: inout AttackedHost, folder: TemporaryDirectory, number: Int) throws(ToolError) {
         do {
             host.values["ca"] = try folder.write(certificates.anchorsPEM, to: "authorities.pem")
+            if let client = certificates.client {
+                host.values["identity"] = try folder.write(client.chainPEM + client.key.pem, to: "identity.pem")
+            }
             host.values["policy"] = try folder.write(policy.json(), to: "policy.json")
             if let policyOfBoth {
                 host.valuesForOtherPin["policy"] = try folder.write(

@@ -11,9 +11,11 @@ package final class TLSCredential: @unchecked Sendable {
     private let issuers: OpaquePointer
     /// The chain to splice into the handshake if OpenSSL would not send it unchanged.
     let splicedChain: [[UInt8]]?
+    private let asksClients: Bool
 
     package init(_ credential: TLSServerConfiguration.Credential) throws(MintingError) {
         let chain = credential.chain
+        asksClients = credential.asksClients
         if TLSCredential.isFaithfullySent(chain, key: credential.key) {
             splicedChain = nil
             (certificate, key, issuers) = try TLSCredential.load(chain, key: credential.key)
@@ -34,7 +36,8 @@ package final class TLSCredential: @unchecked Sendable {
 
     /// Sets the credential of one connection, and replaces an earlier one.
     func use(for ssl: OpaquePointer) -> Bool {
-        SSL_use_cert_and_key(ssl, certificate, key, issuers, 1) == 1
+        if !asksClients { SSL_set_verify(ssl, SSL_VERIFY_NONE, nil) }
+        return SSL_use_cert_and_key(ssl, certificate, key, issuers, 1) == 1
     }
 
     /// Returns `true` if OpenSSL reads every certificate, encodes it again byte for byte, and the leaf carries `key`.

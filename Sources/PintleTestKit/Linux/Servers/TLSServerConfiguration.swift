@@ -11,6 +11,9 @@ public struct TLSServerConfiguration: Sendable {
         package var chain: [[UInt8]]
         /// The key that signs the handshake.
         package var key: PrivateKey
+        /// A Boolean value that indicates whether connections with this credential get the
+        /// ``TLSServerConfiguration/clientCertificateQuestion``.
+        package var asksClients = true
 
         /// Makes a credential of parts that need not fit each other.
         package init(chain: [[UInt8]], key: PrivateKey) {

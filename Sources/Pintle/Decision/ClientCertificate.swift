@@ -22,7 +22,7 @@ extension ClientCertificateRequest: CustomStringConvertible {
     }
 }
 
-/// What a server got of the client's identity.
+/// The part of the client's identity that a server got.
 public enum ClientCertificateUse: Sendable, Hashable {
     /// The server did not ask.
     case notRequested

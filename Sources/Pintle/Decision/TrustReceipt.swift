@@ -33,8 +33,8 @@ public struct TrustReceipt: Sendable, Hashable {
     /// receipts.
     public package(set) var tls: NegotiatedTLS?
 
-    /// What the server got of the client's identity. It is known for responses of a pinned session on Linux, and `nil` in
-    /// other receipts.
+    /// The part of the client's identity that the server got. It is known for responses of a pinned session on Linux,
+    /// and `nil` in other receipts.
     public package(set) var clientCertificate: ClientCertificateUse?
 
     /// The pin that matched; `nil` if trust rests only on the path.

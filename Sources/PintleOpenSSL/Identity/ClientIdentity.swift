@@ -9,7 +9,7 @@ public import Pintle
 ///     let session = URLSession.pinned(to: policy) { $0 == api ? identity : nil }
 ///
 /// The server gets it if a pin has matched, or if the path ends at an anchor that the rule of the policy names. It never
-/// gets it on the system's authorities alone, with expired pins, or with a mismatch that is only reported.
+/// gets it if trust rests on the system's authorities, on expired pins, or on a mismatch that is only reported.
 ///
 /// In TLS 1.2 the client's certificate is not encrypted: everybody on the network can read who the client is. TLS 1.3
 /// encrypts it.

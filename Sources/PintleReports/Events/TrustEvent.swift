@@ -113,9 +113,12 @@ public struct SessionEvent: Sendable, Hashable {
         case clientCertificateDates = "client-certificate-dates"
     }
 
-    /// The stable code of the event: `foreign-protocol`, for a `URLProtocol` in the configuration that belongs
-    /// neither to the system nor to this package, `missing-suffix-list`, if libpsl on Linux has no public suffix list,
-    /// or `client-certificate-dates`, if a server is offered a client certificate outside its dates.
+    /// The stable code of the event:
+    ///
+    /// - `foreign-protocol`, for a `URLProtocol` in the configuration that belongs neither to the system nor to this
+    ///   package;
+    /// - `missing-suffix-list`, if libpsl on Linux has no public suffix list;
+    /// - `client-certificate-dates`, if a server is offered a client certificate outside its dates.
     public var code: String { kind.rawValue }
     package let kind: Code
     /// The names of the classes concerned, for `foreign-protocol`.

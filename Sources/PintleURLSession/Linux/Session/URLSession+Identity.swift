@@ -16,10 +16,10 @@ extension URLSession {
     ///         server == api ? identity : nil
     ///     }
     ///
-    /// A server gets the certificate, and a signature of its key, only within the handshake, if it asks, and after the
-    /// verdict: a pin has matched, or the path ends at an anchor that the rule brings. It gets nothing if trust rests on
-    /// the system's authorities, on expired pins, on a mismatch that is only reported or on debug anchors; and on the
-    /// user's approval only with ``/PintleOpenSSL/ClientIdentity/isOfferedToApprovedServers``.
+    /// A server that asks gets the certificate, and a signature of its key, within the handshake and after the verdict.
+    /// The verdict has to rest on a matching pin, or on an anchor that the rule brings. It gets nothing if trust rests on
+    /// the system's authorities, on expired pins, on a mismatch that is only reported or on debug anchors. A server that
+    /// the user has approved gets it only with ``/PintleOpenSSL/ClientIdentity/isOfferedToApprovedServers``.
     ///
     /// If a server requires a certificate and got none, the task fails with a ``SessionError`` of the code
     /// `client-certificate-required`, which says why and what the server accepts. The receipt of a response

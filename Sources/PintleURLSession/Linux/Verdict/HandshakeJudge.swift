@@ -175,7 +175,7 @@ final class HandshakeJudge: HandshakeObserver {
         return nil
     }
 
-    /// What the server got of the client's identity. It is final when the handshake has ended.
+    /// The part of the client's identity that the server got. It is final when the handshake has ended.
     var clientCertificate: ClientCertificateUse {
         switch authentication.answer {
         case .notAsked: .notRequested

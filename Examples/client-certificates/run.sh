@@ -21,11 +21,18 @@ issue client client-root extendedKeyUsage=clientAuth
 cat client.pem client.key >identity.pem
 pin=sha256/$(openssl x509 -in server.pem -noout -pubkey | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | base64)
 
-port=$((20000 + RANDOM % 20000))
-sed -e "s|FOLDER|$folder|g" -e "s|PORT|$port|" "$here/nginx.conf" >nginx.conf
-nginx -e error.log -p "$folder" -c "$folder/nginx.conf" &
-nginx=$!
-for _ in {1..100}; do ! (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break; sleep 0.1; done
+# Another process may have the port. nginx then ends.
+for _ in {1..5}; do
+    port=$((20000 + RANDOM % 20000))
+    sed -e "s|FOLDER|$folder|g" -e "s|PORT|$port|" "$here/nginx.conf" >nginx.conf
+    nginx -e error.log -p "$folder" -c "$folder/nginx.conf" 2>/dev/null &
+    nginx=$!
+    for _ in {1..100}; do
+        ! (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+        sleep 0.1
+    done
+    ! kill -0 "$nginx" 2>/dev/null || break
+done
 
 echo "== the right server"
 "$client" "https://localhost:$port/" "$pin" server-root.pem identity.pem

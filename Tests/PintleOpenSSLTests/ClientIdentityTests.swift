@@ -81,8 +81,8 @@ struct ClientIdentityTests {
         }
     }
 
-    /// Returns DER in which each INTEGER 2048, the number of iterations that openssl uses, is 2^31 - 1. Looks into OCTET
-    /// STRINGs too.
+    /// Returns DER in which each INTEGER 2048, the number of iterations that openssl uses, is 2^31 - 1. Looks into
+    /// OCTET STRINGs too.
     private static func withManyIterations(_ der: [UInt8]) -> [UInt8]? {
         var (result, rest): ([UInt8], ArraySlice<UInt8>) = ([], der[...])
         while let tag = rest.first {

@@ -61,8 +61,8 @@ package final class ClientAuthentication {
     /// key.
     ///
     /// The verdict comes first: a server's certificates precede its question (RFC 8446 section 4.3.2, RFC 5246 section
-    /// 7.4.4). But with RSA's key exchange (RFC 5246 section 7.4.7.1) every peer can present the certificates of the right
-    /// server, and would get the client's certificate and a signature before the handshake fails.
+    /// 7.4.4). But with RSA's key exchange (RFC 5246 section 7.4.7.1) every peer can present the certificates of the
+    /// right server, and would get the client's certificate and a signature before the handshake fails.
     func answerQuestion(on ssl: OpaquePointer, isAccepted: Bool) {
         request = ClientCertificateRequest(on: ssl)
         guard isAccepted, let identity else {

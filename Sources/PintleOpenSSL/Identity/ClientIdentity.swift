@@ -8,8 +8,8 @@ public import Pintle
 ///     let identity = try ClientIdentity(certificates: chainPEM, key: keyPEM)
 ///     let session = URLSession.pinned(to: policy) { $0 == api ? identity : nil }
 ///
-/// The server gets it if a pin has matched, or if the path ends at an anchor that the rule of the policy names. It never
-/// gets it if trust rests on the system's authorities, on expired pins, or on a mismatch that is only reported.
+/// The server gets it if a pin has matched, or if the path ends at an anchor that the rule of the policy names. It
+/// never gets it if trust rests on the system's authorities, on expired pins, or on a mismatch that is only reported.
 ///
 /// In TLS 1.2 the client's certificate is not encrypted: everybody on the network can read who the client is. TLS 1.3
 /// encrypts it.

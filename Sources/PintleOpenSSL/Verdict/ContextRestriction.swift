@@ -11,9 +11,9 @@ package enum ContextRestriction {
     /// else.
     package static let handshakeAllowance = 2 * certificateListLimit
 
-    /// Turns off everything that could bypass a verdict on certificates: resumption, renegotiation, authentication after
-    /// the handshake, and cipher suites without a certificate. Returns `false` if OpenSSL has no memory or still offers
-    /// such a suite.
+    /// Turns off everything that could bypass a verdict on certificates: resumption, renegotiation, authentication
+    /// after the handshake, and cipher suites without a certificate. Returns `false` if OpenSSL has no memory or still
+    /// offers such a suite.
     static func apply(to context: OpaquePointer) -> Bool {
         SSL_CTX_set_options(
             context,

@@ -5,9 +5,6 @@ public import PintleOpenSSL
 public import PintleReports
 public import PintleStorage
 
-/// Returns the client's identity for a server; `nil` for none.
-typealias IdentitySource = @Sendable (ServerEndpoint) -> ClientIdentity?
-
 extension URLSession {
     /// Returns a session that checks every server against a policy, and can authenticate the client with a certificate
     /// (mutual TLS). Only on Linux.
@@ -17,9 +14,9 @@ extension URLSession {
     ///     }
     ///
     /// A server that asks gets the certificate, and a signature of its key, within the handshake and after the verdict.
-    /// The verdict has to rest on a matching pin, or on an anchor that the rule brings. It gets nothing if trust rests on
-    /// the system's authorities, on expired pins, on a mismatch that is only reported or on debug anchors. A server that
-    /// the user has approved gets it only with ``/PintleOpenSSL/ClientIdentity/isOfferedToApprovedServers``.
+    /// The verdict has to rest on a matching pin, or on an anchor that the rule brings. It gets nothing if trust rests
+    /// on the system's authorities, on expired pins, on a mismatch that is only reported or on debug anchors. A server
+    /// that the user has approved gets it only with ``/PintleOpenSSL/ClientIdentity/isOfferedToApprovedServers``.
     ///
     /// If a server requires a certificate and got none, the task fails with a ``SessionError`` of the code
     /// `client-certificate-required`, which says why and what the server accepts. The receipt of a response
@@ -28,10 +25,15 @@ extension URLSession {
     /// Two identities never share a connection, and a task that gets another identity opens another connection.
     /// Responses to requests with an identity are not cached.
     ///
-    /// The other parameters are those of ``pinned(to:approvals:configuration:delegate:delegateQueue:observer:)``.
-    ///
-    /// - Parameter identity: Returns the client's identity for a host and port; `nil` for none. It is called on the
-    ///   delegate queue, before each `https` request and each redirect.
+    /// - Parameters:
+    ///   - source: The policy, or a source that can replace its policy.
+    ///   - store: The user's approvals, for a policy with `askUser`.
+    ///   - configuration: The configuration. The session uses a copy without the classes in `protocolClasses`.
+    ///   - delegate: The delegate, as with `URLSession`.
+    ///   - delegateQueue: The queue, as with `URLSession`; `nil` for a serial queue of the session's own.
+    ///   - observer: An observer of refusals and of client certificates outside their dates.
+    ///   - identity: Returns the client's identity for a host and port; `nil` for none. It is called on the delegate
+    ///     queue, before each `https` request and each redirect.
     public static func pinned(
         to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,

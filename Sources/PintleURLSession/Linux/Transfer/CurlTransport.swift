@@ -6,8 +6,8 @@ internal import PintleReports
 internal import PintleSystem
 internal import Synchronization
 
-/// The transport for one policy generation and identity. It has one thread, one multi handle and its own connection pool, so a
-/// connection is never used under a policy other than the one that accepted it, or for another identity.
+/// The transport for one policy generation and identity. It has one thread, one multi handle and its own connection
+/// pool, so a connection is never used under a policy other than the one that accepted it, or for another identity.
 ///
 /// When the last reference is released, running transfers end normally, and then the thread ends.
 final class CurlTransport: Sendable {
@@ -100,6 +100,9 @@ extension ProxyConfiguration {
         }
     }
 }
+
+/// Returns the client's identity for a server; `nil` for none.
+typealias IdentitySource = @Sendable (ServerEndpoint) -> ClientIdentity?
 
 /// A factory that makes one transport for each policy that a source puts in force. Safe to use from any thread.
 final class TransportProvider: Sendable {

@@ -186,8 +186,8 @@ final class HandshakeJudge: HandshakeObserver {
 
     /// Returns the error of a transfer that got no response, if that may be due to the client's certificate.
     ///
-    /// - Parameter hasEnded: `true` if the connection ended without an alert. Servers that require a certificate may end
-    ///   it so.
+    /// - Parameter hasEnded: `true` if the connection ended without an alert. Servers that require a certificate may
+    ///   end it so.
     func clientCertificateError(hasEnded: Bool) -> SessionError? {
         guard hasRefusedClient || hasEnded && transferCount <= 1 else { return nil }
         let failure = ClientCertificateFailure(

@@ -184,10 +184,10 @@ struct ClientCertificateTests {
         let pinned = URLSession.pinned(to: try policy())
         let stored: URLSession = .pinned(to: try policy())
         #expect(try await pinned.data(from: try server.address()).0.count == 3)
-        let lost = URLError(.networkConnectionLost, userInfo: [NSURLErrorFailingURLErrorKey: try server.address()])
+        let lost = URLError(.secureConnectionFailed, userInfo: [NSURLErrorFailingURLErrorKey: try server.address()])
         for path in ["", "away"] {
             #expect(try await stored.data(from: try server.address(path)).0.count == 3)
-            // The server has answered without a certificate, so a lost connection has another cause.
+            // The server has answered without a certificate, so a failed connection has another cause.
             #expect(Self.code(stored.explain(lost)) == nil)
         }
         #expect(server.requests.count == 3 && other.requests.count == 1)
@@ -240,18 +240,18 @@ struct ClientCertificateTests {
             delegate.rejections.serverWithoutCertificate(code, url)?.description
         }
         let codes: [URLError.Code] = [
-            .clientCertificateRequired, .clientCertificateRejected, .secureConnectionFailed, .networkConnectionLost,
+            .clientCertificateRequired, .clientCertificateRejected, .secureConnectionFailed,
         ]
         for code in codes { #expect(server(code, address) == nil) }
         _ = try Self.answers(delegate, to: Self.challenge())
         for code in codes {
             #expect(server(code, address) == "localhost:443" && server(code, otherAddress) == nil)
         }
-        for code in [URLError.Code.cancelled, .timedOut, .cannotConnectToHost, .serverCertificateUntrusted] {
+        for code in [URLError.Code.cancelled, .timedOut, .networkConnectionLost, .serverCertificateUntrusted] {
             #expect(server(code, address) == nil)
         }
         delegate.rejections.recordResponse(from: otherAddress)
-        #expect(server(.networkConnectionLost, address) == "localhost:443")
+        #expect(server(.secureConnectionFailed, address) == "localhost:443")
         delegate.rejections.recordResponse(from: address)
         for code in codes { #expect(server(code, address) == nil) }
     }

@@ -81,9 +81,12 @@ struct ClientIdentityTests {
         }
     }
 
-    /// Returns DER in which each INTEGER 2048, the number of iterations that openssl uses, is 2^31 - 1. Looks into
+    /// 2^31 - 1.
+    private static let many: [UInt8] = [0x7F, 0xFF, 0xFF, 0xFF]
+
+    /// Returns DER in which each INTEGER 2048, the number of iterations that openssl uses, is another one. Looks into
     /// OCTET STRINGs too.
-    private static func withManyIterations(_ der: [UInt8]) -> [UInt8]? {
+    private static func withIterations(_ iterations: [UInt8], _ der: [UInt8]) -> [UInt8]? {
         var (result, rest): ([UInt8], ArraySlice<UInt8>) = ([], der[...])
         while let tag = rest.first {
             guard rest.count >= 2 else { return nil }
@@ -95,9 +98,9 @@ struct ClientIdentityTests {
             }
             guard rest.count >= header + count else { return nil }
             var content = Array(rest.dropFirst(header).prefix(count))
-            if tag == 0x02, content == [0x08, 0x00] { content = [0x7F, 0xFF, 0xFF, 0xFF] }
+            if tag == 0x02, content == [0x08, 0x00] { content = iterations }
             if tag & 0x20 != 0 || tag == 0x04 && content.first == 0x30 {
-                content = withManyIterations(content) ?? content
+                content = withIterations(iterations, content) ?? content
             }
             let octets = withUnsafeBytes(of: UInt32(content.count).bigEndian) { Array($0.drop { $0 == 0 }) }
             result += [tag] + (content.count < 0x80 ? [UInt8(content.count)] : [0x80 | UInt8(octets.count)] + octets)
@@ -107,11 +110,43 @@ struct ClientIdentityTests {
         return result
     }
 
+    @Test("A negative number of iterations is refused, and gives nothing back to the limit")
+    func negativeIterations() throws {
+        let file = try pkcs12(["-certpbe", "NONE", "-keypbe", "NONE", "-iter", "2048"])
+        for count in [[0x80, 0, 0, 0, 0, 0, 0, 0], [0xC0, 0, 0, 0, 0, 0, 0, 0], [0xFF]] as [[UInt8]] {
+            let patched = try #require(Self.withIterations(count, file))
+            #expect(code { try ClientIdentity(pkcs12: patched) { Self.password } } == .tooManyIterations)
+        }
+    }
+
+    @Test("scrypt with a large parallelism is refused before any work")
+    func scrypt() throws {
+        let options = ["pkcs8", "-topk8", "-outform", "DER", "-passout", "pass:open sesame", "-scrypt"]
+        let input = Array(client.key.pem.utf8)
+        for (parallelism, isAccepted) in [("1", true), ("100", false)] {
+            let key = try openssl(
+                options + ["-scrypt_N", "16384", "-scrypt_r", "8", "-scrypt_p", parallelism], input)
+            if isAccepted {
+                #expect(try ClientIdentity(certificates: pem, key: key) { Self.password }.certificates == client.chain)
+            } else {
+                #expect(
+                    code { try ClientIdentity(certificates: pem, key: key) { Self.password } } == .tooManyIterations)
+            }
+        }
+    }
+
+    @Test("Of a file with an old encrypted block, OpenSSL gets only that block")
+    func legacyBlock() throws {
+        let encrypted = try openssl(KeyForm.encrypted.arguments("rsa"), Array(client.key.pem.utf8))
+        let text = "-----BEGIN X-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END X-----\n"
+        #expect(code { try ClientIdentity(certificates: pem, key: Array(text.utf8) + encrypted) } == .unreadableKey)
+    }
+
     @Test("A key with 2^31 iterations is refused before any work")
     func iterations() throws {
         let key = try openssl(KeyForm.encryptedDER.arguments("rsa"), Array(client.key.pem.utf8))
         #expect(try ClientIdentity(certificates: pem, key: key) { Self.password }.certificates == client.chain)
-        let many = try #require(Self.withManyIterations(key))
+        let many = try #require(Self.withIterations(Self.many, key))
         let start = ContinuousClock.now
         #expect(code { try ClientIdentity(certificates: pem, key: many) { Self.password } } == .tooManyIterations)
         #expect(start.duration(to: .now) < .seconds(5))
@@ -136,6 +171,27 @@ struct ClientIdentityTests {
         // A self-signed certificate of the client itself.
         let own = try Identity.selfSigned(hosts: ["client"])
         #expect(try ClientIdentity(certificates: own.chain[0], key: own.key.pkcs8DER).certificates == own.chain)
+    }
+
+    @Test("Authorities of one name, and a cross-signed one, are told apart by their keys, in any order")
+    func sameNames() throws {
+        // Without an authority key identifier, only the signature tells them apart.
+        let twin = try root.intermediate(name: "Client Authority")
+        let crossed = try authority.crossSigned(by: try .root(name: "Other Root"))
+        let own = try CertificateTemplate.forAuthority("Client Authority").selfSigned(with: authority.key)
+        let client = try authority.issueClient { $0.authorityKeyIdentifier = .absent }
+        let (leaf, issuer) = (client.certificate.der, authority.certificate.der)
+        for others in [[twin.certificate.der, issuer], [own.der, issuer, twin.certificate.der]] {
+            for order in [others, others.reversed()] {
+                let file = Array(PEM.bundle([leaf] + order).utf8)
+                #expect(
+                    try ClientIdentity(certificates: file, key: client.key.pkcs8DER).certificates == [leaf, issuer])
+            }
+        }
+        let file = Array(PEM.bundle([leaf, crossed.certificate.der]).utf8)
+        #expect(
+            try ClientIdentity(certificates: file, key: client.key.pkcs8DER).certificates
+                == [leaf, crossed.certificate.der])
     }
 
     @Test("Bad input gives one error that names the reason")
@@ -194,10 +250,8 @@ struct ClientIdentityTests {
         let identity = try ClientIdentity(pkcs12: file) { Self.password }
         #expect(identity.certificates == client.chain)
         #expect(try ClientIdentity(certificates: pem, key: client.key.pkcs8DER) == identity)
-        if options != ["-nomac"] {
-            #expect(code { try ClientIdentity(pkcs12: file) { "sesame" } } == .wrongPassword)
-            #expect(code { try ClientIdentity(pkcs12: file) } == .passwordRequired)
-        }
+        #expect(code { try ClientIdentity(pkcs12: file) { "sesame" } } == .wrongPassword)
+        #expect(code { try ClientIdentity(pkcs12: file) } == .passwordRequired)
         #expect(code { try ClientIdentity(pkcs12: file.dropLast(40)) { Self.password } } == .unreadablePKCS12)
     }
 
@@ -224,7 +278,7 @@ struct ClientIdentityTests {
     func manyIterations(options: [String]) throws {
         let file = try pkcs12(options + ["-iter", "2048"])
         #expect(try ClientIdentity(pkcs12: file) { Self.password }.certificates == client.chain)
-        let many = try #require(Self.withManyIterations(file))
+        let many = try #require(Self.withIterations(Self.many, file))
         let start = ContinuousClock.now
         #expect(code { try ClientIdentity(pkcs12: many) { Self.password } } == .tooManyIterations)
         #expect(start.duration(to: .now) < .seconds(5))

@@ -287,15 +287,18 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test("If the policy changes after the verdict, the server gets nothing until it is judged again")
-    func policyChange() async throws {
+    @Test(
+        "If the policy changes after the verdict, the server gets nothing until it is judged again",
+        arguments: [false, true], [LoopbackTLSServer.Version.tls12, .tls13])
+    func policyChange(isRequired: Bool, version: LoopbackTLSServer.Version) async throws {
         let fixture = try Fixture()
-        let server = try fixture.server(isRequired: false)
+        let server = try fixture.server(isRequired: isRequired, version: version)
         let source = Replaced(policy: try fixture.servers.policy(), server: server)
         let receipt = try await fixture.session(source, fixture.identity).data(from: try server.address()).1
             .trustReceipt
         #expect(receipt?.generation == 2 && receipt?.clientCertificate == .shown(fixture.identity.fingerprint))
-        #expect(server.connections.map(\.clientCertificates) == [[], fixture.client.chain])
+        #expect(server.connections.map(\.clientCertificates).filter { !$0.isEmpty } == [fixture.client.chain])
+        #expect(server.connections.first?.clientCertificates == [])
         #expect(server.requests.count == 1)
     }
 
@@ -345,13 +348,66 @@ struct ClientCertificateTests {
                 #expect(error.message.contains("has expired") == (isExpired && !isStranger))
             }
         }
-        // Events come on a queue of their own.
+        // Events come on a queue of their own. Over TLS 1.2 the server refuses within the handshake, and has the
+        // certificate all the same.
         for _ in 0..<500 where isExpired && log.withLock({ $0.count }) < 2 {
             try await Task.sleep(for: .milliseconds(10))
         }
         #expect(
             log.withLock { $0.map(\.code) }
                 == (isExpired ? ["client-certificate-dates", "client-certificate-dates"] : []))
+    }
+
+    @Test(
+        "If a server only asks and then ends the connection, or a task waits for its closure, the error says that",
+        arguments: ["GET", "POST"])
+    func otherEnds(method: String) async throws {
+        let fixture = try Fixture()
+        let server = try fixture.server(
+            isRequired: false,
+            application: .stream { stream in _ = try? stream.read(upTo: 4_096) })
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = method
+        if method == "POST" { request.httpBody = Data("pay 100".utf8) }
+        let session = fixture.session(try fixture.servers.policy(), nil)
+        let lost = await #expect(throws: URLError.self) { try await session.data(for: request) }
+        #expect(lost?.code == .networkConnectionLost && lost?.refusal == nil)
+        #expect(lost?.localizedDescription.contains("may have performed the POST") == (method == "POST"))
+
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForResource = 1
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let identity = fixture.identity
+        let waiting = URLSession.pinned(
+            to: try fixture.servers.policy(), configuration: configuration, delegateQueue: queue
+        ) { _ in identity }
+        let late = await #expect(throws: URLError.self) { try await waiting.data(for: request) }
+        #expect(late?.code == .timedOut)
+    }
+
+    @Test("An alert after a response is not about the certificate")
+    func lateAlert() async throws {
+        let fixture = try Fixture()
+        let count = Mutex(0)
+        let server = try fixture.server(
+            isRequired: false,
+            application: .stream { stream in
+                while let head = try? stream.read(upTo: 4_096), !head.isEmpty {
+                    let isFirst = count.withLock { count in
+                        count += 1
+                        return count == 1
+                    }
+                    guard isFirst else { return }
+                    try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
+                }
+            })
+        let session = fixture.session(try fixture.servers.policy(), nil)
+        _ = try await session.data(from: try server.address())
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "POST"
+        let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+        #expect(error?.code == .networkConnectionLost)
     }
 
     @Test("A long list of authorities is cut, and its names are escaped")

@@ -28,6 +28,7 @@ extension TaskTransitionTable {
             openedWithData: - > preparing /first with data, sent 0 of 3
             openedNext: - > preparing /next, request /next
             lacksContent: startCountdown, askForStream /first > awaitingStream of /first
+            deadline: finish -1001 > failed -1001
             lacksContentUnasked: finish -1021 > failed -1021
             cached: finish > succeeded, response 200, received 3 of 3
             cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
@@ -45,6 +46,7 @@ extension TaskTransitionTable {
             openedWithData: - > preparing /first with data, suspended 1, sent 0 of 3
             openedNext: - > preparing /next, suspended 1, request /next
             lacksContent: startCountdown, askForStream /first > awaitingStream of /first, suspended 1
+            deadline: finish -1001 > failed -1001
             lacksContentUnasked: finish -1021 > failed -1021
             cached: finish > succeeded, response 200, received 3 of 3
             cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
@@ -62,6 +64,7 @@ extension TaskTransitionTable {
             openedWithData: - > preparing /first with data, redirects 1, sent 0 of 3
             openedNext: - > preparing /next, redirects 1, request /next
             lacksContent: startCountdown, askForStream /next > awaitingStream of /next, redirects 1
+            deadline: finish -1001 > failed -1001
             lacksContentUnasked: finish -1021 > failed -1021
             cached: finish > succeeded, response 200, received 3 of 3
             cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
@@ -79,6 +82,7 @@ extension TaskTransitionTable {
             openedWithData: - > preparing /first with data, supersessions 1, sent 0 of 3
             openedNext: - > preparing /next, supersessions 1, request /next, sent 7 of 3
             lacksContent: startCountdown, askForStream /first with data > awaitingStream of /first with data, supersessions 1, sent 7 of 3
+            deadline: finish -1001 > failed -1001, sent 7 of 3
             lacksContentUnasked: finish -1021 > failed -1021, sent 7 of 3
             cached: finish > succeeded, response 200, sent 7 of 3, received 3 of 3
             cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, sent 7 of 3, received 3 of 3

@@ -113,11 +113,12 @@ package struct DERReader {
 }
 
 extension DERReader {
-    /// Returns the largest INTEGER at any depth, `Int.max` for one that `Int` cannot hold, and 0 if there is none.
+    /// Returns the INTEGERs at any depth: `Int.max` for one that is negative or that `Int` cannot hold. Those of one
+    /// SEQUENCE are in its order.
     ///
     /// - Throws: an error if the bytes are not DER.
-    package static func largestInteger(in bytes: [UInt8]) throws(DERError) -> Int {
-        var largest = 0
+    package static func integers(in bytes: [UInt8]) throws(DERError) -> [Int] {
+        var integers: [Int] = []
         var readers = [DERReader(bytes.indices)]
         while var reader = readers.popLast() {
             while !reader.isAtEnd {
@@ -125,10 +126,11 @@ extension DERReader {
                 if element.tag & 0x20 != 0 { readers.append(DERReader(contentsOf: element)) }
                 guard element.tag == DERTag.integer else { continue }
                 let octets = bytes[element.contents].drop { $0 == 0 }
-                let fits = octets.count < Int.bitWidth / 8
-                largest = max(largest, fits ? octets.reduce(0) { $0 << 8 | Int($1) } : .max)
+                let isNegative = bytes[element.contents].first.map { $0 >= 0x80 } ?? false
+                let fits = !isNegative && octets.count < Int.bitWidth / 8
+                integers.append(fits ? octets.reduce(0) { $0 << 8 | Int($1) } : .max)
             }
         }
-        return largest
+        return integers
     }
 }

@@ -96,7 +96,7 @@ package struct PEMReader: Sendable {
     }
 
     private mutating func readBlock(_ label: String, openedAt begin: Int) throws(PEMError) -> PEMBlock {
-        var decoder = Base64Decoder(alphabet: .standard, capacity: 2048)
+        var decoder = Base64Decoder(alphabet: .standard, capacity: 4096)
         var problem: PEMError?
         var hasContent = false
         while let line = nextLine() {

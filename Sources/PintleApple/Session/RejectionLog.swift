@@ -97,11 +97,11 @@ final class RejectionLog: Sendable {
 
     /// Returns the server of a task that may have failed because the server got no client certificate; otherwise `nil`.
     ///
-    /// The system has a code for this, but not every server says so: it may send another alert, or only end the
-    /// connection.
+    /// The system has a code for this, but not every server says so: it may send another alert. A lost connection has
+    /// other reasons too.
     func serverWithoutCertificate(_ code: URLError.Code, _ url: URL) -> ServerEndpoint? {
         let codes: [URLError.Code] = [
-            .clientCertificateRequired, .clientCertificateRejected, .secureConnectionFailed, .networkConnectionLost,
+            .clientCertificateRequired, .clientCertificateRejected, .secureConnectionFailed,
         ]
         guard codes.contains(code), let server = Self.server(of: url) else { return nil }
         return state.withLock { $0.withoutCertificate.contains(server) } ? server : nil

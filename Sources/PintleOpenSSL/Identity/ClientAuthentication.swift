@@ -41,13 +41,18 @@ package final class ClientAuthentication {
     private var refusal: Objection?
     private var misfits: [IdentityMisfit] = []
     private var hasSigned = false
+    private let didShow: (ClientIdentity) -> Void
 
     /// - Parameters:
     ///   - identity: the identity for the server; `nil` if there is none.
     ///   - objection: returns the reason why the server does not get it; `nil` if it does. Called at most once, after
     ///     the verdict, and only if the server asks. Must not block.
-    package init(_ identity: ClientIdentity?, objection: @escaping () -> Objection?) {
-        (self.identity, self.objection) = (identity, objection)
+    ///   - didShow: called when the client has shown the identity. Must not block.
+    package init(
+        _ identity: ClientIdentity?, objection: @escaping () -> Objection?,
+        didShow: @escaping (ClientIdentity) -> Void = { _ in }
+    ) {
+        (self.identity, self.objection, self.didShow) = (identity, objection, didShow)
     }
 
     /// The answer. It is final when the handshake has ended.
@@ -60,9 +65,10 @@ package final class ClientAuthentication {
     /// Gives a connection (`SSL *`) the client's identity, if the server was accepted and has proved that it has its
     /// key.
     ///
-    /// The verdict comes first: a server's certificates precede its question (RFC 8446 section 4.3.2, RFC 5246 section
-    /// 7.4.4). But with RSA's key exchange (RFC 5246 section 7.4.7.1) every peer can present the certificates of the
-    /// right server, and would get the client's certificate and a signature before the handshake fails.
+    /// OpenSSL asks when it has read the server's part of the handshake, so the verdict comes first, and the server has
+    /// proved that it has its key. But with RSA's key exchange (RFC 5246 section 7.4.7.1) every peer can present the
+    /// certificates of the right server, and would get the client's certificate and a signature before the handshake
+    /// fails.
     func answerQuestion(on ssl: OpaquePointer, isAccepted: Bool) {
         request = ClientCertificateRequest(on: ssl)
         guard isAccepted, let identity else {
@@ -76,7 +82,10 @@ package final class ClientAuthentication {
     }
 
     /// Notes that the client has sent a CertificateVerify message.
-    func noteSignature() { hasSigned = true }
+    func noteSignature() {
+        hasSigned = true
+        if let identity { didShow(identity) }
+    }
 
     private static func hasProvedKey(_ ssl: OpaquePointer) -> Bool {
         guard let suite = SSL_get_pending_cipher(ssl) else { return false }
@@ -122,12 +131,34 @@ package struct ClientCertificateFailure {
         }
     }
 
+    /// The fatal alerts with which servers refuse a client for its certificate, or for the lack of one (RFC 8446 section
+    /// 6.2, RFC 5246 section 7.2.2).
+    package static let alerts: Set<UInt8> = Set(
+        [
+            SSL3_AD_HANDSHAKE_FAILURE, SSL3_AD_NO_CERTIFICATE, SSL3_AD_BAD_CERTIFICATE, SSL3_AD_UNSUPPORTED_CERTIFICATE,
+            SSL3_AD_CERTIFICATE_REVOKED, SSL3_AD_CERTIFICATE_EXPIRED, SSL3_AD_CERTIFICATE_UNKNOWN, TLS1_AD_UNKNOWN_CA,
+            TLS1_AD_ACCESS_DENIED, TLS1_AD_DECRYPT_ERROR, TLS13_AD_CERTIFICATE_REQUIRED,
+        ].map { UInt8(truncatingIfNeeded: $0) })
+    /// The names of these alerts.
+    package static let alertNames = Set(alerts.map(TLSAlert.name))
+
     private static func text(_ misfits: [IdentityMisfit]) -> String {
         misfits.isEmpty ? "" : " (\(misfits.map(\.text).joined(separator: ", ")))"
     }
 }
 
 extension ClientAuthentication.Objection {
+    /// The stable code.
+    package var code: String {
+        switch self {
+        case .noIdentity: "no-identity"
+        case .weakBasis: "weak-basis"
+        case .superseded: "superseded"
+        case .unprovenKey: "unproven-key"
+        case .unsuitable: "unsuitable"
+        }
+    }
+
     package var text: String {
         switch self {
         case .noIdentity: "there is none for it"
@@ -151,13 +182,13 @@ extension ClientAuthentication.Objection {
 }
 
 /// The reason why an identity does not suit a server's question.
-package enum IdentityMisfit: Hashable, Sendable {
-    case keyType
+package enum IdentityMisfit: String, Hashable, Sendable {
+    case keyType = "key-type"
     case issuer
     case signature
     case usage
     case expired
-    case notYetValid
+    case notYetValid = "not-yet-valid"
 
     package var text: String {
         switch self {

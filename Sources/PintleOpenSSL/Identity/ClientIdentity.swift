@@ -45,7 +45,10 @@ public struct ClientIdentity: Sendable {
     public init(
         certificates: some Sequence<UInt8>, key: some Sequence<UInt8>, password: () -> String? = { nil }
     ) throws(ClientIdentityError) {
-        let chain = try IdentityReader.certificates(in: IdentityReader.bytes(certificates))
+        // It may hold the key too.
+        var file = try IdentityReader.bytes(certificates)
+        defer { OPENSSL_cleanse(&file, file.count) }
+        let chain = try IdentityReader.certificates(in: file)
         var key = try IdentityReader.bytes(key)
         defer { OPENSSL_cleanse(&key, key.count) }
         try self.init(chain, key: try IdentityReader.key(in: key, password))
@@ -140,11 +143,12 @@ final class ClientCredential: @unchecked Sendable {
                     + "-pubout")
         }
         var path = [leaf]
-        while let last = path.last, path.count < Self.pathLimit,
-            X509_check_issued(last.pointer, last.pointer) != X509_V_OK,
-            let issuer = certificates.first(where: { X509_check_issued($0.pointer, last.pointer) == X509_V_OK }),
-            // A root is left out: the server has it, or does not trust it.
-            X509_check_issued(issuer.pointer, issuer.pointer) != X509_V_OK
+        while let last = path.last, path.count < Self.pathLimit, !Self.hasIssued(last, last),
+            let issuer = certificates.first(where: { candidate in
+                // A root is left out: the server has it, or does not trust it.
+                !Self.hasIssued(candidate, candidate) && Self.hasIssued(candidate, last)
+                    && !path.contains { $0.hasSameBytes(as: candidate) }
+            })
         {
             path.append(issuer)
         }
@@ -160,6 +164,15 @@ final class ClientCredential: @unchecked Sendable {
                 .unusable, "OpenSSL does not use the client's certificate: \(LibraryErrors.drain().summary)",
                 hint: "have another one issued, with a key of a usual kind and length")
         }
+    }
+
+    /// Returns `true` if the key of one certificate has signed the other. Names are not enough: authorities replace
+    /// their keys.
+    private static func hasIssued(_ issuer: X509Reference, _ certificate: X509Reference) -> Bool {
+        guard X509_check_issued(issuer.pointer, certificate.pointer) == X509_V_OK,
+            let key = X509_get0_pubkey(issuer.pointer)
+        else { return false }
+        return X509_verify(certificate.pointer, key) == 1
     }
 
     /// Makes a connection use the identity.

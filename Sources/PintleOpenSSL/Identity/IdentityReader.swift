@@ -15,7 +15,8 @@ enum IdentityReader {
     static func bytes(_ input: some Sequence<UInt8>) throws(ClientIdentityError) -> [UInt8] {
         var bytes: [UInt8] = []
         // Reserved, so that no copy of a key is left behind when the array grows.
-        bytes.reserveCapacity(min(input.underestimatedCount, sizeLimit) + 1)
+        let count = input.underestimatedCount
+        bytes.reserveCapacity((count == 0 ? sizeLimit : min(count, sizeLimit)) + 1)
         for byte in input.prefix(sizeLimit + 1) { bytes.append(byte) }
         guard bytes.count <= sizeLimit else {
             OPENSSL_cleanse(&bytes, bytes.count)
@@ -84,18 +85,20 @@ enum IdentityReader {
         }
         var reader = PEMReader(bytes)
         while true {
-            let next: PEMBlock?
+            var block: PEMBlock
             do throws(PEMError) {
-                next = try reader.next()
+                // Not kept in another variable, so that the bytes are overwritten in place.
+                guard let next = try reader.next() else { break }
+                block = consume next
             } catch {
-                if error.reason == .encryptedLegacyKey { return try legacyKey(in: bytes, password) }
+                if error.reason == .encryptedLegacyKey { return try legacyKey(in: bytes, at: error.line, password) }
                 throw ClientIdentityError(.unreadableKey, "line \(error.line): \(error.message)", hint: error.hint)
             }
-            guard var block = next else { throw noKey }
             guard block.label.hasSuffix("PRIVATE KEY") else { continue }
             defer { OPENSSL_cleanse(&block.bytes, block.bytes.count) }
             return try key(der: block.bytes, password)
         }
+        throw noKey
     }
 
     private static let noKey = ClientIdentityError(
@@ -159,20 +162,35 @@ enum IdentityReader {
         try requireAffordable(algorithm, &budget)
     }
 
-    /// Throws if the algorithm's parameters have an integer beyond the budget. The iterations of PBKDF1, PBKDF2, PBMAC1
-    /// and of PKCS#12 are such integers (RFC 8018 appendix A, RFC 7292 appendix C), and so is the cost of scrypt (RFC
-    /// 7914 section 7), whose memory OpenSSL limits.
+    /// Throws if the derivation from a password would take more work than the budget, and reduces the budget.
+    ///
+    /// The integers of the parameters of PBKDF1, PBKDF2 and PKCS#12 are the iterations and lengths (RFC 8018 appendix A,
+    /// RFC 7292 appendix C). The cost of scrypt is the product of its integers (RFC 7914 section 7). OpenSSL 3.4 to 3.6
+    /// overflows a buffer if PBMAC1 (RFC 9579) has a long key (CVE-2025-11187).
     static func requireAffordable(
         _ algorithm: UnsafePointer<X509_ALGOR>?, _ budget: inout Int
     ) throws(ClientIdentityError) {
-        guard let algorithm, let der = der(of: algorithm), let count = try? DERReader.largestInteger(in: der) else {
+        guard let algorithm, let der = der(of: algorithm), let integers = try? DERReader.integers(in: der) else {
             throw ClientIdentityError(.unreadableKey, "the encryption of the private key cannot be read")
         }
-        try spend(count, of: &budget)
+        if der.firstRange(of: pbmac1) != nil, integers.dropFirst().contains(where: { $0 > 64 }) {
+            throw ClientIdentityError(.unreadablePKCS12, "the MAC of the PKCS#12 file has an overlong key")
+        }
+        guard der.firstRange(of: scrypt) != nil else { return try spend(integers.max() ?? 0, of: &budget) }
+        let product = integers.reduce(1) { product, factor in
+            let (result, overflows) = product.multipliedReportingOverflow(by: max(factor, 1))
+            return overflows ? .max : result
+        }
+        try spend(product, of: &budget)
     }
 
+    /// The OBJECT IDENTIFIER 1.3.6.1.4.1.11591.4.11.
+    private static let scrypt: [UInt8] = [0x06, 0x09, 0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B]
+    /// The OBJECT IDENTIFIER 1.2.840.113549.1.5.14.
+    private static let pbmac1: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0E]
+
     static func spend(_ iterations: Int, of budget: inout Int) throws(ClientIdentityError) {
-        guard iterations <= budget else {
+        guard (0...budget).contains(iterations) else {
             throw ClientIdentityError(
                 .tooManyIterations, "the password needs more than \(iterationLimit) iterations",
                 hint: "encrypt it again: openssl pkcs12, or openssl pkcs8 -topk8 -iter 600000")
@@ -190,15 +208,24 @@ enum IdentityReader {
     }
 
     /// Reads a key in OpenSSL's old form with `Proc-Type: 4,ENCRYPTED` (RFC 1421 section 4.6.1.1). Its derivation has
-    /// one iteration.
+    /// one iteration. OpenSSL gets only this block, because it would skip one that it does not know.
+    ///
+    /// - Parameter line: the number of a line in the block, counted from 1.
     private static func legacyKey(
-        in bytes: [UInt8], _ password: () -> String?
+        in bytes: [UInt8], at line: Int, _ password: () -> String?
     ) throws(ClientIdentityError) -> PrivateKeyReference {
         defer { ERR_clear_error() }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let begin = lines.prefix(line).lastIndex { $0.starts(with: "-----BEGIN ".utf8) }
+        let end = lines.dropFirst(line).firstIndex { $0.starts(with: "-----END ".utf8) }
+        guard let begin, let end, lines[begin].firstRange(of: Array("PRIVATE KEY-----".utf8)) != nil else {
+            throw unreadableKey
+        }
+        let block = bytes[lines[begin].startIndex..<lines[end].endIndex]
         return try withPassword(password) { (secret) throws(ClientIdentityError) in
             guard let secret else { throw passwordRequired }
             var secretText = secret
-            let key = bytes.withUnsafeBytes { buffer -> OpaquePointer? in
+            let key = block.withUnsafeBytes { buffer -> OpaquePointer? in
                 guard let bio = BIO_new_mem_buf(buffer.baseAddress, CInt(clamping: buffer.count)) else { return nil }
                 defer { BIO_free(bio) }
                 return withUnsafeMutablePointer(to: &secretText) { secret in

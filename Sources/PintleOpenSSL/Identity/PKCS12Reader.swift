@@ -10,6 +10,8 @@ struct PKCS12Reader {
     private var keys: [PrivateKeyReference] = []
     private var iterations = IdentityReader.iterationLimit
     private var password: UnsafeBufferPointer<CChar>
+    private let isGiven: Bool
+    private let hasOldCiphers: Bool
     private let library: OpaquePointer
 
     static func read(
@@ -35,7 +37,7 @@ struct PKCS12Reader {
                         return .success(
                             try read(
                                 file, secret ?? UnsafeBufferPointer(rebasing: empty.dropLast()), library,
-                                isGiven: secret?.isEmpty == false))
+                                isGiven: secret?.isEmpty == false, hasOldCiphers: legacy != nil))
                     } catch {
                         return .failure(error)
                     }
@@ -58,10 +60,12 @@ struct PKCS12Reader {
     }
 
     private static func read(
-        _ file: OpaquePointer, _ password: UnsafeBufferPointer<CChar>, _ library: OpaquePointer, isGiven: Bool
+        _ file: OpaquePointer, _ password: UnsafeBufferPointer<CChar>, _ library: OpaquePointer, isGiven: Bool,
+        hasOldCiphers: Bool
     ) throws(ClientIdentityError) -> ([X509Reference], PrivateKeyReference) {
-        var reader = PKCS12Reader(password: password, library: library)
-        try reader.checkPassword(of: file, isGiven: isGiven)
+        var reader = PKCS12Reader(
+            password: password, library: library, isGiven: isGiven, hasOldCiphers: hasOldCiphers)
+        try reader.checkPassword(of: file)
         guard let parts = PKCS12_unpack_authsafes(file) else { throw damaged }
         defer { OPENSSL_sk_pop_free(parts) { PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) } }
         for index in 0..<max(0, OPENSSL_sk_num(parts)) {
@@ -80,12 +84,15 @@ struct PKCS12Reader {
         return (reader.certificates, key)
     }
 
-    private init(password: UnsafeBufferPointer<CChar>, library: OpaquePointer) {
+    private init(
+        password: UnsafeBufferPointer<CChar>, library: OpaquePointer, isGiven: Bool, hasOldCiphers: Bool
+    ) {
         (self.password, self.library) = (password, library)
+        (self.isGiven, self.hasOldCiphers) = (isGiven, hasOldCiphers)
     }
 
     /// Checks the password with the file's MAC. A file without one is decrypted without this check.
-    private mutating func checkPassword(of file: OpaquePointer, isGiven: Bool) throws(ClientIdentityError) {
+    private mutating func checkPassword(of file: OpaquePointer) throws(ClientIdentityError) {
         guard PKCS12_mac_present(file) == 1 else { return }
         var (count, algorithm): (UnsafePointer<ASN1_INTEGER>?, UnsafePointer<X509_ALGOR>?) = (nil, nil)
         PKCS12_get0_mac(nil, &algorithm, nil, &count, file)
@@ -99,26 +106,37 @@ struct PKCS12Reader {
             password = UnsafeBufferPointer(start: nil, count: 0)
             return
         }
-        throw isGiven
-            ? ClientIdentityError(
-                .wrongPassword, "the password does not open the PKCS#12 file", hint: "or the file is damaged")
-            : ClientIdentityError(
-                .passwordRequired, "the PKCS#12 file has a password, and none was given",
-                hint: "give the password")
+        throw closed
+    }
+
+    /// The error of a file, or a part of it, that the password does not open.
+    private var closed: ClientIdentityError {
+        guard isGiven else {
+            return ClientIdentityError(
+                .passwordRequired, "the PKCS#12 file has a password, and none was given", hint: "give the password")
+        }
+        let remedy =
+            hasOldCiphers
+            ? "or the file is damaged"
+            : "or it has ciphers of OpenSSL's legacy provider, which is missing; write it again: openssl pkcs12 -export"
+        return ClientIdentityError(.wrongPassword, "the password does not open the PKCS#12 file", hint: remedy)
     }
 
     private mutating func readPart(_ part: UnsafeMutablePointer<PKCS7>) throws(ClientIdentityError) {
-        let bags: OpaquePointer?
+        let bags: OpaquePointer
         switch OBJ_obj2nid(part.pointee.type) {
-        case NID_pkcs7_data: bags = PKCS12_unpack_p7data(part)
+        case NID_pkcs7_data:
+            guard let plain = PKCS12_unpack_p7data(part) else { throw Self.damaged }
+            bags = plain
         case NID_pkcs7_encrypted:
             let algorithm = part.pointee.d.encrypted?.pointee.enc_data?.pointee.algorithm
             try IdentityReader.requireAffordable(algorithm, &iterations)
-            bags = PKCS12_unpack_p7encdata(part, password.baseAddress, CInt(password.count))
+            let opened = PKCS12_unpack_p7encdata(part, password.baseAddress, CInt(password.count))
+            guard let opened else { throw closed }
+            bags = opened
         // A part that is encrypted for a public key (RFC 7292 section 3.1).
         default: return
         }
-        guard let bags else { throw Self.damaged }
         defer { OPENSSL_sk_pop_free(bags) { PKCS12_SAFEBAG_free($0.map { OpaquePointer($0) }) } }
         try readBags(bags, depth: 0)
     }
@@ -139,7 +157,7 @@ struct PKCS12Reader {
                 guard let encrypted = PKCS12_SAFEBAG_get0_pkcs8(bag) else { throw Self.damaged }
                 try IdentityReader.requireAffordable(encrypted, &iterations)
                 guard let key = IdentityReader.decrypted(encrypted, password, library) else {
-                    throw IdentityReader.wrongPassword
+                    throw closed
                 }
                 keys.append(key)
             case NID_certBag where PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate:

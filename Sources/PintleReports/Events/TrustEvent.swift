@@ -109,7 +109,7 @@ public struct SessionEvent: Sendable, Hashable {
         /// On Linux, libpsl has no public suffix list. Wildcards directly above fewer than three labels are refused, as
         /// are cookies for a domain, and in policy files anchors for the sub-domains of such names.
         case missingSuffixList = "missing-suffix-list"
-        /// On Linux, a server is offered a client certificate that has expired or is not valid yet.
+        /// On Linux, a server got a client certificate that has expired or is not valid yet.
         case clientCertificateDates = "client-certificate-dates"
     }
 
@@ -118,7 +118,7 @@ public struct SessionEvent: Sendable, Hashable {
     /// - `foreign-protocol`, for a `URLProtocol` in the configuration that belongs neither to the system nor to this
     ///   package;
     /// - `missing-suffix-list`, if libpsl on Linux has no public suffix list;
-    /// - `client-certificate-dates`, if a server is offered a client certificate outside its dates.
+    /// - `client-certificate-dates`, if a server got a client certificate outside its dates.
     public var code: String { kind.rawValue }
     package let kind: Code
     /// The names of the classes concerned, for `foreign-protocol`.

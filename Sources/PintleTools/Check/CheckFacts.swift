@@ -21,6 +21,8 @@ struct CheckFacts {
     let alert: String?
     /// The answer to the server's question for a client certificate.
     let clientCertificate: ClientAuthentication.Answer
+    /// The reason why the server ended the connection after the handshake, if it is the client's certificate.
+    var clientCertificateFailure: ClientCertificateFailure?
 }
 
 extension CheckFacts {
@@ -59,7 +61,7 @@ extension CheckFacts {
         writeClientCertificate(to: &json)
     }
 
-    /// Writes `clientCertificate?: {shown?, withheld?, misfits?, issuers, keyTypes}`.
+    /// Writes `clientCertificate?: {shown?, withheld?, misfits?, ended?, issuers, issuerCount, keyTypes}`.
     private func writeClientCertificate(to json: inout JSONWriter) {
         func write(
             _ request: ClientCertificateRequest, _ misfits: [IdentityMisfit], shown: CertificatePin?, withheld: String?
@@ -67,8 +69,10 @@ extension CheckFacts {
             json.object("clientCertificate") { json in
                 json.member("shown", shown?.description)
                 json.member("withheld", withheld)
-                if !misfits.isEmpty { json.member("misfits", misfits.map(\.text)) }
+                if !misfits.isEmpty { json.member("misfits", misfits.map(\.rawValue)) }
+                if clientCertificateFailure != nil { json.member("ended", true) }
                 json.member("issuers", request.issuers)
+                json.member("issuerCount", request.issuerCount)
                 json.member("keyTypes", request.keyTypes)
             }
         }
@@ -77,7 +81,7 @@ extension CheckFacts {
         case .shown(let identity, let request, let misfits):
             write(request, misfits, shown: identity.fingerprint, withheld: nil)
         case .withheld(let objection, let request, let misfits):
-            write(request, misfits, shown: nil, withheld: objection.text)
+            write(request, misfits, shown: nil, withheld: objection.code)
         }
     }
 

@@ -53,6 +53,10 @@ struct CheckReport {
 
     /// Adds `client  asked for a certificate, and got none: there is none for it`.
     private func addClientCertificate(to report: inout Report) {
+        if let failure = facts.clientCertificateFailure {
+            report.fact("client", "\(failure.message, .warning)")
+            return report.fact("", "\(failure.hint)")
+        }
         switch facts.clientCertificate {
         case .notAsked: break
         case .shown(let identity, _, let misfits):

@@ -22,12 +22,19 @@ struct LiveCheck {
             of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals,
             identity: identity)
         let outcome = handshake.run(authentication: verdict.authentication, judge: verdict.judge)
-        var end = outcome.error
-        if let connection = outcome.connection, verdict.authentication.answer != .notAsked {
-            end = connection.awaitEnd(timeout: Self.refusalTime)
+        if let failure = outcome.error.flatMap(verdict.clientCertificateFailure) {
+            throw ToolError(
+                exitCode: .unreachable,
+                code: failure.wasShown ? "client-certificate-refused" : "client-certificate-required",
+                message: failure.message, hint: failure.hint)
         }
-        if let end, let failure = verdict.clientCertificateFailure(end) { throw failure }
-        return try verdict.facts(outcome)
+        var facts = try verdict.facts(outcome)
+        if verdict.authentication.answer != .notAsked {
+            // The server has proved its key, so the verdict stands.
+            let end = outcome.connection?.awaitEnd(timeout: Self.refusalTime)
+            facts.clientCertificateFailure = end.flatMap(verdict.clientCertificateFailure)
+        }
+        return facts
     }
 }
 
@@ -81,18 +88,13 @@ final class LiveVerdict {
         return facts(TrustEvaluation(of: endpoint, unreadable: failure), outcome)
     }
 
-    /// Returns the error for a server that was accepted and then ended the connection because of the client's
-    /// certificate.
-    func clientCertificateFailure(_ end: HandshakeError) -> ToolError? {
+    /// Returns the reason why a server that was accepted has ended the connection, if it is the client's certificate.
+    func clientCertificateFailure(_ end: HandshakeError) -> ClientCertificateFailure? {
         guard evaluation?.decision.isTrusted == true else { return nil }
-        let failure = ClientCertificateFailure(
-            authentication.answer, of: endpoint, hasRefused: end.alert != nil, remedy: "give one with --identity FILE")
-        return failure.map { failure in
-            ToolError(
-                exitCode: .unreachable,
-                code: failure.wasShown ? "client-certificate-refused" : "client-certificate-required",
-                message: failure.message, hint: failure.hint)
-        }
+        let hasRefused = end.alert.map(ClientCertificateFailure.alertNames.contains) ?? false
+        guard hasRefused || [.closedDuringHandshake, .truncated].contains(end.code) else { return nil }
+        return ClientCertificateFailure(
+            authentication.answer, of: endpoint, hasRefused: hasRefused, remedy: "give one with --identity FILE")
     }
 
     private static func broken(_ error: HandshakeError) -> ToolError {

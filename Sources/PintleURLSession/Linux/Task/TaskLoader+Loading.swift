@@ -17,10 +17,15 @@ extension TaskLoader {
         guard let choose = resources.transports.identity, let url = hop.request.url?.absoluteString,
             let server = try? CurlURL(url), server.scheme == .https
         else { return load(hop, as: nil) }
-        session.delegateQueue.addOperation { [self] in load(hop, as: choose(server.endpoint)) }
+        startCountdown()
+        session.delegateQueue.addOperation { [self] in
+            guard read(\.isLive) else { return }
+            load(hop, as: choose(server.endpoint))
+        }
     }
 
     private func load(_ hop: Hop, as identity: ClientIdentity?) {
+        state.withLock { $0.countdown = nil }
         do throws(SessionError) {
             let hop = hop.with(try hop.content.opened())
             let transport = try resources.transports.transport(as: identity)

@@ -196,7 +196,7 @@ final class TaskLoader: Sendable {
         }
     }
 
-    private func startCountdown() {
+    func startCountdown() {
         guard let deadline = read(\.countdownDeadline) else { return }
         let countdown = Countdown(to: deadline) { [weak self] in self?.advance { $0.reachedDeadline() } }
         state.withLock { state in

@@ -28,12 +28,12 @@ extension TaskStateMachine {
         return live.deadline
     }
 
-    /// The deadline, if the delegate is asked while no transfer runs that would check it; otherwise `nil`.
+    /// The deadline, if the app is asked while no transfer runs that would check it; otherwise `nil`.
     var countdownDeadline: Double? {
         guard case .live(let live) = state, live.deadline < .infinity else { return nil }
         switch live.step {
-        case .awaitingStream, .askingAboutCached: return live.deadline
-        case .preparing, .transferring: return nil
+        case .preparing, .awaitingStream, .askingAboutCached: return live.deadline
+        case .transferring: return nil
         }
     }
 

@@ -116,7 +116,7 @@ final class TransportProvider: Sendable {
     let completions = CompletionBatch()
     /// The transports for the newest policy that a task has asked for, one for each identity, the last used first.
     private let newest = Mutex<[CurlTransport]>([])
-    /// The most identities with idle connections. Each has a thread.
+    /// The most transports. Each has a thread.
     private static let identityLimit = 8
 
     /// - Parameter source: the source of policies; `nil` for a session that refuses every request.
@@ -154,7 +154,13 @@ final class TransportProvider: Sendable {
             // If this fails, the next task tries again.
             let new = try CurlTransport(generation, options: options, completions: completions)
             let old = isNewer ? newest : []
-            newest = [new] + (isNewer ? [] : newest.prefix(Self.identityLimit))
+            newest = [new] + (isNewer ? [] : newest)
+            // The transport without an identity stays: its cached responses belong to it.
+            if newest.count > Self.identityLimit,
+                let index = newest.lastIndex(where: { $0.generation.identity != nil })
+            {
+                newest.remove(at: index)
+            }
             return (new, old)
         }
         // Outside the lock. An old transport ends with its last transfer.

@@ -83,7 +83,7 @@ extension Transfer {
     }
 
     /// Counts the transfer as one that has left its connection.
-    func leaveConnection() { state.connection?.judge?.removeTransfer() }
+    func leaveConnection() { state.connection?.judge?.removeTransfer(hasAnswered: hasHead) }
 
     /// Begins the second attempt if there may be one: either nothing was sent, or the request is idempotent and its
     /// connection ended before the response. libcurl 7.88 reports CURLE_HTTP2 or success if the server has refused the

@@ -187,9 +187,9 @@ extension Transfer {
 
     private func facts(_ result: CURLcode) -> TransferEnd {
         let stage = stage
-        // Without an alert, the server may also have performed the request.
-        let mayHaveRefused = TransferEnd.mayMeanEnd(result) && (stage == .unsent || request.isIdempotent)
-        let client = (state.connection?.judge ?? state.judge)?.clientCertificateError(hasEnded: mayHaveRefused)
+        let hasEnded =
+            stage == .unsent && [CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR].contains(result)
+        let client = (state.connection?.judge ?? state.judge)?.clientCertificateError(hasEnded: hasEnded)
         return TransferEnd(
             result: result, text: libraryError.isEmpty ? nil : libraryError, stage: stage,
             cause: state.cause, handshake: hasHead ? nil : state.judge?.cause, client: hasHead ? nil : client,

@@ -65,7 +65,7 @@ struct TransferEnd {
     /// The reason why the handshake of the last connection for this transfer failed.
     var handshake: HandshakeJudge.Cause?
     /// The error if the server ended the connection because of the client's certificate.
-    var client: SessionError?
+    var client: TransferError?
     let endpoint: ServerEndpoint
     var method = "GET"
     var isIdempotent = true
@@ -89,7 +89,7 @@ struct TransferEnd {
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))
         case .loss(let code): library(code)
-        case nil: handshake.flatMap(error) ?? client.map { .refused($0) } ?? errorOfResult
+        case nil: handshake.flatMap(error) ?? client ?? errorOfResult
         }
     }
 
@@ -147,11 +147,6 @@ struct TransferEnd {
         // libcurl wanted to repeat the request, but found no address for another connection.
         CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY,
     ]
-
-    /// Returns `true` if libcurl reports this when the server ends the connection, in the handshake or after it.
-    static func mayMeanEnd(_ result: CURLcode) -> Bool {
-        result == CURLE_SSL_CONNECT_ERROR || endOfConnection.contains(result)
-    }
 
     private static let brokenFrames =
         "the server broke the rules of HTTP/2, or sent a response whose head is longer than 128 kB"

@@ -65,11 +65,13 @@ final class HandshakeJudge: HandshakeObserver {
     private var rejection: TrustRejection?
     /// The verdict that accepted the server.
     private var acceptance: TrustEvaluation?
-    private lazy var authentication = ClientAuthentication(generation.identity) { [unowned self] in
-        objectionToIdentity
-    }
+    private lazy var authentication = ClientAuthentication(
+        generation.identity, objection: { [unowned self] in objectionToIdentity },
+        didShow: { [unowned self] in generation.reportDates(of: $0, for: endpoint, at: Date()) })
     /// A Boolean value that indicates whether the server refused the client with an alert.
     private var hasRefusedClient = false
+    /// A Boolean value that indicates whether a response has come over the connection.
+    private var hasAnswered = false
 
     /// - Parameters:
     ///   - endpoint: the host and port of the transfer, never a name from SNI or from a certificate.
@@ -134,7 +136,12 @@ final class HandshakeJudge: HandshakeObserver {
     /// - Parameter alert: The level in the higher byte, the description in the lower one.
     private func note(_ alert: CInt, isSent: Bool) {
         if alert >> 8 == SSL3_AL_FATAL { hasFatalAlert = true }
-        if !isSent, Self.refusals.contains(alert & 0xFF) { hasRefusedClient = true }
+        // An attacker on the network can forge an alert before the handshake is encrypted, but not the question.
+        if !isSent, alert >> 8 == SSL3_AL_FATAL, authentication.answer != .notAsked,
+            ClientCertificateFailure.alerts.contains(UInt8(truncatingIfNeeded: alert))
+        {
+            hasRefusedClient = true
+        }
         if isSent, alert & 0xFF == SSL3_AD_CLOSE_NOTIFY { wasIntact = isIntact }
     }
 
@@ -153,14 +160,6 @@ final class HandshakeJudge: HandshakeObserver {
         return sawCertificates && isUnread ? .unreadableCertificates : nil
     }
 
-    /// The alerts with which servers refuse a client for its certificate, or for the lack of one (RFC 8446 section 6.2,
-    /// RFC 5246 section 7.2.2).
-    private static let refusals: Set<CInt> = [
-        SSL3_AD_HANDSHAKE_FAILURE, SSL3_AD_NO_CERTIFICATE, SSL3_AD_BAD_CERTIFICATE, SSL3_AD_UNSUPPORTED_CERTIFICATE,
-        SSL3_AD_CERTIFICATE_REVOKED, SSL3_AD_CERTIFICATE_EXPIRED, SSL3_AD_CERTIFICATE_UNKNOWN, TLS1_AD_UNKNOWN_CA,
-        TLS1_AD_ACCESS_DENIED, TLS1_AD_DECRYPT_ERROR, TLS13_AD_CERTIFICATE_REQUIRED,
-    ]
-
     /// The reason why the server does not get the client's identity; `nil` if it may have it.
     private var objectionToIdentity: ClientAuthentication.Objection? {
         guard let identity = generation.identity, let acceptance, case .trusted(let basis) = acceptance.decision else {
@@ -170,9 +169,7 @@ final class HandshakeJudge: HandshakeObserver {
             generation.policy.mayIdentifyClient(
                 to: acceptance, includesApproved: identity.isOfferedToApprovedServers)
         else { return .weakBasis(basis) }
-        guard generation.isCurrent else { return .superseded }
-        generation.reportDates(of: identity, for: endpoint, at: Date())
-        return nil
+        return generation.isCurrent ? nil : .superseded
     }
 
     /// The part of the client's identity that the server got. It is final when the handshake has ended.
@@ -184,12 +181,14 @@ final class HandshakeJudge: HandshakeObserver {
         }
     }
 
-    /// Returns the error of a transfer that got no response, if that may be due to the client's certificate.
+    /// Returns the error of a transfer that got no response, if the server ended the connection because of the client's
+    /// certificate.
     ///
-    /// - Parameter hasEnded: `true` if the connection ended without an alert. Servers that require a certificate may
-    ///   end it so.
-    func clientCertificateError(hasEnded: Bool) -> SessionError? {
-        guard hasRefusedClient || hasEnded && transferCount <= 1 else { return nil }
+    /// - Parameter hasEnded: `true` if the connection ended without an alert before the request was sent. Servers that
+    ///   require a certificate may end it so.
+    func clientCertificateError(hasEnded: Bool) -> TransferError? {
+        guard !hasAnswered, hasRefusedClient || hasEnded else { return nil }
+        if case .withheld(.superseded, _, _) = authentication.answer { return .superseded }
         let failure = ClientCertificateFailure(
             authentication.answer, of: endpoint, hasRefused: hasRefusedClient,
             remedy: "give the session one with URLSession.pinned(to:identity:)")
@@ -198,14 +197,16 @@ final class HandshakeJudge: HandshakeObserver {
                 failure.wasShown ? .clientCertificateRefused : .clientCertificateRequired, failure.message,
                 hint: failure.hint)
             error.clientCertificateRequest = failure.request
-            return error
+            return .refused(error)
         }
     }
 
     func addTransfer() { transferCount += 1 }
 
-    func removeTransfer() {
+    /// - Parameter hasAnswered: `true` if the transfer has got a response.
+    func removeTransfer(hasAnswered: Bool) {
         transferCount -= 1
+        self.hasAnswered = self.hasAnswered || hasAnswered
         lastUse = ProcessInfo.processInfo.systemUptime
     }
 

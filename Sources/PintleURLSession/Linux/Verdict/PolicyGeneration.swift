@@ -65,7 +65,7 @@ struct PolicyGeneration: Sendable {
         TrustEventFeed.shared.post(.verdict(event), to: observer)
     }
 
-    /// Posts a warning if the identity is offered outside its dates. Does not wait for the observer.
+    /// Posts a warning if the identity was shown outside its dates. Does not wait for the observer.
     func reportDates(of identity: ClientIdentity, for endpoint: ServerEndpoint, at instant: Date) {
         guard let observer, instant < identity.validity.notBefore || instant > identity.validity.notAfter else {
             return
@@ -73,7 +73,7 @@ struct PolicyGeneration: Sendable {
         let text = instant > identity.validity.notAfter ? "has expired" : "is not valid yet"
         let event = SessionEvent(
             .clientCertificateDates, classes: [], isResolved: false,
-            text: "\(endpoint) is offered a client certificate that \(text)")
+            text: "\(endpoint) got a client certificate that \(text)")
         TrustEventFeed.shared.post(.session(event), to: observer)
     }
 

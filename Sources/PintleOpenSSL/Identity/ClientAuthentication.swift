@@ -131,8 +131,8 @@ package struct ClientCertificateFailure {
         }
     }
 
-    /// The fatal alerts with which servers refuse a client for its certificate, or for the lack of one (RFC 8446 section
-    /// 6.2, RFC 5246 section 7.2.2).
+    /// The fatal alerts with which servers refuse a client for its certificate, or for the lack of one (RFC 8446
+    /// section 6.2, RFC 5246 section 7.2.2).
     package static let alerts: Set<UInt8> = Set(
         [
             SSL3_AD_HANDSHAKE_FAILURE, SSL3_AD_NO_CERTIFICATE, SSL3_AD_BAD_CERTIFICATE, SSL3_AD_UNSUPPORTED_CERTIFICATE,

@@ -164,9 +164,9 @@ enum IdentityReader {
 
     /// Throws if the derivation from a password would take more work than the budget, and reduces the budget.
     ///
-    /// The integers of the parameters of PBKDF1, PBKDF2 and PKCS#12 are the iterations and lengths (RFC 8018 appendix A,
-    /// RFC 7292 appendix C). The cost of scrypt is the product of its integers (RFC 7914 section 7). OpenSSL 3.4 to 3.6
-    /// overflows a buffer if PBMAC1 (RFC 9579) has a long key (CVE-2025-11187).
+    /// The integers of the parameters of PBKDF1, PBKDF2 and PKCS#12 are the iterations and lengths (RFC 8018 appendix
+    /// A, RFC 7292 appendix C). The cost of scrypt is the product of its integers (RFC 7914 section 7). OpenSSL 3.4 to
+    /// 3.6 overflows a buffer if PBMAC1 (RFC 9579) has a long key (CVE-2025-11187).
     static func requireAffordable(
         _ algorithm: UnsafePointer<X509_ALGOR>?, _ budget: inout Int
     ) throws(ClientIdentityError) {

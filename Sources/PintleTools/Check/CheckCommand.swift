@@ -115,10 +115,7 @@ extension ReferenceSection {
         ("alert", "The alert that a refused server was sent"),
         (
             "clientCertificate",
-            """
-            If the server asked: `shown` with the fingerprint, or `withheld` with the reason; `misfits`; `ended` if \
-            it then ended the connection; `issuers` (at most 32 of `issuerCount`), `keyTypes`
-            """
+            "If the server asked: `shown` or `withheld`, `misfits`, `issuers`, `issuerCount`, `keyTypes`; `ended` if it left"
         ),
     ])
 }

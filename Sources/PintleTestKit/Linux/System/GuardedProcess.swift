@@ -1,6 +1,6 @@
 internal import PintleSystem
 
-/// The end of an untrusted program, and the beginning of its output.
+/// The end of an untrusted program, and the end of its output.
 package struct GuardedProcess: Sendable {
     package enum End: Sendable, Hashable {
         /// The exit status, or 128 plus the number of the signal that ended it.
@@ -25,7 +25,7 @@ package struct GuardedProcess: Sendable {
     ///   - timeout: The time limit, in seconds.
     ///   - mayContinue: Returns `true` to let the program run on after the time limit. It is called about fifty times a
     ///     second.
-    ///   - outputLimit: The number of bytes to keep of each output.
+    ///   - outputLimit: The number of bytes to keep of each output, from its end.
     ///   - isCancelled: Returns `true` to kill the program. It is called about fifty times a second.
     ///   - willKill: Runs once, before the program is killed, or else before the processes that it may have left behind
     ///     are.

@@ -32,6 +32,11 @@ final class SurveyCommand {
         let client = Client(arguments.positionals)
         let control = SurveyControl(hosts: hosts, folder: folder)
         let controls = try control.accepted(by: client, at: request.address, timeout: request.timeout)
+        for host in hosts where !controls.contains(SurveyControl.authority(of: host)) {
+            console.warn(
+                "the client did not accept the right server of \(host.authority): its refusals there are not known to "
+                    + "be pins")
+        }
 
         let server = try startServer()
         defer { server.close() }
@@ -57,7 +62,7 @@ final class SurveyCommand {
             SurveyReport(
                 client: ClientPlace(arguments.positionals), hosts: hosts,
                 otherCount: server.log.otherCount, unreadableCount: server.log.unreadableCount, runs: runs,
-                judge: request.judge,
+                hasReachedRunLimit: runs == Self.runLimit, judge: request.judge,
                 rootName: server.authorities.name, now: invocation.now, duration: start.duration(to: .now)))
     }
 

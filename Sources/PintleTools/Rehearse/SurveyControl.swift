@@ -34,10 +34,15 @@ struct SurveyControl {
             let runs = try runner.runControl(timeout: timeout, isCancelled: { Interrupts.areAsking })
             return Set(
                 zip(hosts, runs).filter { Control($1.observation) != nil }
-                    .map { Proxy.authority($0.0.name.lowercased(), $0.0.clientPort ?? 443) })
+                    .map { Self.authority(of: $0.0) })
         } catch {
             throw ToolError(error, proxiedAt: address)
         }
+    }
+
+    /// Returns the host and port as ``SurveyedHost/authority`` has them.
+    static func authority(of host: AttackedHost) -> String {
+        Proxy.authority(host.name.lowercased(), host.clientPort ?? 443)
     }
 
     /// Returns the hosts with the values of the client's placeholders.

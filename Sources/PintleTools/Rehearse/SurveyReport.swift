@@ -13,6 +13,8 @@ struct SurveyReport {
     let unreadableCount: Int
     /// The number of runs of the client; 0 for a client that the user starts.
     let runs: Int
+    /// A Boolean value that indicates whether the client was run as often as the tool runs it at most.
+    let hasReachedRunLimit: Bool
     let judge: SurveyJudge
     /// The common name of the authority that a device may have been made to trust.
     let rootName: String
@@ -150,7 +152,10 @@ struct SurveyReport {
                     + "and whether others can read it")
         }
         if hosts.contains(where: \.wasNotAskedAgain) {
-            steps.append("some hosts were not asked again: repeat the client's steps to meet each authority twice")
+            steps.append(
+                hasReachedRunLimit
+                    ? "\(runs) runs were not enough to meet each authority twice at every host: survey parts of the client"
+                    : "some hosts were not asked again: repeat the client's steps to meet each authority twice")
         }
         return steps.isEmpty ? ["nothing; run it again when the client or its libraries change"] : steps
     }

@@ -81,6 +81,17 @@ struct RehearseParallelTests {
         #expect(run.output.contains("; time-out 5 s; "))
     }
 
+    @Test("A client that connects soon and never ends is not measured as a slow one")
+    func endlessClient() throws {
+        let run = ToolRun(
+            arguments: ["rehearse", "--only", "expired", "--parallel", "1", "--", "sh", "-c", "\"$@\"; exec sleep 100"]
+                + ["sh"] + RehearseTests.curl + ["{url}"])
+        #expect(run.code == 0, "\(run.output) \(run.errors)")
+        let limit = try #require(run.output.firstMatch(of: /one attack at a time; time-out (\d+) s/)?.1)
+        // A client that took all of the standard time would get three times as much.
+        #expect(try #require(Int(limit)) < 15, "\(run.output)")
+    }
+
     @Test("The limit of each attack follows from the start of the client, the number at a time, and --timeout")
     func limits() {
         #expect(ClientTimeLimit(fixed: nil, afterStart: 0.02, parallel: 1).seconds == 5)

@@ -62,11 +62,15 @@ package struct ClientRunner: Sendable {
         var connected: Double?
         let process = try start(
             on: set, values: hosts[0].values, at: 0, timeout: timeout ?? ClientTimeLimit.standard,
-            isCancelled: isCancelled,
+            isCancelled: {
+                if connected == nil, set.servers.contains(where: \.hasConnections) {
+                    connected = begin.duration(to: .now) / .seconds(1)
+                }
+                return isCancelled()
+            },
             mayContinue: {
                 guard timeout == nil else { return false }
                 let passed = begin.duration(to: .now) / .seconds(1)
-                if connected == nil, set.servers.contains(where: \.hasConnections) { connected = passed }
                 let end = isKnownToEnd ? nil : connected.map { $0 + ClientTimeLimit.standard }
                 return passed < end ?? Self.startLimit
             })
@@ -224,7 +228,7 @@ package struct ClientRun: Sendable {
     package let unnamedHosts: [Proxy.UnnamedHost]
     fileprivate let transcripts: [Transcript]
 
-    /// The last words of the client: its standard error, or its standard output if standard error is empty.
+    /// The last 64 KiB of the client's standard error, or of its standard output if standard error is empty.
     package var words: [UInt8] { process.stderr.isEmpty ? process.stdout : process.stderr }
 
     /// Returns the outcome of the scenario that the client was run against.
@@ -233,7 +237,7 @@ package struct ClientRun: Sendable {
     package func outcome(of scenario: Scenario, beside control: Control?, host: String?) -> Outcome {
         var outcome =
             control.map { Outcome(scenario, observation, beside: $0) }
-            ?? Outcome(scenario, .accepted, observation: observation)
+            ?? Outcome(rightServer: scenario, observation)
         outcome.host = host
         outcome.connection = observation.decisiveConnection
         outcome.milliseconds = process.milliseconds

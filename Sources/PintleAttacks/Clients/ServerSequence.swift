@@ -69,12 +69,16 @@ package struct ServerSequence: Sendable {
 
     /// The outcome at the right server, and those of the scenarios.
     package var outcomes: (control: Outcome, scenarios: [Outcome]) {
+        let isPlainHTTP = log.outcome(of: host.catalogue.control).wasPlainHTTP
         func outcome(_ scenario: Scenario, _ connection: Int?) -> Outcome {
             var outcome = log.outcome(of: scenario)
             (outcome.host, outcome.connection) = (host.authority, connection)
-            if order.isUnused {
+            guard outcome.verdict == .notRun else { return outcome }
+            if isPlainHTTP {
+                outcome.remark = Outcome.plainHTTP
+            } else if order.isUnused {
                 outcome.remark = Outcome.notAsked
-            } else if !order.isControlAccepted, outcome.verdict == .notRun {
+            } else if !order.isControlAccepted {
                 (outcome.verdict, outcome.remark) = (.inconclusive, "it sent the right server no request")
             }
             return outcome

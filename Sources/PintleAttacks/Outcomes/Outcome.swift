@@ -28,7 +28,7 @@ package struct Outcome: Sendable {
     /// scenario count.
     package var connection: Int?
     package var milliseconds: Int?
-    /// The beginning of the client's standard error, or of its standard output if standard error is empty.
+    /// The end of the client's standard error, or of its standard output if standard error is empty.
     package var clientWords: [UInt8] = []
     /// The bytes that the connections brought, if they were kept.
     package var transcripts: [Transcript] = []
@@ -46,12 +46,24 @@ package struct Outcome: Sendable {
         (self.scenario, self.verdict, self.remark, self.observation) = (scenario, verdict, remark, observation)
     }
 
+    /// Makes the outcome of the right server, to which the client sent its request: over TLS or without it.
+    package init(rightServer scenario: Scenario, _ observation: Observation) {
+        let isPlain = observation.exposedByteCount > 0 && observation.exposedByteCount == observation.clearByteCount
+        self.init(
+            scenario, isPlain ? .letThrough : .accepted, remark: isPlain ? Outcome.inTheClear : nil,
+            observation: observation)
+    }
+
     /// The exit status, or 128 plus the number of the signal that ended the client; `nil` if the tool killed it or did
     /// not run it.
     package var clientExit: Int32? { observation.process?.exitCode }
 
     /// A Boolean value that indicates whether the client bypassed TLS, which does not mean that it trusted the server.
     package var wasInTheClear: Bool { remark == Outcome.inTheClear }
+
+    /// A Boolean value that indicates whether the client sent the right server its request without TLS, so that no
+    /// attack on the host was run.
+    package var wasPlainHTTP: Bool { scenario.group == nil && wasInTheClear }
 
     /// A Boolean value that indicates whether the client showed its certificate to an interceptor.
     package var showedCertificate: Bool { remark == Outcome.showedCertificate }
@@ -88,13 +100,17 @@ package struct Outcome: Sendable {
     package var why: String? {
         if verdict == .inconclusive || verdict == .notRun { return remark }
         guard !isAsItMustBe else { return nil }
-        return [remark, scenario.impact].compactMap(\.self).joined(separator: "; ")
+        // The right server's impact is about clients that refuse it.
+        let impact = wasPlainHTTP ? "anyone on the way can read and change it" : scenario.impact
+        return [remark, impact].compactMap(\.self).joined(separator: "; ")
     }
 
     /// The remark for bytes that came without TLS.
     fileprivate static let inTheClear = "sent in the clear"
     /// The remark for a named host that the client did not ask the proxy for.
     package static let notAsked = "the client did not ask for this host"
+    /// The remark for the attacks on a host whose right server got a request without TLS.
+    package static let plainHTTP = "the client sends this host plain HTTP"
     package static let missedProxy = "it did not use the proxy"
     package static let moreTime = "give it more time with --timeout"
     fileprivate static let retried = "ended by --timeout; it may have tried again"

@@ -219,7 +219,12 @@ package final class Server: Sendable {
     /// A Boolean value that indicates whether there were connections, and each has ended or got a response to every
     /// request. If there was no request, the client ended them.
     var isOver: Bool {
-        let connections = first.connections
+        var connections = first.connections
+        switch elsewhere {
+        case .tls(let server, _): connections += server.connections
+        case .plain(let server, _): guard server.waitUntilIdle(seconds: 0) else { return false }
+        case .nowhere, .sameServer: break
+        }
         return !connections.isEmpty && connections.allSatisfy { $0.isClosed || $0.isIdle }
     }
 

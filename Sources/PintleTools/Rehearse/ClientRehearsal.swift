@@ -49,11 +49,11 @@ final class ClientRehearsal {
         let controls = runs.map { Control($0.observation) }
         var outcomes: [Outcome] = []
         for index in hosts.indices { outcomes.append(try outcome(index, runs[index], controls[index])) }
-        guard outcomes.contains(where: { $0.verdict == .accepted }) else { throw missedProxy(runs[0]) }
+        guard outcomes.contains(where: { $0.verdict != .notRun }) else { throw missedProxy(runs[0]) }
         for outcome in outcomes where !invocation.writesJSON { invocation.print(rows.control(outcome)) }
         if let control = controls.compactMap(\.self).first, !control.endsWell { warn(runs[0]) }
 
-        let jobs = Jobs(hosts, controls, client)
+        let jobs = Jobs(hosts, controls, outcomes, client)
         let limit = ClientTimeLimit(
             fixed: request.timeout, afterStart: runs[0].startSeconds, parallel: request.parallel)
         let attacked = try attack(jobs, runner, controls, limit, &rows)
@@ -63,7 +63,7 @@ final class ClientRehearsal {
         let report = RehearsalReport(
             client: client.line, controls: outcomes, outcomes: attacked.outcomes, now: invocation.now,
             duration: start.duration(to: .now), advice: RehearsalAdvice(attacked.outcomes, client: client).lines,
-            timing: timing,
+            timing: jobs.beginning.isEmpty ? nil : timing,
             proxy: isProxied
                 ? RehearsalReport.ProxyFacts(unnamedHosts: runs[0].unnamedHosts + attacked.unnamedHosts, roots: roots)
                 : nil,
@@ -91,14 +91,14 @@ final class ClientRehearsal {
         /// time-out.
         var beginning: [Int] = []
 
-        init(_ hosts: [AttackedHost], _ controls: [Control?], _ client: Client) {
+        init(_ hosts: [AttackedHost], _ controls: [Control?], _ outcomes: [Outcome], _ client: Client) {
             for (index, host) in hosts.enumerated() {
                 for scenario in host.scenarios {
                     if let control = controls[index] {
                         notRun[all.count] = control.obstacle(
                             to: scenario, hasOtherPin: client.isTold.otherPin, hasIdentity: client.isTold.identity)
                     } else {
-                        notRun[all.count] = Outcome.notAsked
+                        notRun[all.count] = outcomes[index].wasPlainHTTP ? Outcome.plainHTTP : Outcome.notAsked
                     }
                     all.append((index, scenario))
                 }
@@ -154,10 +154,12 @@ final class ClientRehearsal {
     private func place(_ index: Int) -> String? { request.namesHosts ? hosts[index].authority : nil }
 
     /// Returns the outcome of the right server for one host. Throws if the client refuses it, because the rehearsal
-    /// then proves nothing.
+    /// then proves nothing. A request without TLS through the proxy is a finding, because the client chose the URL.
     private func outcome(_ index: Int, _ run: ClientRun, _ control: Control?) throws(ToolError) -> Outcome {
         let scenario = hosts[index].catalogue.control
-        if control != nil { return run.outcome(of: scenario, beside: nil, host: place(index)) }
+        if control != nil || isProxied && run.observation.exposedByteCount > 0 {
+            return run.outcome(of: scenario, beside: nil, host: place(index))
+        }
         guard isProxied, run.observation.connectionCount == 0 else {
             throw refusedControl(run, resolvedHost: request.namesHosts && !isProxied ? hosts[index].name : nil)
         }
@@ -189,7 +191,10 @@ final class ClientRehearsal {
         let (observation, isTimedOut) = (run.observation, run.process.end == .timedOut)
         var hint = "as it was run: " + client.line
         let message: String
-        if observation.connectionCount == 0, isTimedOut {
+        if observation.exposedByteCount > 0 {
+            message = "the client sent the right server its request without TLS"
+            hint = "{url} begins with https, and the client must keep to it"
+        } else if observation.connectionCount == 0, isTimedOut {
             message = "\(observation.process?.ended ?? "it") before it connected to the right server"
             hint = "\(Outcome.moreTime); " + hint
         } else if observation.connectionCount == 0 {

@@ -56,15 +56,18 @@ struct RehearsalReport {
         controls.flatMap { control in [control] + outcomes.filter { $0.host == control.host } }
     }
 
-    var tally: RehearsalTally { RehearsalTally(outcomes) }
+    var tally: RehearsalTally { RehearsalTally(outcomes, plainHostCount: plainHosts.count) }
 
     /// A named host that the client did not ask for was not tested at all. Its name may be misspelt.
     var exitCode: ExitCode {
-        outcomes.allSatisfy(\.isAsItMustBe) && unasked.isEmpty ? .fine : .rejected
+        outcomes.allSatisfy(\.isAsItMustBe) && unasked.isEmpty && plainHosts.isEmpty ? .fine : .rejected
     }
 
     /// The named hosts that the client did not ask for.
-    private var unasked: [String] { controls.filter { $0.wasNotAsked }.compactMap(\.host) }
+    var unasked: [String] { controls.filter(\.wasNotAsked).compactMap(\.host) }
+
+    /// The named hosts to which the client sent its request without TLS.
+    private var plainHosts: [String] { controls.filter(\.wasPlainHTTP).compactMap(\.host) }
 
     /// `31 attacks in 14.2 s: 28 as they must be, 2 LET THROUGH, 1 inconclusive`
     var sentence: String {
@@ -76,7 +79,7 @@ struct RehearsalReport {
     ///
     /// - Parameter rest: the line about the results that were not printed.
     func conclude(after rest: Line?, _ invocation: Invocation) throws(ToolError) -> ExitCode {
-        guard tally.run > 0 else {
+        guard tally.run + tally.plainHostCount > 0 else {
             throw .unusable(
                 "nothing-run", "proves nothing: no attack was run",
                 hint: outcomes.compactMap(\.remark).first ?? "--only control leaves every attack out")
@@ -154,7 +157,8 @@ struct RehearsalReport {
         if let timing { report.prose("\(timing.sentence, .dim)", indent: 0) }
         report.layout = Report.FactLayout(indent: 0, labelColumns: 6)
         let steps =
-            advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
+            plainHosts.map { "\($0) gets plain HTTP, which anyone on the way can read and change: use https" }
+            + advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
             + (proxy?.unnamedHosts ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
         let next: Line = steps.isEmpty ? "next: " : "      "
@@ -182,10 +186,11 @@ struct RehearsalReport {
     /// The attacks that were not run, by reason.
     private var notRun: [(reason: String, ids: [String])] {
         var groups: [(reason: String, ids: [String])] = []
-        let unasked = controls.filter { $0.wasNotAsked }
-        var left = unasked.map { ("every attack on \($0.host ?? "")", Outcome.notAsked) }
-        left += outcomes.filter { $0.verdict == .notRun && !$0.wasNotAsked }
-            .map { ($0.scenario.id, $0.remark ?? "") }
+        let reasonsOfHosts = [Outcome.notAsked, Outcome.plainHTTP]
+        var left = unasked.map { ("every attack on \($0)", Outcome.notAsked) }
+        left += plainHosts.map { ("every attack on \($0)", Outcome.plainHTTP) }
+        left += outcomes.filter { $0.verdict == .notRun }.map { ($0.scenario.id, $0.remark ?? "") }
+            .filter { !reasonsOfHosts.contains($0.1) }
         for (id, reason) in left + Catalogue.omissions {
             if let index = groups.firstIndex(where: { $0.reason == reason }) {
                 groups[index].ids.append(id)
@@ -287,8 +292,11 @@ struct RehearsalTally {
     let held: Int
     let lockedOut: Int
     let inconclusive: Int
+    /// The number of hosts that got plain HTTP, so that no attack on them was run.
+    let plainHostCount: Int
 
-    init(_ outcomes: [Outcome]) {
+    init(_ outcomes: [Outcome], plainHostCount: Int) {
+        self.plainHostCount = plainHostCount
         let outcomes = outcomes.filter { $0.verdict != .notRun }
         run = outcomes.count
         fine = outcomes.count(where: \.isAsItMustBe)
@@ -303,6 +311,7 @@ struct RehearsalTally {
         func some(_ count: Int, _ verb: String) -> String {
             "\(count) of \(ValidityText.counted(run, "attack")) \(count == 1 ? "was" : "were") \(verb)"
         }
+        if plainHostCount > 0 { return "\(ValidityText.counted(plainHostCount, "host")) got plain HTTP" }
         if letThrough > 0 { return some(letThrough, "let through") }
         if held > 0 { return "\(ValidityText.counted(held, "attack")) held the client" }
         if lockedOut > 0 {
@@ -315,6 +324,7 @@ struct RehearsalTally {
 
     var sentence: String {
         var parts = ["\(fine) as they must be"]
+        if plainHostCount > 0 { parts.append("\(ValidityText.counted(plainHostCount, "host")) IN THE CLEAR") }
         if letThrough > 0 { parts.append("\(letThrough) LET THROUGH") }
         if held > 0 { parts.append("\(held) HELD") }
         if lockedOut > 0 { parts.append("\(lockedOut) wrongly blocked") }

@@ -94,10 +94,10 @@ struct RehearseParallelTests {
 
     @Test("The limit of each attack follows from the start of the client, the number at a time, and --timeout")
     func limits() {
-        #expect(ClientTimeLimit(fixed: nil, afterStart: 0.02, parallel: 1).seconds == 5)
-        #expect(ClientTimeLimit(fixed: nil, afterStart: 2, parallel: 1).seconds == 6)
-        #expect(ClientTimeLimit(fixed: nil, afterStart: 2, parallel: 64).seconds >= 6)
-        #expect(ClientTimeLimit(fixed: 1, afterStart: 20, parallel: 8).seconds == 1)
+        #expect(ClientTimeLimit(fixed: nil, controlSeconds: 0.02, parallel: 1).seconds == 5)
+        #expect(ClientTimeLimit(fixed: nil, controlSeconds: 2, parallel: 1).seconds == 6)
+        #expect(ClientTimeLimit(fixed: nil, controlSeconds: 2, parallel: 64).seconds >= 6)
+        #expect(ClientTimeLimit(fixed: 1, controlSeconds: 20, parallel: 8).seconds == 1)
     }
 
     @Test("Jobs keep their numbers, end early on close, and run without threads too")

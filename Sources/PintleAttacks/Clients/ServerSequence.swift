@@ -49,8 +49,8 @@ package struct ServerSequence: Sendable {
         return redirectTarget(name, port)
     }
 
-    /// Returns the server of a place that a scenario redirects to, or `nil` if it is none. The next scenario may have
-    /// begun meanwhile, on another connection.
+    /// Returns the server of a place that a scenario redirects to, or `nil` if no scenario redirects there. The next
+    /// scenario may have begun meanwhile, on another connection.
     private func redirectTarget(_ name: String, _ port: UInt16) -> UInt16? {
         for server in servers.prefix(order.begun).reversed() {
             let route = server.routes.dropFirst().first { $0.host.lowercased() == name && $0.port == port }

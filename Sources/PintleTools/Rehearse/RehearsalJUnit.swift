@@ -6,7 +6,7 @@ extension RehearsalReport {
     /// an error, and so is a named host that the client did not ask for. An attack that was not run, and a host that
     /// was not judged, are skipped.
     var junit: JUnitReport {
-        let others = (proxy?.unnamedHosts ?? []).map { host in
+        let others = (proxy?.unlistedHosts ?? []).map { host in
             JUnitReport.Case(
                 place: host.authority, name: "other-host", result: .skipped,
                 message: "not a named host: \(host.answer); \(host.remedy)")

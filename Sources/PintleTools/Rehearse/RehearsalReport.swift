@@ -25,30 +25,20 @@ struct RehearsalReport {
     /// The facts of a rehearsal through a proxy.
     struct ProxyFacts {
         /// The hosts that the client asked for and that are not named, in the order of their names.
-        let unnamedHosts: [Proxy.UnnamedHost]
+        let unlistedHosts: [Proxy.UnlistedHost]
         /// The common names of the roots that a device may have been made to trust.
         let roots: [String]
 
-        /// - Parameter unnamedHosts: Those of all runs of the client; the same host may be there several times.
-        init(unnamedHosts: [Proxy.UnnamedHost], roots: [String]) {
+        /// - Parameter unlistedHosts: Those of all runs of the client; the same host may be there several times.
+        init(unlistedHosts: [Proxy.UnlistedHost], roots: [String]) {
             var counts: [String: Int] = [:]
-            for host in unnamedHosts { counts[host.authority, default: 0] += host.count }
-            self.unnamedHosts = counts.sorted { $0.key < $1.key }.map { .init(authority: $0.key, count: $0.value) }
+            for host in unlistedHosts { counts[host.authority, default: 0] += host.count }
+            self.unlistedHosts = counts.sorted { $0.key < $1.key }.map { .init(authority: $0.key, count: $0.value) }
             self.roots = roots
         }
 
         /// The line that removes the roots from a device.
-        var removal: String { Self.removal(of: roots, hours: 24) }
-
-        /// - Parameter hours: The validity of the roots.
-        static func removal(of roots: [String], hours: Int) -> String {
-            let (them, they, ends) =
-                roots.count == 1 ? ("it", "it", "ends by itself") : ("them", "they", "end by themselves")
-            return
-                "remove \(roots.map { "\"\($0)\"" }.joined(separator: " and ")) from every device that trusts \(them): "
-                + "iOS: Settings > General > VPN & Device Management; Android: Settings > Security > Encryption & "
-                + "credentials > User credentials; \(they) \(ends) \(hours) hours after this run began"
-        }
+        var removal: String { TrustMaterial.removal(of: roots, hours: 24) }
     }
 
     /// The outcomes in the order of the hosts, each host's right server before its attacks.
@@ -84,46 +74,20 @@ struct RehearsalReport {
                 "nothing-run", "proves nothing: no attack was run",
                 hint: outcomes.compactMap(\.remark).first ?? "--only control leaves every attack out")
         }
-        let (files, failure) = writeFiles(invocation.arguments)
-        guard invocation.writesJSON else {
-            invocation.print(report(after: rest, files: files))
-            if let failure { throw failure }
-            return exitCode
+        let files = ReportFiles(page: page, junit: junit, sarif: sarif(ClientPlace(invocation.arguments.positionals)))
+        // The evidence comes first, because its folder must be empty and another file may be meant for it.
+        let written = files.write(invocation.arguments, now: now) { () throws(ToolError) -> String? in
+            guard let evidence else { return nil }
+            try RehearsalEvidenceFiles(report: self, showsContent: evidence.showsContent)
+                .write(to: EvidenceFolder(evidence.path))
+            return "evidence: \(evidence.path)"
         }
-        invocation.console.print(document)
-        guard let failure else { return exitCode }
-        // Standard output already has its one document.
-        invocation.console.printMessage(
-            "pintle: error: " + SafeText.escape("\(failure.file ?? ""): \(failure.message)"))
-        return .unusable
-    }
-
-    /// - Returns: the files that were written, and the error that ended this.
-    private func writeFiles(_ arguments: ParsedArguments) -> (files: [String], failure: ToolError?) {
-        var files: [String] = []
-        do throws(ToolError) {
-            // First, because its folder must be empty and another file may be meant for it.
-            if let evidence {
-                try RehearsalEvidenceFiles(report: self, showsContent: evidence.showsContent)
-                    .write(to: EvidenceFolder(evidence.path))
-                files.append("evidence: \(evidence.path)")
-            }
-            if let path = arguments[.rehearsalPage] {
-                try ReportHTML(page, date: now).write(to: path)
-                files.append("report: \(path)")
-            }
-            if let path = arguments[.rehearsalJUnit] {
-                try junit.write(to: path)
-                files.append("junit: \(path)")
-            }
-            if let path = arguments[.rehearsalSARIF] {
-                try sarif(ClientPlace(arguments.positionals)).write(to: path)
-                files.append("sarif: \(path)")
-            }
-        } catch {
-            return (files, error)
+        if invocation.writesJSON {
+            invocation.console.print(document)
+        } else {
+            invocation.print(report(after: rest, files: written.lines))
         }
-        return (files, nil)
+        return try written.end(exitCode, hasDocument: invocation.writesJSON, invocation.console)
     }
 
     // MARK: Text and page
@@ -150,7 +114,7 @@ struct RehearsalReport {
         report.layout.labelColumns = 18
         report.list(
             "Not a named host",
-            (proxy?.unnamedHosts ?? []).map { ("\($0.authority, .code), \($0.answer)", nil) },
+            (proxy?.unlistedHosts ?? []).map { ("\($0.authority, .code), \($0.answer)", nil) },
             label: "not a named host:", others: "not a named host:")
         report.gap()
         report.line("\(sentence)")
@@ -159,7 +123,7 @@ struct RehearsalReport {
         let steps =
             plainHosts.map { "\($0) gets plain HTTP, which anyone on the way can read and change: use https" }
             + advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
-            + (proxy?.unnamedHosts ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
+            + (proxy?.unlistedHosts ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
         let next: Line = steps.isEmpty ? "next: " : "      "
         if !files.isEmpty {
@@ -207,7 +171,7 @@ struct RehearsalReport {
         var json = JSONWriter(.pretty)
         json.array { json in
             for outcome in all { outcome.write(to: &json) }
-            for host in proxy?.unnamedHosts ?? [] {
+            for host in proxy?.unlistedHosts ?? [] {
                 json.object { json in
                     json.member("id", "other-host")
                     json.member("host", host.authority)
@@ -269,7 +233,7 @@ extension Outcome {
     }
 }
 
-extension Proxy.UnnamedHost {
+extension Proxy.UnlistedHost {
     /// A text such as `2 connections, answered 403`.
     var answer: String { "\(ValidityText.counted(count, "connection")), answered 403" }
 

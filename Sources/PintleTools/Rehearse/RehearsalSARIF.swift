@@ -9,9 +9,9 @@ extension RehearsalReport {
         // Each host has the same attacks.
         var ids: Set<String> = []
         var rules = outcomes.map(\.scenario).filter { ids.insert($0.id).inserted }.map(SARIFReport.Rule.init)
-        let notes = (proxy?.unnamedHosts ?? []).map { host in
+        let notes = (proxy?.unlistedHosts ?? []).map { host in
             SARIFReport.Result(
-                rule: SARIFReport.Rule.otherHost.id, level: .note,
+                rule: SARIFReport.Rule.unlistedHost.id, level: .note,
                 message: "the client asked for \(host.authority), which was not judged; \(host.remedy)",
                 host: host.authority)
         }
@@ -24,7 +24,7 @@ extension RehearsalReport {
         let plain = controls.filter(\.wasPlainHTTP)
         if !plain.isEmpty { rules.append(.init(.plainHTTP)) }
         if !warnings.isEmpty { rules.append(.unaskedHost) }
-        if !notes.isEmpty { rules.append(.otherHost) }
+        if !notes.isEmpty { rules.append(.unlistedHost) }
         return SARIFReport(
             client: client, exitCode: exitCode, rules: rules,
             results: (plain + outcomes.filter { !$0.isAsItMustBe }).map(SARIFReport.Result.init) + warnings + notes)
@@ -43,7 +43,7 @@ extension SARIFReport.Rule {
         id: "unasked-host", summary: "a named host that was not tested",
         details: "the client did not ask for this host, which an option named", level: .warning)
 
-    fileprivate static let otherHost = SARIFReport.Rule(
+    fileprivate static let unlistedHost = SARIFReport.Rule(
         id: "other-host", summary: "a host that was not judged",
         details: "the client asked the proxy for this host, and no option named it", level: .note)
 }

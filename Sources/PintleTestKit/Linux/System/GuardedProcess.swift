@@ -27,13 +27,13 @@ package struct GuardedProcess: Sendable {
     ///     second.
     ///   - outputLimit: The number of bytes to keep of each output, from its end.
     ///   - isCancelled: Returns `true` to kill the program. It is called about fifty times a second.
-    ///   - willKill: Runs once, before the program is killed, or else before the processes that it may have left behind
-    ///     are.
+    ///   - beforeCleanup: Runs once, before the program is killed, or else before the processes that it may have left
+    ///     behind are.
     /// - Throws: an error if the program cannot be started.
     package static func run(
         _ command: [String], environment: [String: String] = [:], without removed: Set<String> = [], timeout: Double,
         outputLimit: Int, mayContinue: () -> Bool = { false }, isCancelled: () -> Bool = { false },
-        willKill: () -> Void = {}
+        beforeCleanup: () -> Void = {}
     ) throws(SystemCallError) -> GuardedProcess {
         let stdout = try Pipe()
         let stderr = try Pipe()
@@ -60,13 +60,13 @@ package struct GuardedProcess: Sendable {
                 killed = .timedOut
             }
             guard killed != nil else { continue }
-            if !isDoomed { willKill() }
+            if !isDoomed { beforeCleanup() }
             kill(-child, SIGKILL)
             // The program may have left its group.
             kill(child, SIGKILL)
         }
         let duration = begin.duration(to: .now)
-        if killed == nil { willKill() }
+        if killed == nil { beforeCleanup() }
         // Kills its children. The system reuses the group's number only after the wait below.
         kill(-child, SIGKILL)
         let status = waitForEnd(of: child) ?? -1

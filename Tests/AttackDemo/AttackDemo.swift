@@ -64,7 +64,7 @@ public struct AttackDemo: Sendable {
 
     private func end(_ session: DemoSession, _ server: Server) {
         session.finish()
-        server.waitUntilQuiet()
+        server.waitUntilAnswered()
     }
 
     private func run(_ demo: DemoAttack) async throws -> AttackResult {
@@ -73,7 +73,7 @@ public struct AttackDemo: Sendable {
         let seen = await see(session, try address(server.url), comparesFailure: demo.comparesFailure)
         session.finish()
         // Bytes can arrive after the caller got the refusal.
-        if seen != "trusted" { server.waitUntilQuiet() }
+        if seen != "trusted" { server.waitUntilAnswered() }
         return AttackResult(
             name: demo.name, expected: demo.expected, seen: seen, bytes: server.observation().exposedByteCount)
     }

@@ -8,7 +8,7 @@ import Testing
 struct DeviceTests {
     @Test("A client that is busy until a reachable server gives up has no verdict")
     func busyClient() throws {
-        let scenario = try #require(try Catalogue(otherHost: nil)["name-constraint-bomb"])
+        let scenario = try #require(try Catalogue(secondHost: nil)["name-constraint-bomb"])
         for isGivenUp in [false, true] {
             let log = ConnectionLog()
             var record = TLSConnectionRecord()
@@ -23,7 +23,7 @@ struct DeviceTests {
         "A connection that the end of the servers cut off is no refusal",
         arguments: ["expired", "name-constraint-bomb"])
     func cutOff(id: String) throws {
-        let scenario = try #require(try Catalogue(otherHost: nil)[id])
+        let scenario = try #require(try Catalogue(secondHost: nil)[id])
         let log = ConnectionLog()
         log.end()
         var record = TLSConnectionRecord()
@@ -41,7 +41,7 @@ struct DeviceTests {
 
     @Test("A sequence gives a password request two connections, and other attacks one")
     func lengths() throws {
-        let catalogue = try Catalogue(host: "api.example.com", otherHost: nil)
+        let catalogue = try Catalogue(host: "api.example.com", secondHost: nil)
         let order = ConnectionOrder(["expired", "retry-after-401", "wrong-host"].compactMap { catalogue[$0] })
         #expect(order.next() == nil)
         order.acceptControl()

@@ -64,8 +64,8 @@ struct JudgeTests {
 
     // MARK: Controls
 
-    private static func control(_ connection: Server.Connection, _ end: GuardedProcess.End) -> Control? {
-        Control(observation([connection], .init(end)))
+    private static func control(_ connection: Server.Connection, _ end: GuardedProcess.End) -> ControlBehavior? {
+        ControlBehavior(observation([connection], .init(end)))
     }
 
     /// A client that sends a request and ends with exit code 0.
@@ -77,7 +77,7 @@ struct JudgeTests {
     private static let handshake = control(connection(), .exited(0))
     /// A client that sends a request and waits for ever.
     private static let endless = control(connection(80), .timedOut)
-    private static let device: Control? = .device
+    private static let device: ControlBehavior? = .device
 
     // MARK: Cases
 
@@ -291,17 +291,17 @@ struct JudgeTests {
         let sending = try #require(Self.sending)
         let http2 = try #require(Self.sendingHTTP2)
         func obstacle(
-            _ id: String, _ control: Control?, hasOtherPin: Bool = false, hasIdentity: Bool = false
+            _ id: String, _ control: ControlBehavior?, hasSecondPin: Bool = false, hasIdentity: Bool = false
         ) throws -> String? {
             try #require(control).obstacle(
-                to: try #require(catalogue[id]), hasOtherPin: hasOtherPin, hasIdentity: hasIdentity)
+                to: try #require(catalogue[id]), hasSecondPin: hasSecondPin, hasIdentity: hasIdentity)
         }
         #expect(try obstacle("expired", Self.handshake) == nil)
         #expect(try obstacle("redirect-to-http", Self.handshake) == "this client sends no request")
         #expect(try obstacle("goaway-moves-request", sending) == "this client speaks HTTP/1.1")
         #expect(try obstacle("goaway-moves-request", http2) == nil)
         #expect(try obstacle("coalesced-connection", http2)?.contains("{other-pin}") == true)
-        #expect(try obstacle("coalesced-connection", http2, hasOtherPin: true) == nil)
+        #expect(try obstacle("coalesced-connection", http2, hasSecondPin: true) == nil)
         #expect(try obstacle(Self.asking, Self.identifying)?.contains("{identity}") == true)
         #expect(
             try obstacle(Self.asking, sending, hasIdentity: true)

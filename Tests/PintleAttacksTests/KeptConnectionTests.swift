@@ -49,9 +49,9 @@ struct KeptConnectionTests {
         let server = try scenario(id).start()
         #expect(
             try run("connect", "request", "read", "request", "read", port: server.port) == ["answered", "answered"])
-        #expect(server.waitUntilQuiet(seconds: 20))
+        #expect(server.waitUntilAnswered(seconds: 20))
         let seen = server.observation()
-        #expect(server.isOver && seen.connectionCount == 1)
+        #expect(server.hasAnsweredAll && seen.connectionCount == 1)
         #expect(seen.leadingByteCount + seen.exposedByteCount > 0)
     }
 
@@ -64,7 +64,7 @@ struct KeptConnectionTests {
     func ended(id: String, line: String) throws {
         let server = try scenario(id).start()
         #expect(try run("connect", "request", "read", port: server.port) == [line])
-        #expect(server.waitUntilQuiet(seconds: 20))
+        #expect(server.waitUntilAnswered(seconds: 20))
     }
 
     @Test("A response comes with GOAWAY if the next connection meets another attack", arguments: [true, false])
@@ -104,8 +104,8 @@ struct KeptConnectionTests {
             let client = try start(
                 ["connect"] + (hasRequest ? ["request", "glance"] : []), port: server.port, lines: hasRequest ? 1 : 0)
             for _ in 0..<6_000 where server.observation().completedHandshakeCount == 0 { usleep(10_000) }
-            #expect(server.waitUntilQuiet(seconds: 0.2) == hasRequest)
-            #expect(server.isOver == hasRequest)
+            #expect(server.waitUntilAnswered(seconds: 0.2) == hasRequest)
+            #expect(server.hasAnsweredAll == hasRequest)
             client.terminate()
         }
     }

@@ -33,17 +33,17 @@ struct ProxyTests {
         #expect(
             try curl("-o", "/dev/null", "-w", "%{http_code}", "-x", "http://\(address)", "ftp://other.example/").output
                 == "403")
-        #expect(proxy.unnamedHosts.map(\.authority).contains("other.example:21"))
+        #expect(proxy.unlistedHosts.map(\.authority).contains("other.example:21"))
         for line in ["post http://lower.example/ HTTP/1.1", "\\nGET http://space.example/a b HTTP/1.1", "CONNECT none"]
         {
             let script = "exec 3<>/dev/tcp/127.0.0.1/\(proxy.port); printf '\(line)\\r\\n\\r\\n' >&3; cat <&3"
             _ = try runProcess(["bash", "-c", script], timeout: 20)
         }
-        let seen = proxy.unnamedHosts.map(\.authority)
+        let seen = proxy.unlistedHosts.map(\.authority)
         #expect(Set(["lower.example:80", "space.example:80", "unreadable requests"]).isSubset(of: seen), "\(seen)")
         #expect(bystander.connectionCount == 0)
-        #expect(proxy.unnamedHosts.map(\.authority).contains("127.0.0.1:\(port)"))
-        #expect(proxy.unnamedHosts.first { $0.authority == "api.example.com:\(port)" }?.count == 2)
+        #expect(proxy.unlistedHosts.map(\.authority).contains("127.0.0.1:\(port)"))
+        #expect(proxy.unlistedHosts.first { $0.authority == "api.example.com:\(port)" }?.count == 2)
         // The third one was a request without TLS to a named host.
         #expect(proxy.clearByteCount(of: "API.example.com.") > 0 && proxy.clearByteCount(of: "other.example") == 0)
         // The twin: the named host and port, over each protocol.
@@ -87,8 +87,8 @@ struct ProxyTests {
             var buffer = [UInt8](repeating: 0, count: 512)
             while recv(socket.number, &buffer, buffer.count, 0) > 0 {}
         }
-        #expect(proxy.unnamedHosts.count == 101)
-        #expect(proxy.unnamedHosts.last == .init(authority: "other hosts", count: 10))
+        #expect(proxy.unlistedHosts.count == 101)
+        #expect(proxy.unlistedHosts.last == .init(authority: "other hosts", count: 10))
     }
 
     /// Opens a tunnel to a server, and returns it when the proxy has answered.

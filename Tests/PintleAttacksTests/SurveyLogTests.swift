@@ -22,7 +22,7 @@ struct SurveyLogTests {
                 log.update(endpoint, "") { $0.emptyCount += 1 }
             }
         }
-        #expect(log.hosts().count == SurveyLog.hostLimit && log.otherCount == 9_000)
+        #expect(log.hosts().count == SurveyLog.hostLimit && log.unsurveyedCount == 9_000)
         #expect(log.hosts().first?.name == "host0.example")
     }
 

@@ -33,6 +33,13 @@ struct ProcessTests {
         #expect(try GuardedProcess.run(["true"], timeout: 60, outputLimit: 8).end == .exited(0))
     }
 
+    @Test("Of a long output the end is kept")
+    func longOutput() throws {
+        let long = try GuardedProcess.run(
+            ["sh", "-c", "seq 100000; echo end; echo short >&2"], timeout: 60, outputLimit: 10)
+        #expect(long.stdout == Array("00000\nend\n".utf8) && long.stderr == Array("short\n".utf8))
+    }
+
     @Test("A grandchild that keeps the pipes open does not block the caller")
     func daemon() throws {
         let start = ContinuousClock.now

@@ -44,15 +44,15 @@ struct AuditTimeLimitTests {
         }
     }
 
-    private func survey(
+    private func handshakes(
         _ slow: DelayedVerdict, holds: Bool, names: [String] = ["a", "b"]
-    ) throws -> (AuditSurvey, AuditTargets) {
+    ) throws -> (AuditHandshakes, AuditTargets) {
         _ = try scene.policy()
         let policy = try PinningPolicy(json: Array(scene.read("policy.json").utf8))
         let list = try scene.list(names.map { ("\($0).audit.test", server.port) })
         let file = try InputFile(list, standardInput: ByteSource([]))
         let root = try Certificate(der: scene.root.certificate.der)
-        var survey = AuditSurvey(
+        var handshakes = AuditHandshakes(
             policy: policy, hasPolicyFile: true,
             lint: LiveLint(
                 policy, of: [], authorities: PublicAuthorities(files: [], folders: []),
@@ -60,19 +60,19 @@ struct AuditTimeLimitTests {
             writer: AuditRecordWriter(basis: AuditBasis(policy: nil, anchors: [root])),
             validator: PathValidator(system: SystemAnchors(replacedBy: [root])),
             proxies: try ProxyEnvironment([:]), timeouts: TLSClient.Timeouts(), parallel: 1, start: Date())
-        if holds { survey.beforeVerdict = { slow.hold() } }
+        if holds { handshakes.beforeVerdict = { slow.hold() } }
         let targets = try AuditTargets(
             named: [], lists: [AuditHostList(file)], policy: policy, connectTo: nil, shard: .all)
-        return (survey, targets)
+        return (handshakes, targets)
     }
 
     @Test("A survey ends during a verdict and keeps the results so far")
     func slow() throws {
         let slow = DelayedVerdict()
         defer { slow.release() }
-        let (survey, targets) = try survey(slow, holds: true)
+        let (handshakes, targets) = try handshakes(slow, holds: true)
         var lines = 0
-        let isDone = try survey.run(targets.remaining(after: [])) { (_: [UInt8]) throws(ToolError) in
+        let isDone = try handshakes.run(targets.remaining(after: [])) { (_: [UInt8]) throws(ToolError) in
             lines += 1
         } goesOn: {
             slow.begun == 0
@@ -80,16 +80,16 @@ struct AuditTimeLimitTests {
         #expect(!isDone)
         #expect((slow.begun, slow.ended) == (1, 0))
         #expect(lines == 0)
-        #expect(SurveyThread.isAnyLeftBehind)
+        #expect(AuditThread.isAnyLeftBehind)
     }
 
     @Test("A verdict that returns in time leaves nothing behind, and the survey asks every server")
     func quick() throws {
         let slow = DelayedVerdict()
         slow.release()
-        let (survey, targets) = try survey(slow, holds: true)
+        let (handshakes, targets) = try handshakes(slow, holds: true)
         var lines: [String] = []
-        let isDone = try survey.run(targets.remaining(after: [])) { (line: [UInt8]) throws(ToolError) in
+        let isDone = try handshakes.run(targets.remaining(after: [])) { (line: [UInt8]) throws(ToolError) in
             lines.append(String(decoding: line, as: UTF8.self))
         } goesOn: {
             true
@@ -103,12 +103,12 @@ struct AuditTimeLimitTests {
     @Test("Every server that has a result when the survey stops keeps it, and a resumed survey asks only the others")
     func stoppedWithResults() throws {
         let slow = DelayedVerdict()
-        var (survey, targets) = try survey(slow, holds: false, names: (0..<12).map { "h\($0)" })
+        var (handshakes, targets) = try handshakes(slow, holds: false, names: (0..<12).map { "h\($0)" })
         let held = 7
-        survey.beforeVerdict = { slow.hold(from: held) }
+        handshakes.beforeVerdict = { slow.hold(from: held) }
         var known: Set<AuditKey> = []
         var isFirst = true
-        let isDone = try survey.run(targets.remaining(after: [])) { (line: [UInt8]) throws(ToolError) in
+        let isDone = try handshakes.run(targets.remaining(after: [])) { (line: [UInt8]) throws(ToolError) in
             known.insert(try self.key(line))
             // More results arrive while the handler is busy with the first one.
             while isFirst, slow.begun < held { usleep(1_000) }
@@ -120,7 +120,7 @@ struct AuditTimeLimitTests {
         }
         #expect(!isDone)
         #expect(known.count == held && slow.begun == held, "\(known.count) results of \(slow.begun) servers")
-        let isResumedDone = try survey.run(targets.remaining(after: known)) { (line: [UInt8]) throws(ToolError) in
+        let isResumedDone = try handshakes.run(targets.remaining(after: known)) { (line: [UInt8]) throws(ToolError) in
             known.insert(try self.key(line))
         } goesOn: {
             true
@@ -141,9 +141,9 @@ struct AuditTimeLimitTests {
     func failingTaker() throws {
         let slow = DelayedVerdict()
         slow.release()
-        let (survey, targets) = try survey(slow, holds: true)
+        let (handshakes, targets) = try handshakes(slow, holds: true)
         #expect(throws: ToolError.self) {
-            try survey.run(targets.remaining(after: [])) { (_: [UInt8]) throws(ToolError) in
+            try handshakes.run(targets.remaining(after: [])) { (_: [UInt8]) throws(ToolError) in
                 throw .unusable("disk-full", "the disk is full")
             } goesOn: {
                 true

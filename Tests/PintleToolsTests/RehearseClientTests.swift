@@ -262,6 +262,53 @@ struct RehearseClientTests {
         #expect(blocked?["remark"]?.string == "it did not follow")
     }
 
+    @Test(
+        "A client that is killed within the handshake at the place of a redirect has no verdict, unless it has ended it",
+        arguments: [true, false])
+    func killedAfterRedirect(hasEnded: Bool) throws {
+        let script = """
+            import re, socket, ssl, sys, time
+            url, ca, end = sys.argv[1:]
+            context = ssl.create_default_context(cafile=ca)
+            port = int(re.search(r":(\\d+)/", url).group(1))
+            with context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname="localhost") as stream:
+                stream.sendall(b"GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+                place = re.search(rb"https://127.0.0.1:(\\d+)/", stream.recv(4096))
+            if place:
+                second = socket.create_connection(("127.0.0.1", int(place.group(1))))
+                second.sendall(b"\\x16\\x03\\x01\\x02\\x00\\x01")
+                if end == "true": second.close()
+            time.sleep(100)
+            """
+        let file = try directory.write(script, to: "client.py")
+        let run = ToolRun(
+            arguments: ["rehearse", "--timeout", "4", "--json", "--only", "redirect-to-unpinned-host", "--", "python3"]
+                + [file, "{url}", "{ca}", "\(hasEnded)"])
+        let attack = try #require(try run.json().elements.map(Array.init)).dropFirst().first
+        #expect(attack?["outcome"]?.string == (hasEnded ? "blocked" : "inconclusive"), "\(run.output) \(run.errors)")
+        #expect(attack?["remark"]?.string == (hasEnded ? nil : "killed after 4 s; no verdict"))
+        #expect(run.code == (hasEnded ? 0 : 1))
+    }
+
+    @Test("The last lines of a client are its last ones, however much it wrote before")
+    func lastLines() {
+        let shell = "seq 100000 130000 >&2; echo 'no room left on the disk' >&2; exit 3"
+        let run = ToolRun("rehearse", "--only", "expired", "--", "sh", "-c", shell, "sh", "{url}")
+        #expect(run.code == 2)
+        #expect(run.errors.contains("\n  130000\n  no room left on the disk\n"), "\(run.errors)")
+    }
+
+    @Test("A client that sends the right server plain HTTP is told so, and one that refuses it the other reason")
+    func plainHTTP() {
+        let plain = ToolRun("rehearse", "--only", "expired", "--", "curl", "-sS", "-m", "12", "http://{host}:{port}/")
+        #expect(plain.code == 2)
+        #expect(plain.errors.contains("the client sent the right server its request without TLS"), "\(plain.errors)")
+        #expect(plain.errors.contains("{url} begins with https") && !plain.errors.contains("refused even"))
+        let refusing = ToolRun("rehearse", "--only", "expired", "--", "curl", "-sS", "-m", "12", "{url}")
+        #expect(refusing.code == 2)
+        #expect(refusing.errors.contains("the client refused even the valid server"), "\(refusing.errors)")
+    }
+
     @Test("An open connection gives no verdict")
     func openConnection() throws {
         let script = """

@@ -81,12 +81,23 @@ struct RehearseParallelTests {
         #expect(run.output.contains("; time-out 5 s; "))
     }
 
+    @Test("A client that connects soon and never ends is not measured as a slow one")
+    func endlessClient() throws {
+        let run = ToolRun(
+            arguments: ["rehearse", "--only", "expired", "--parallel", "1", "--", "sh", "-c", "\"$@\"; exec sleep 100"]
+                + ["sh"] + RehearseTests.curl + ["{url}"])
+        #expect(run.code == 0, "\(run.output) \(run.errors)")
+        let limit = try #require(run.output.firstMatch(of: /one attack at a time; time-out (\d+) s/)?.1)
+        // A client that took all of the standard time would get three times as much.
+        #expect(try #require(Int(limit)) < 15, "\(run.output)")
+    }
+
     @Test("The limit of each attack follows from the start of the client, the number at a time, and --timeout")
     func limits() {
-        #expect(ClientTimeLimit(fixed: nil, afterStart: 0.02, parallel: 1).seconds == 5)
-        #expect(ClientTimeLimit(fixed: nil, afterStart: 2, parallel: 1).seconds == 6)
-        #expect(ClientTimeLimit(fixed: nil, afterStart: 2, parallel: 64).seconds >= 6)
-        #expect(ClientTimeLimit(fixed: 1, afterStart: 20, parallel: 8).seconds == 1)
+        #expect(ClientTimeLimit(fixed: nil, controlSeconds: 0.02, parallel: 1).seconds == 5)
+        #expect(ClientTimeLimit(fixed: nil, controlSeconds: 2, parallel: 1).seconds == 6)
+        #expect(ClientTimeLimit(fixed: nil, controlSeconds: 2, parallel: 64).seconds >= 6)
+        #expect(ClientTimeLimit(fixed: 1, controlSeconds: 20, parallel: 8).seconds == 1)
     }
 
     @Test("Jobs keep their numbers, end early on close, and run without threads too")

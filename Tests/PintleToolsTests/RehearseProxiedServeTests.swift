@@ -165,6 +165,18 @@ struct RehearseProxiedServeTests {
         #expect(served.end() == 0, "\(served.log)")
     }
 
+    @Test("A device that sends a named host only plain HTTP is a finding, and not a device that did not ask")
+    func plainHTTP() throws {
+        let served = try ProxyProcess(["--host", "api.example.com", "--only", "expired"])
+        let ca = try served.trust()
+        #expect(try served.curl(ca, "http://api.example.com/", "-f").status == 22)
+        #expect(served.wait { served.log.contains("control                       in the clear, ") })
+        #expect(served.end() == 1, "\(served.log)")
+        let words = served.log.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("every attack on api.example.com: the client sends this host plain HTTP"), "\(words)")
+        #expect(words.contains("next: api.example.com gets plain HTTP") && !words.contains("did not ask"))
+    }
+
     @Test("A client that still waits at the end has no verdict, as without the proxy")
     func heldAtEnd() throws {
         let served = try ProxyProcess(["--host", "api.example.com", "--only", "stacked-encodings"])

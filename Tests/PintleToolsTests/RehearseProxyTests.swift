@@ -9,6 +9,18 @@ import Testing
 struct RehearseProxyTests {
     private static let proxied = RehearseTests.rehearse + ["--json", "--proxy", "--host", "api.example.com"]
 
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// Returns the results of the SARIF file.
+    private func findings() throws -> [JSONValue] {
+        let runs = try #require(try JSONDocument(try directory.read("r.sarif")).root["runs"]?.elements.map(Array.init))
+        return try #require(runs.first?["results"]?.elements.map(Array.init))
+    }
+
     /// Returns the results by host and id.
     private func results(_ run: ToolRun) throws -> [String: JSONValue] {
         var results: [String: JSONValue] = [:]
@@ -112,9 +124,67 @@ struct RehearseProxyTests {
         #expect(results["cdn.exmaple.com control"]?["outcome"]?.string == "not-run")
         #expect(
             results["cdn.exmaple.com trusted-interceptor"]?["remark"]?.string == "the client did not ask for this host")
-        let text = ToolRun(arguments: Array(Self.proxied.filter { $0 != "--json" }) + options)
+        let (file, page) = (directory.path(of: "r.xml"), directory.path(of: "r.sarif"))
+        let text = ToolRun(
+            arguments: Array(Self.proxied.filter { $0 != "--json" }) + ["--junit", file, "--sarif", page] + options)
         #expect(text.code == 1)
         #expect(text.output.contains("is cdn.exmaple.com spelt right? the client did not ask for it"))
+        // A job that reads only the files must not pass.
+        let xml = String(decoding: try directory.read("r.xml"), as: UTF8.self)
+        #expect(xml.contains("<testsuites tests=\"4\" failures=\"0\" errors=\"1\" skipped=\"1\">"), "\(xml)")
+        let findings = try self.findings()
+        #expect(findings.map { $0["ruleId"]?.string } == ["unasked-host"])
+        #expect(findings.first?["level"]?.string == "warning")
+        #expect(findings.first?["properties"]?["host"]?.string == "cdn.exmaple.com")
+    }
+
+    @Test("A client that sends a named host plain HTTP is a finding, and the attacks on that host are not run")
+    func plainHTTP() throws {
+        func client(_ scheme: String) -> [String] {
+            ["--only", "expired", "--"] + RehearseTests.curl + ["\(scheme)://api.example.com/"]
+        }
+        let run = ToolRun(arguments: Self.proxied + client("http"))
+        #expect(run.code == 1, "\(run.errors)")
+        let results = try results(run)
+        let control = results["api.example.com control"]
+        #expect(control?["outcome"]?.string == "let-through" && control?["isAsItMustBe"]?.boolean == false)
+        #expect(control?["remark"]?.string == "sent in the clear" && (control?["requestBytes"]?.integer ?? 0) > 0)
+        let attack = results["api.example.com expired"]
+        #expect(attack?["outcome"]?.string == "not-run")
+        #expect(attack?["remark"]?.string == "the client sends this host plain HTTP")
+        let text = ToolRun(arguments: Self.proxied.filter { $0 != "--json" } + client("http"))
+        #expect(text.code == 1)
+        #expect(text.output.hasPrefix("control   LET THROUGH: sent in the clear, "), "\(text.output)")
+        #expect(text.output.contains(": 0 as they must be, 1 host IN THE CLEAR\n"))
+        let words = text.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("every attack on api.example.com: the client sends this host plain HTTP"))
+        #expect(words.contains("next: api.example.com gets plain HTTP, which anyone on the way can read and change"))
+        // The same client over TLS.
+        let twin = ToolRun(arguments: Self.proxied + client("https"))
+        #expect(twin.code == 0)
+        #expect(try self.results(twin)["api.example.com control"]?["outcome"]?.string == "accepted")
+    }
+
+    @Test("Of two hosts, the one that gets plain HTTP fails in JUnit and SARIF, and the other is attacked")
+    func plainHTTPAndTLS() throws {
+        let client =
+            RehearseTests.curl + ["--pinnedpubkey", "{pins}", "https://api.example.com/", "http://cdn.example.com/"]
+        let run = ToolRun(
+            arguments: Self.proxied + [
+                "--host", "cdn.example.com", "--only", "trusted-interceptor", "--junit", directory.path(of: "r.xml"),
+                "--sarif", directory.path(of: "r.sarif"), "--",
+            ] + client)
+        #expect(run.code == 1)
+        let results = try results(run)
+        #expect(results["api.example.com trusted-interceptor"]?["outcome"]?.string == "blocked")
+        #expect(results["cdn.example.com control"]?["outcome"]?.string == "let-through")
+        #expect(results["cdn.example.com trusted-interceptor"]?["outcome"]?.string == "not-run")
+        let xml = String(decoding: try directory.read("r.xml"), as: UTF8.self)
+        #expect(xml.contains("<testsuites tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\">"), "\(xml)")
+        #expect(xml.contains("was LET THROUGH: sent in the clear; anyone on the way can read and change it"))
+        let findings = try findings()
+        #expect(findings.map { $0["ruleId"]?.string } == ["plain-http"] && findings[0]["level"]?.string == "error")
+        #expect(findings.first?["properties"]?["host"]?.string == "cdn.example.com")
     }
 
     @Test(
@@ -180,7 +250,6 @@ struct RehearseProxyTests {
 
     @Test("A client that ignores the proxy in one run is inconclusive there, and not blocked")
     func sometimesUnusedProxy() throws {
-        let directory = try TemporaryDirectory()
         let script = """
             [ -e "$1" ] || { touch "$1" && exec curl -sS -m 12 --cacert "$2" https://api.example.com/; }
             exec curl -sS -m 12 --noproxy '*' https://localhost:1/
@@ -201,7 +270,6 @@ struct RehearseProxyTests {
             curl -s -m 12 -o /dev/null -w '%{http_connect}' https://tracker.example/ >"$3"
             exec curl -sS -m 12 --cacert "$1" --pinnedpubkey "$2" https://api.example.com/
             """
-        let directory = try TemporaryDirectory()
         let client = ["sh", "-c", script, "sh", "{ca}", "{pins}", directory.path(of: "status")]
         let run = ToolRun(arguments: Self.proxied + ["--only", "expired,trusted-interceptor", "--"] + client)
         #expect(run.code == 0)
@@ -221,7 +289,6 @@ struct RehearseProxyTests {
     @Test(
         "A host that was asked for and not judged is a step, a note in SARIF and skipped in JUnit; a named host is not")
     func unjudgedHosts() throws {
-        let directory = try TemporaryDirectory()
         let script = """
             curl -s -m 12 https://tracker.example:8443/ 'https://[::1]/' http://plain.example/
             exec curl -sS -m 12 --cacert "$1" --pinnedpubkey "$2" https://api.example.com/
@@ -239,9 +306,7 @@ struct RehearseProxyTests {
             "plain.example:80 was asked for and not judged; --host plain.example judges it",
         ] { #expect(words.contains(step), "\(run.output)") }
         #expect(!run.output.contains("next: nothing") && !words.contains("api.example.com was asked for"))
-        let sarif = try #require(
-            try JSONDocument(try directory.read("r.sarif")).root["runs"]?.elements.map { Array($0) }?.first)
-        let notes = try #require(sarif["results"]?.elements.map { Array($0) })
+        let notes = try findings()
         #expect(notes.map { $0["level"]?.string } == ["note", "note", "note"])
         #expect(notes.first?["ruleId"]?.string == "other-host")
         #expect(
@@ -255,7 +320,6 @@ struct RehearseProxyTests {
 
     @Test("The roots live 24 hours and are constrained to the named hosts, and the report says how to remove them")
     func roots() throws {
-        let directory = try TemporaryDirectory()
         let file = directory.path(of: "ca.pem")
         let run = ToolRun(
             arguments: Array(Self.proxied.filter { $0 != "--json" }) + [

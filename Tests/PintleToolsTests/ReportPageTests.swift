@@ -86,7 +86,7 @@ struct ReportPageTests {
                 Outcome(
                     expectation == .accepted ? catalogue.control : catalogue["expired"] ?? catalogue.control, verdict)
             }
-            return RehearsalTally(outcomes).result
+            return RehearsalTally(outcomes, plainHostCount: 0).result
         }
         #expect(
             try sentence([(.letThrough, .refused), (.letThrough, .refused), (.blocked, .accepted)])
@@ -97,5 +97,6 @@ struct ReportPageTests {
         #expect(try sentence([(.held, .refused), (.blocked, .accepted)]) == "1 attack held the client")
         #expect(try sentence([(.inconclusive, .refused), (.blocked, .refused)]) == "1 of 2 attacks was inconclusive")
         #expect(try sentence([(.blocked, .refused), (.notRun, .refused)]) == "The attack ended as it must")
+        #expect(RehearsalTally([], plainHostCount: 1).result == "1 host got plain HTTP")
     }
 }

@@ -255,6 +255,32 @@ struct SurveyTests {
         #expect(try SurveyFixture.answers(run).count == 2)
     }
 
+    @Test("A client that brings a new host in each run is surveyed in parts, which the report says")
+    func runLimit() throws {
+        let file = fixture.directory.path(of: "runs")
+        let script = "n=$(cat \(file) 2>/dev/null || echo 0); n=$((n + 1)); echo $n >\(file)\n"
+        let endless = SurveyFixture.run(script: script + "\(Self.trusting) https://h$n.example/")
+        let words = endless.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            words.contains("24 runs were not enough to meet each authority twice at every host: survey parts"),
+            "\(endless.output)")
+        #expect(!words.contains("repeat the client's steps") && endless.code == 0)
+        let once = SurveyFixture.run(
+            script: "[ -e \(file)-once ] || { touch \(file)-once; \(Self.trusting) https://once.example/; }")
+        let twin = once.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(twin.contains("repeat the client's steps") && !twin.contains("not enough"), "\(once.output)")
+    }
+
+    @Test("A survey of a client that does not accept the right server warns that its refusals may be no pins")
+    func refusedRightServer() {
+        let warning = "the client did not accept the right server of api.example.com: its refusals there are not known"
+        for (script, isAccepted) in [("curl -sS -m 20 -o /dev/null", false), (Self.trusting, true)] {
+            let run = SurveyFixture.run("--host", "api.example.com", script: "\(script) https://api.example.com/")
+            let words = run.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(run.code == 0 && words.contains(warning) != isAccepted, "\(run.errors)")
+        }
+    }
+
     @Test("A host that the client asks for once is not asked again, which the report says")
     func askedOnce() throws {
         let marker = fixture.directory.path(of: "was-asked")

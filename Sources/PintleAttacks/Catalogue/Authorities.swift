@@ -85,7 +85,7 @@ package struct Certificates: Sendable {
     /// The name or address that the servers are for.
     package let host: String
     /// Another name or address that leads to the same machine, or `nil`.
-    package let otherHost: String?
+    package let secondHost: String?
     /// The app's own authority, a root.
     package let authority: CertificateAuthority
     /// The authority below ``authority`` that issues the server's certificates.
@@ -96,16 +96,16 @@ package struct Certificates: Sendable {
     package let genuine: Identity
     /// The backup key of the right server.
     package let backup: PrivateKey
-    /// The right server of ``otherHost``, with a key of its own.
-    package let otherGenuine: Identity?
+    /// The right server of ``secondHost``, with a key of its own.
+    package let secondGenuine: Identity?
     /// The certificate of the app's client; `nil` for clients that are not told it.
     package let client: Identity?
     /// A random name below `.invalid`, which no host has (RFC 2606 section 2).
     let foreignName: String
 
-    init(host: String, otherHost: String?, authorities: Authorities) throws(MintingError) {
+    init(host: String, secondHost: String?, authorities: Authorities) throws(MintingError) {
         self.host = host
-        self.otherHost = otherHost
+        self.secondHost = secondHost
         foreignName = authorities.foreignName
         authority = authorities.authority
         intermediate = authorities.intermediate
@@ -113,7 +113,7 @@ package struct Certificates: Sendable {
         genuine = try intermediate.issue(hosts: [host], key: authorities.serverKey)
         backup = authorities.backup
         client = authorities.client
-        if let otherHost { otherGenuine = try intermediate.issue(hosts: [otherHost]) } else { otherGenuine = nil }
+        if let secondHost { secondGenuine = try intermediate.issue(hosts: [secondHost]) } else { secondGenuine = nil }
     }
 
     /// The only certificates that the client may trust, in PEM: the roots of ``authority`` and ``otherAuthority``.
@@ -127,7 +127,7 @@ package struct Certificates: Sendable {
     /// Network and mask of addresses for documentation (RFC 5737). Neither host is in that network.
     var foreignNetwork: [UInt8] {
         let network: [UInt8] =
-            [host, otherHost].contains { $0?.hasPrefix("192.0.2.") == true } ? [203, 0, 113] : [192, 0, 2]
+            [host, secondHost].contains { $0?.hasPrefix("192.0.2.") == true } ? [203, 0, 113] : [192, 0, 2]
         return network + [0, 255, 255, 255, 0]
     }
 

@@ -15,7 +15,7 @@ extension Catalogue {
                 .refused, reference: "RFC 9110 section 15.5.2", impact: "the retry carries the password",
                 .challenge(genuine, then: interceptor)),
         ]
-        if let other = certificates.otherHost {
+        if let other = certificates.secondHost {
             let target = TLSServerConfiguration.Credential(try certificates.interceptor(for: other))
             attacks.insert(
                 Scenario(
@@ -42,7 +42,7 @@ extension Catalogue {
                 impact: "the retry goes to a connection that was not checked",
                 .move(.refusedStream, genuine, then: interceptor)),
         ]
-        if let other = certificates.otherHost, let right = certificates.otherGenuine {
+        if let other = certificates.secondHost, let right = certificates.secondGenuine {
             // The pins of the first host allow this certificate, and those of the other host do not.
             let covering = try certificates.intermediate.issue(
                 hosts: [certificates.host, other], key: certificates.genuine.key)

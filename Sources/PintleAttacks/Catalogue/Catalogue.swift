@@ -30,16 +30,16 @@ package struct Catalogue: Sendable {
     ///
     /// - Parameters:
     ///   - host: The name or address that the client connects to. It must lead to this machine.
-    ///   - otherHost: Another one, for a redirect to a host without pins. `nil` leaves that attack out.
+    ///   - secondHost: Another one, for a redirect to a host without pins. `nil` leaves that attack out.
     ///   - authorities: The authorities that several hosts share; `nil` mints them.
     ///   - protocols: The versions of HTTP that the servers offer.
     /// - Throws: ``MintingError`` if OpenSSL cannot make a certificate.
     package init(
-        host: String = "localhost", otherHost: String? = "127.0.0.1", authorities: Authorities? = nil,
+        host: String = "localhost", secondHost: String? = "127.0.0.1", authorities: Authorities? = nil,
         offering protocols: OfferedProtocols = .both
     ) throws {
         let certificates = try Certificates(
-            host: host, otherHost: otherHost, authorities: authorities ?? Authorities())
+            host: host, secondHost: secondHost, authorities: authorities ?? Authorities())
         func placed(_ scenario: Scenario, in group: Scenario.Group?) -> Scenario {
             var scenario = scenario
             (scenario.group, scenario.host, scenario.offered) = (group, host, protocols)

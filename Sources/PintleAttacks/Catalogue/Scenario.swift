@@ -27,7 +27,7 @@ package struct Scenario: Sendable {
 
     /// The stable id, such as `trusted-interceptor`.
     package let id: String
-    /// The server's behaviour, in one line.
+    /// The server's behavior, in one line.
     package let summary: String
     /// The result that a client must produce.
     package let expectation: Expectation
@@ -78,7 +78,8 @@ package struct Scenario: Sendable {
         if case .server = setup { false } else { true }
     }
 
-    /// The number of connections to the attack's host that the attack needs, without those to other places.
+    /// The number of connections to the scenario's host until the client has met the attack. Connections to the place
+    /// of a redirect do not count.
     package var connectionCount: Int {
         switch setup {
         case .challenge, .move: 2
@@ -100,8 +101,8 @@ package struct Scenario: Sendable {
     }
 
     /// A Boolean value that indicates whether the attack proves something only about a client that pins
-    /// ``Certificates/otherGenuine`` for ``Certificates/otherHost``.
-    package var needsOtherPin: Bool {
+    /// ``Certificates/secondGenuine`` for ``Certificates/secondHost``.
+    package var needsSecondPin: Bool {
         if case .coalescing = setup { true } else { false }
     }
 

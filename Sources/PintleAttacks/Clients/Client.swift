@@ -13,9 +13,9 @@ package struct Client: Sendable {
 
     package func uses(_ name: String) -> Bool { words.contains { $0.contains("{\(name)}") } }
 
-    /// Boolean values that indicate whether the client gets the pin, the backup pin and the other host's pin in any
+    /// Boolean values that indicate whether the client gets the pin, the backup pin and the second host's pin in any
     /// form, and a certificate of its own.
-    package var isTold: (pin: Bool, backup: Bool, otherPin: Bool, identity: Bool) {
+    package var isTold: (pin: Bool, backup: Bool, secondPin: Bool, identity: Bool) {
         let both = uses("pins") || uses("policy")
         return (
             both || uses("pin") || uses("pin-base64") || uses("issuer") || uses("issuer-base64"),
@@ -25,7 +25,7 @@ package struct Client: Sendable {
     }
 
     /// A name for a host without pins, which ``withOwnHosts`` makes known.
-    package static let otherHost = "unpinned.invalid"
+    package static let secondHost = "unpinned.invalid"
 
     /// A Boolean value that indicates whether the command was returned by ``withOwnHosts``.
     package var hasOwnHosts: Bool { prefix.first == "unshare" }
@@ -35,7 +35,7 @@ package struct Client: Sendable {
     package var withOwnHosts: Client {
         let script = """
             hosts=$(mktemp) && trap 'rm -f "$hosts"' EXIT \
-            && printf '127.0.0.1 localhost %s %s\\n' "$0" \(Self.otherHost) >"$hosts" \
+            && printf '127.0.0.1 localhost %s %s\\n' "$0" \(Self.secondHost) >"$hosts" \
             && mount --bind "$hosts" /etc/hosts && rm "$hosts" && exec "$@"
             """
         var command = self

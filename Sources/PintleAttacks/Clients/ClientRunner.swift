@@ -2,46 +2,20 @@ internal import PintleSystem
 package import PintleTestKit
 internal import Synchronization
 
-/// A host that the client connects to, and the scenarios there.
-package struct AttackedHost: Sendable {
-    package let catalogue: Catalogue
-    /// The scenarios to run, in the order of the catalogue.
-    package var scenarios: [Scenario]
-    /// The HTTPS port in the client's URLs if it comes through a proxy; `nil` for a client that connects to the
-    /// servers.
-    package let clientPort: UInt16?
-    /// The values of the client's placeholders that are the same in every run.
-    package var values: [String: String] = [:]
-    /// The values that differ in scenarios for a client that pins the other host too.
-    package var valuesForOtherPin: [String: String] = [:]
-
-    package init(catalogue: Catalogue, scenarios: [Scenario], clientPort: UInt16? = nil) {
-        (self.catalogue, self.scenarios, self.clientPort) = (catalogue, scenarios, clientPort)
-    }
-
-    package var name: String { catalogue.certificates.host }
-
-    /// `api.example.com`, or with another port than 443 `api.example.com:8443`.
-    package var authority: String {
-        guard let clientPort, clientPort != 443 else { return name }
-        return name.contains(":") ? "[\(name)]:\(clientPort)" : "\(name):\(clientPort)"
-    }
-}
-
 /// Runs the client once against one set of servers. Threads may share it.
 package struct ClientRunner: Sendable {
     private let hosts: [AttackedHost]
     private let client: Client
     /// The address of the proxy; `nil` for a client that connects to the servers.
-    private let proxied: Proxy.Address?
+    private let proxyAddress: Proxy.Address?
     /// A Boolean value that indicates whether the servers keep what connections bring.
     private let keepsTranscripts: Bool
 
     /// The time in which a client without a fixed time limit must connect to the right server, in seconds.
     private static let startLimit = 30.0
 
-    package init(_ client: Client, hosts: [AttackedHost], proxied: Proxy.Address?, keepsTranscripts: Bool) {
-        (self.client, self.hosts, self.proxied) = (client, hosts, proxied)
+    package init(_ client: Client, hosts: [AttackedHost], proxyAddress: Proxy.Address?, keepsTranscripts: Bool) {
+        (self.client, self.hosts, self.proxyAddress) = (client, hosts, proxyAddress)
         self.keepsTranscripts = keepsTranscripts
     }
 
@@ -60,20 +34,24 @@ package struct ClientRunner: Sendable {
         let set = try startServers(nil, at: 0)
         let begin = ContinuousClock.now
         var connected: Double?
-        let process = try start(
+        let process = try runClient(
             on: set, values: hosts[0].values, at: 0, timeout: timeout ?? ClientTimeLimit.standard,
-            isCancelled: isCancelled,
+            isCancelled: {
+                if connected == nil, set.servers.contains(where: \.hasConnections) {
+                    connected = begin.duration(to: .now) / .seconds(1)
+                }
+                return isCancelled()
+            },
             mayContinue: {
                 guard timeout == nil else { return false }
                 let passed = begin.duration(to: .now) / .seconds(1)
-                if connected == nil, set.servers.contains(where: \.hasConnections) { connected = passed }
                 let end = isKnownToEnd ? nil : connected.map { $0 + ClientTimeLimit.standard }
                 return passed < end ?? Self.startLimit
             })
         let seconds = Double(process.milliseconds) / 1_000
         let limit = timeout ?? max(ClientTimeLimit.standard, seconds.rounded())
-        let startSeconds = process.end == .timedOut && !isKnownToEnd ? connected ?? 0 : seconds
-        return hosts.indices.map { run(set, at: $0, process, timeout: limit, startSeconds: startSeconds) }
+        let controlSeconds = process.end == .timedOut && !isKnownToEnd ? connected ?? 0 : seconds
+        return hosts.indices.map { collect(from: set, at: $0, process, timeout: limit, controlSeconds: controlSeconds) }
     }
 
     /// Runs the client against a scenario on one host.
@@ -81,62 +59,63 @@ package struct ClientRunner: Sendable {
     /// A client that had to be killed may only have been slow, because the machine has become busy. If it is slow at
     /// the right server too, the scenario is repeated with a longer limit.
     package func run(
-        _ scenario: Scenario, at index: Int, limit: ClientTimeLimit, control: Control, isCancelled: () -> Bool
+        _ scenario: Scenario, at index: Int, limit: ClientTimeLimit, control: ControlBehavior, isCancelled: () -> Bool
     ) throws(ClientRunError) -> ClientRun {
         while true {
             let timeout = limit.seconds
-            let result = try run(scenario, at: index, timeout: timeout, isCancelled: isCancelled)
+            let result = try runOnce(scenario, at: index, timeout: timeout, isCancelled: isCancelled)
             guard !limit.isFixed, control.lacksTime(scenario, result.observation) else { return result }
             if limit.seconds == timeout {
-                let controls = try runControl(
+                let runs = try runControl(
                     timeout: nil, isKnownToEnd: control.endsByItself, isCancelled: isCancelled)
-                limit.raise(forClientThatTook: controls.map(\.startSeconds).max() ?? 0)
+                limit.raise(forClientThatTook: runs.map(\.controlSeconds).max() ?? 0)
             }
             guard limit.seconds > timeout else { return result }
         }
     }
 
-    private func run(
+    private func runOnce(
         _ scenario: Scenario, at index: Int, timeout: Double, isCancelled: () -> Bool
     ) throws(ClientRunError) -> ClientRun {
         let set = try startServers(scenario, at: index)
         var values = hosts[index].values
-        if scenario.needsOtherPin { values.merge(hosts[index].valuesForOtherPin) { $1 } }
+        if scenario.needsSecondPin { values.merge(hosts[index].valuesForSecondPin) { $1 } }
         var wasOver = false
-        let process = try start(
+        let process = try runClient(
             on: set, values: values, at: index, timeout: timeout, isCancelled: isCancelled,
-            willKill: { wasOver = set.servers[index].isOver })
-        return run(set, at: index, process, timeout: timeout, wasOver: wasOver)
+            beforeCleanup: { wasOver = set.servers[index].hasAnsweredAll })
+        return collect(from: set, at: index, process, timeout: timeout, wasOver: wasOver)
     }
 
-    private func run(
-        _ set: ServerSet, at index: Int, _ process: GuardedProcess, timeout: Double, wasOver: Bool = false,
-        startSeconds: Double = 0
+    /// Returns what was seen of a client that has ended.
+    private func collect(
+        from set: ServerSet, at index: Int, _ process: GuardedProcess, timeout: Double, wasOver: Bool = false,
+        controlSeconds: Double = 0
     ) -> ClientRun {
-        let isQuiet = set.waitUntilQuiet(index)
+        let isQuiet = set.waitUntilAnswered(index)
         var observation = set.servers[index].observation()
         observation.addClear(set.proxy?.clearByteCount(of: hosts[index].name) ?? 0)
         observation.process = Observation.ClientEnd(
-            process.end, wasOverWhenKilled: wasOver, isQuiet: isQuiet, timeout: timeout, isProxied: proxied != nil)
+            process.end, wasOverWhenKilled: wasOver, isQuiet: isQuiet, timeout: timeout, isProxied: proxyAddress != nil)
         return ClientRun(
-            observation: observation, process: process, startSeconds: startSeconds,
-            unnamedHosts: set.proxy?.unnamedHosts ?? [],
+            observation: observation, process: process, controlSeconds: controlSeconds,
+            unlistedHosts: set.proxy?.unlistedHosts ?? [],
             transcripts: keepsTranscripts ? set.servers[index].transcripts() : [])
     }
 
-    private func start(
+    private func runClient(
         on set: ServerSet, values: [String: String], at index: Int, timeout: Double, isCancelled: () -> Bool,
-        mayContinue: () -> Bool = { false }, willKill: () -> Void = {}
+        mayContinue: () -> Bool = { false }, beforeCleanup: () -> Void = {}
     ) throws(ClientRunError) -> GuardedProcess {
         let server = set.servers[index]
         var values = values
         values["url"] = server.url
         values["host"] = hosts[index].name
         values["port"] = "\(hosts[index].clientPort ?? server.port)"
-        let proxy = proxied.flatMap { address in set.proxy.map { address.url(port: $0.port) } }
+        let proxy = proxyAddress.flatMap { address in set.proxy.map { address.url(port: $0.port) } }
         return try Self.run(
             client, values: values, proxy: proxy, timeout: timeout, isCancelled: isCancelled, mayContinue: mayContinue,
-            willKill: willKill)
+            beforeCleanup: beforeCleanup)
     }
 
     /// Runs the client once.
@@ -146,7 +125,7 @@ package struct ClientRunner: Sendable {
     ///   - timeout: The time limit in seconds.
     package static func run(
         _ client: Client, values: [String: String], proxy: String?, timeout: Double, isCancelled: () -> Bool,
-        mayContinue: () -> Bool = { false }, willKill: () -> Void = {}
+        mayContinue: () -> Bool = { false }, beforeCleanup: () -> Void = {}
     ) throws(ClientRunError) -> GuardedProcess {
         var (values, environment) = (values, [String: String]())
         if let proxy {
@@ -159,7 +138,7 @@ package struct ClientRunner: Sendable {
         do throws(SystemCallError) {
             process = try GuardedProcess.run(
                 client.words(values), environment: environment, without: proxyVariables, timeout: timeout,
-                outputLimit: 64 << 10, mayContinue: mayContinue, isCancelled: isCancelled, willKill: willKill)
+                outputLimit: 64 << 10, mayContinue: mayContinue, isCancelled: isCancelled, beforeCleanup: beforeCleanup)
         } catch {
             throw .noClient(error)
         }
@@ -182,7 +161,7 @@ package struct ClientRunner: Sendable {
                 servers.append(try Server(role, clientPort: host.clientPort, keepsTranscripts: keepsTranscripts))
             }
             let routes = servers.flatMap(\.routes)
-            return ServerSet(servers, try proxied.map { try Proxy(routes, at: $0) })
+            return ServerSet(servers, try proxyAddress.map { try Proxy(routes, at: $0) })
         } catch {
             throw .noServer(error)
         }
@@ -206,10 +185,10 @@ private final class ServerSet {
 
     /// Waits until the client's bytes have been read. Returns `false` if a connection stays open, unless the server has
     /// answered all its requests.
-    func waitUntilQuiet(_ index: Int) -> Bool {
+    func waitUntilAnswered(_ index: Int) -> Bool {
         // Until the proxy has relayed everything, the servers have not seen the end.
         let isProxyIdle = proxy?.waitUntilIdle(seconds: 2) ?? true
-        return servers[index].waitUntilQuiet() && (isProxyIdle || proxy?.hasOnlyTunnels == true)
+        return servers[index].waitUntilAnswered() && (isProxyIdle || proxy?.hasOnlyTunnels == true)
     }
 }
 
@@ -219,21 +198,21 @@ package struct ClientRun: Sendable {
     package let process: GuardedProcess
     /// The time until the client ended, or if it did not end, until it connected, in seconds. Measured at the right
     /// server.
-    package let startSeconds: Double
+    package let controlSeconds: Double
     /// The hosts that the client asked the proxy for and that are not named.
-    package let unnamedHosts: [Proxy.UnnamedHost]
+    package let unlistedHosts: [Proxy.UnlistedHost]
     fileprivate let transcripts: [Transcript]
 
-    /// The last words of the client: its standard error, or its standard output if standard error is empty.
+    /// The last 64 KiB of the client's standard error, or of its standard output if standard error is empty.
     package var words: [UInt8] { process.stderr.isEmpty ? process.stdout : process.stderr }
 
     /// Returns the outcome of the scenario that the client was run against.
     ///
     /// - Parameter control: the client's behavior at the right server; `nil` for the run there.
-    package func outcome(of scenario: Scenario, beside control: Control?, host: String?) -> Outcome {
+    package func outcome(of scenario: Scenario, beside control: ControlBehavior?, host: String?) -> Outcome {
         var outcome =
             control.map { Outcome(scenario, observation, beside: $0) }
-            ?? Outcome(scenario, .accepted, observation: observation)
+            ?? Outcome(rightServer: scenario, observation)
         outcome.host = host
         outcome.connection = observation.decisiveConnection
         outcome.milliseconds = process.milliseconds
@@ -261,7 +240,7 @@ package final class ClientTimeLimit: Sendable {
     ///   - seconds: The time that the client took at the right server, when it ran without others. A client that starts
     ///     slowly, such as a JVM, gets more than the standard time.
     ///   - parallel: The number of scenarios that run at the same time.
-    package init(fixed: Double?, afterStart seconds: Double, parallel: Int) {
+    package init(fixed: Double?, controlSeconds seconds: Double, parallel: Int) {
         let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         let share = max(1, (Double(parallel) / Double(processors)).rounded(.up))
         first = fixed ?? max(Self.standard, (seconds * Self.slowdown * share).rounded(.up))

@@ -49,8 +49,8 @@ package struct ServerSequence: Sendable {
         return redirectTarget(name, port)
     }
 
-    /// Returns the server of a place that a scenario redirects to, or `nil` if it is none. The next scenario may have
-    /// begun meanwhile, on another connection.
+    /// Returns the server of a place that a scenario redirects to, or `nil` if no scenario redirects there. The next
+    /// scenario may have begun meanwhile, on another connection.
     private func redirectTarget(_ name: String, _ port: UInt16) -> UInt16? {
         for server in servers.prefix(order.begun).reversed() {
             let route = server.routes.dropFirst().first { $0.host.lowercased() == name && $0.port == port }
@@ -69,12 +69,16 @@ package struct ServerSequence: Sendable {
 
     /// The outcome at the right server, and those of the scenarios.
     package var outcomes: (control: Outcome, scenarios: [Outcome]) {
+        let isPlainHTTP = log.outcome(of: host.catalogue.control).wasPlainHTTP
         func outcome(_ scenario: Scenario, _ connection: Int?) -> Outcome {
             var outcome = log.outcome(of: scenario)
             (outcome.host, outcome.connection) = (host.authority, connection)
-            if order.isUnused {
+            guard outcome.verdict == .notRun else { return outcome }
+            if isPlainHTTP {
+                outcome.remark = Outcome.plainHTTP
+            } else if order.isUnused {
                 outcome.remark = Outcome.notAsked
-            } else if !order.isControlAccepted, outcome.verdict == .notRun {
+            } else if !order.isControlAccepted {
                 (outcome.verdict, outcome.remark) = (.inconclusive, "it sent the right server no request")
             }
             return outcome

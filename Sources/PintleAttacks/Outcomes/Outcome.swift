@@ -2,7 +2,7 @@ internal import PintleTestKit
 
 /// The outcome of one scenario: the observations of a client, and the verdict.
 package struct Outcome: Sendable {
-    package enum Verdict: String, Sendable, CaseIterable {
+    package enum Verdict: String, Sendable {
         case accepted
         case blocked
         /// The client sent its request or its certificate to the wrong server, or took it for the right one.
@@ -24,17 +24,17 @@ package struct Outcome: Sendable {
     package let observation: Observation
     /// The host of the scenario; `nil` for a client that is sent to the only server by its URL.
     package var host: String?
-    /// The number of the connection that the verdict stands on, from 1. With a client that the tool ran, those to this
-    /// scenario count.
+    /// The number of the connection that decided, from 1. Counts the connections of one run of the client, or with
+    /// `--serve --proxy` all connections to the host.
     package var connection: Int?
     package var milliseconds: Int?
-    /// The beginning of the client's standard error, or of its standard output if standard error is empty.
+    /// The end of the client's standard error, or of its standard output if standard error is empty.
     package var clientWords: [UInt8] = []
     /// The bytes that the connections brought, if they were kept.
     package var transcripts: [Transcript] = []
 
     /// Judges a scenario.
-    package init(_ scenario: Scenario, _ observation: Observation, beside control: Control) {
+    package init(_ scenario: Scenario, _ observation: Observation, beside control: ControlBehavior) {
         let judgement = control.judge(scenario, observation)
         self.init(scenario, judgement.verdict, remark: judgement.remark, observation: observation)
     }
@@ -46,12 +46,24 @@ package struct Outcome: Sendable {
         (self.scenario, self.verdict, self.remark, self.observation) = (scenario, verdict, remark, observation)
     }
 
+    /// Makes the outcome of the right server, to which the client sent its request: over TLS or without it.
+    package init(rightServer scenario: Scenario, _ observation: Observation) {
+        let isPlain = observation.exposedByteCount > 0 && observation.exposedByteCount == observation.clearByteCount
+        self.init(
+            scenario, isPlain ? .letThrough : .accepted, remark: isPlain ? Outcome.inTheClear : nil,
+            observation: observation)
+    }
+
     /// The exit status, or 128 plus the number of the signal that ended the client; `nil` if the tool killed it or did
     /// not run it.
     package var clientExit: Int32? { observation.process?.exitCode }
 
     /// A Boolean value that indicates whether the client bypassed TLS, which does not mean that it trusted the server.
     package var wasInTheClear: Bool { remark == Outcome.inTheClear }
+
+    /// A Boolean value that indicates whether the client sent the right server its request without TLS, so that no
+    /// attack on the host was run.
+    package var wasPlainHTTP: Bool { scenario.group == nil && wasInTheClear }
 
     /// A Boolean value that indicates whether the client showed its certificate to an interceptor.
     package var showedCertificate: Bool { remark == Outcome.showedCertificate }
@@ -88,13 +100,17 @@ package struct Outcome: Sendable {
     package var why: String? {
         if verdict == .inconclusive || verdict == .notRun { return remark }
         guard !isAsItMustBe else { return nil }
-        return [remark, scenario.impact].compactMap(\.self).joined(separator: "; ")
+        // The right server's impact is about clients that refuse it.
+        let impact = wasPlainHTTP ? "anyone on the way can read and change it" : scenario.impact
+        return [remark, impact].compactMap(\.self).joined(separator: "; ")
     }
 
     /// The remark for bytes that came without TLS.
     fileprivate static let inTheClear = "sent in the clear"
     /// The remark for a named host that the client did not ask the proxy for.
     package static let notAsked = "the client did not ask for this host"
+    /// The remark for the attacks on a host whose right server got a request without TLS.
+    package static let plainHTTP = "the client sends this host plain HTTP"
     package static let missedProxy = "it did not use the proxy"
     package static let moreTime = "give it more time with --timeout"
     fileprivate static let retried = "ended by --timeout; it may have tried again"
@@ -118,7 +134,7 @@ private struct Judgement {
 }
 
 /// The behavior of a client at the right server, with which its behavior in each scenario is compared.
-package struct Control: Sendable {
+package struct ControlBehavior: Sendable {
     /// A Boolean value that indicates whether the client sends a request. If so, the request decides, otherwise the
     /// exit code.
     private let sendsRequest: Bool
@@ -129,7 +145,7 @@ package struct Control: Sendable {
     private let showsCertificate: Bool
 
     /// The control for clients that the user starts. They send requests, and the tool does not see their end.
-    package static let device = Control()
+    package static let device = ControlBehavior()
 
     private init() { (sendsRequest, end, applicationProtocol, showsCertificate) = (true, nil, nil, false) }
 
@@ -152,14 +168,14 @@ package struct Control: Sendable {
     /// Returns the reason why a scenario would prove nothing about the client; `nil` if it proves something.
     ///
     /// - Parameters:
-    ///   - hasOtherPin: `true` if the client gets the pin of the other host.
+    ///   - hasSecondPin: `true` if the client gets the pin of the second host.
     ///   - hasIdentity: `true` if the client gets a certificate of its own.
-    package func obstacle(to scenario: Scenario, hasOtherPin: Bool, hasIdentity: Bool) -> String? {
+    package func obstacle(to scenario: Scenario, hasSecondPin: Bool, hasIdentity: Bool) -> String? {
         if scenario.needsRequest, !sendsRequest { return Outcome.noRequest }
         if scenario.needsHTTP2, scenario.offered == .http1 { return "--http 1.1 leaves HTTP/2 out" }
         if scenario.needsHTTP2, applicationProtocol != "h2" { return Outcome.lacksHTTP2 }
         if scenario.needsHTTP1, scenario.offered == .http2 { return "--http 2 leaves HTTP/1.1 out" }
-        if scenario.needsOtherPin, !hasOtherPin {
+        if scenario.needsSecondPin, !hasSecondPin {
             return "this client has no pin for the other host: {other-pin} is one"
         }
         if scenario.needsIdentity, !hasIdentity { return "this client has no certificate: {identity} is one" }

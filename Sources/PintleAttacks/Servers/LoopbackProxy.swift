@@ -66,7 +66,6 @@ package final class LoopbackProxy: Sendable {
         case here(@Sendable (TCPConnection, [UInt8]) -> Void)
     }
 
-    package let kind: Kind
     private let server: LoopbackTCPServer
     private let log: Log
 
@@ -105,7 +104,6 @@ package final class LoopbackProxy: Sendable {
         clear: (@Sendable (ClearRequest) -> Bool)? = nil, unreadable: (@Sendable (ClearRequest?) -> Void)? = nil
     ) throws(SystemCallError) {
         let log = Log()
-        self.kind = kind
         self.log = log
         server = try LoopbackTCPServer(listeningAt: address, port: port, timeLimit: timeLimit) { client in
             if let peer, !client.isFrom(peer) { return }
@@ -122,6 +120,11 @@ package final class LoopbackProxy: Sendable {
             }
             log.end(index)
         }
+    }
+
+    /// Answers a request for a host without a route.
+    @Sendable static func forbid(_ client: TCPConnection) {
+        try? client.write(Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
     }
 
     package var port: UInt16 { server.port }

@@ -7,7 +7,7 @@ package struct Observation: Sendable {
     /// The number of connections that reached the attack. At the end of the servers, only those with a request count.
     private(set) var attackCount = 0
     /// The number of decrypted request bytes at the place of the attack, and of bytes without TLS at any of the
-    /// servers.
+    /// servers. At the right server, all request bytes.
     package private(set) var exposedByteCount = 0
     /// The number of those bytes that came without TLS: after a redirect to plain HTTP, or from a client that fell back
     /// to it.

@@ -7,7 +7,7 @@ internal import Synchronization
 /// status 403, SOCKS clients the reply 2.
 package final class Proxy: Sendable {
     /// A host and port that the client asked for, and that is not a named one. The proxy did not connect to it.
-    package struct UnnamedHost: Sendable, Hashable {
+    package struct UnlistedHost: Sendable, Hashable {
         /// The host and port as the client wrote them, such as `example.com:443`.
         package let authority: String
         package let count: Int
@@ -43,12 +43,11 @@ package final class Proxy: Sendable {
 
         /// The URL of a proxy that listens here at a port.
         package func url(port: UInt16) -> String {
-            let host = literal ?? "127.0.0.1"
-            return "http://" + (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
+            "http://" + Proxy.authority(literal ?? "127.0.0.1", port)
         }
     }
 
-    private struct UnnamedHosts {
+    private struct UnlistedHosts {
         var counts: [String: Int] = [:]
         /// The number of connections to hosts that are not in ``counts``, because it is full.
         var others = 0
@@ -76,6 +75,10 @@ package final class Proxy: Sendable {
     ) throws(SystemCallError) {
         let log = log
         let names = Set(hosts.map(Self.normalized))
+        @Sendable func countClear(_ name: String, _ byteCount: Int) {
+            clear(name, byteCount)
+            log.clearCounts.withLock { $0[name, default: 0] += byteCount }
+        }
         proxy = try LoopbackProxy(
             .any, listeningAt: address.literal, port: address.port, timeLimit: Server.timeLimit(at: address.literal),
             route: { host, port in
@@ -83,10 +86,7 @@ package final class Proxy: Sendable {
                 log.count(Self.authority(host, port))
                 return nil
             },
-            refusal: { client in
-                try? client.write(
-                    Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
-            },
+            refusal: LoopbackProxy.forbid,
             clear: { request in
                 let name = Self.normalized(request.host)
                 guard names.contains(name) else {
@@ -95,21 +95,21 @@ package final class Proxy: Sendable {
                     return request.scheme != "http"
                 }
                 guard request.scheme != "http" || !isPlain(name, request.port) else { return false }
-                clear(name, request.byteCount)
-                log.clearCounts.withLock { $0[name, default: 0] += request.byteCount }
+                countClear(name, request.byteCount)
                 return true
             },
             unreadable: { request in
                 guard let request else { return log.count("unreadable requests") }
                 let name = Self.normalized(request.host)
                 guard names.contains(name) else { return log.count(Self.authority(request.host, request.port)) }
-                clear(name, request.byteCount)
-                log.clearCounts.withLock { $0[name, default: 0] += request.byteCount }
+                countClear(name, request.byteCount)
             })
     }
 
-    package static func authority(_ host: String, _ port: UInt16) -> String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    /// Returns host and port as in a URL, without the port if it is `standard`.
+    package static func authority(_ host: String, _ port: UInt16, standard: UInt16? = nil) -> String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == standard ? name : "\(name):\(port)"
     }
 
     /// Returns a host in lower case, without a dot at its end.
@@ -138,10 +138,11 @@ package final class Proxy: Sendable {
     package var connectionCount: Int { proxy.connectionCount }
 
     /// The hosts that the proxy did not connect to, in the order of their names.
-    package var unnamedHosts: [UnnamedHost] {
-        log.unnamedHosts.withLock { unnamedHosts in
-            unnamedHosts.counts.sorted { $0.key < $1.key }.map { UnnamedHost(authority: $0.key, count: $0.value) }
-                + (unnamedHosts.others > 0 ? [UnnamedHost(authority: "other hosts", count: unnamedHosts.others)] : [])
+    package var unlistedHosts: [UnlistedHost] {
+        log.unlistedHosts.withLock { unlistedHosts in
+            unlistedHosts.counts.sorted { $0.key < $1.key }.map { UnlistedHost(authority: $0.key, count: $0.value) }
+                + (unlistedHosts.others > 0
+                    ? [UnlistedHost(authority: "other hosts", count: unlistedHosts.others)] : [])
         }
     }
 
@@ -155,16 +156,16 @@ package final class Proxy: Sendable {
     package func close() { proxy.close() }
 
     private final class Log: Sendable {
-        let unnamedHosts = Mutex(UnnamedHosts())
+        let unlistedHosts = Mutex(UnlistedHosts())
         /// The number of clear bytes of each named host.
         let clearCounts = Mutex<[String: Int]>([:])
 
         func count(_ authority: String) {
-            unnamedHosts.withLock { unnamedHosts in
-                if unnamedHosts.counts[authority] != nil || unnamedHosts.counts.count < Proxy.limit {
-                    unnamedHosts.counts[authority, default: 0] += 1
+            unlistedHosts.withLock { unlistedHosts in
+                if unlistedHosts.counts[authority] != nil || unlistedHosts.counts.count < Proxy.limit {
+                    unlistedHosts.counts[authority, default: 0] += 1
                 } else {
-                    unnamedHosts.others += 1
+                    unlistedHosts.others += 1
                 }
             }
         }

@@ -127,7 +127,7 @@ package final class Server: Sendable {
                 observer?(Connection(plainByteCount: stream.count))
             }
             let port = clientPort == nil ? server.port : 80
-            let location = "http://\(Server.authority(scenario.host, port, standard: 80))/"
+            let location = "http://\(Proxy.authority(scenario.host, port, standard: 80))/"
             (elsewhere, role) = (.plain(server, tally), { _ in .leading })
             first = try start(
                 rightServer(credential), role: role, behavior: .answers { _ in .redirect(to: location) })
@@ -191,12 +191,7 @@ package final class Server: Sendable {
     }
 
     private static func url(_ host: String, _ port: UInt16) -> String {
-        "https://\(authority(host, port, standard: 443))/"
-    }
-
-    private static func authority(_ host: String, _ port: UInt16, standard: UInt16) -> String {
-        let name = host.contains(":") ? "[\(host)]" : host
-        return port == standard ? name : "\(name):\(port)"
+        "https://\(Proxy.authority(host, port, standard: 443))/"
     }
 
     /// Returns the connections and bytes that the servers have received until now.
@@ -218,9 +213,14 @@ package final class Server: Sendable {
 
     /// A Boolean value that indicates whether there were connections, and each has ended or got a response to every
     /// request. If there was no request, the client ended them.
-    var isOver: Bool {
-        let connections = first.connections
-        return !connections.isEmpty && connections.allSatisfy { $0.isClosed || $0.isIdle }
+    var hasAnsweredAll: Bool {
+        var connections = first.connections
+        switch elsewhere {
+        case .tls(let server, _): connections += server.connections
+        case .plain(let server, _): guard server.waitUntilIdle(seconds: 0) else { return false }
+        case .nowhere, .sameServer: break
+        }
+        return !connections.isEmpty && connections.allSatisfy { $0.isClosed || $0.isAnswered }
     }
 
     /// Returns what the connections brought: those to the first server, then those to the place that it redirected the
@@ -242,17 +242,17 @@ package final class Server: Sendable {
     /// - Returns: `false` if a connection is still open after that time, unless the servers have answered all its
     ///   requests.
     @discardableResult
-    package func waitUntilQuiet(seconds: Double = 2) -> Bool {
+    package func waitUntilAnswered(seconds: Double = 2) -> Bool {
         // The client can have connected before the server accepts the connection.
         _ = first.wait(seconds: 0.2) { !$0.isEmpty }
         if waitUntilIdle(seconds: seconds) { return true }
         let isElsewhereIdle =
             switch elsewhere {
-            case .tls(let server, _): server.isIdle
+            case .tls(let server, _): server.isAnswered
             case .plain(let server, _): server.waitUntilIdle(seconds: 0)
             case .nowhere, .sameServer: true
             }
-        return first.isIdle && isElsewhereIdle
+        return first.isAnswered && isElsewhereIdle
     }
 
     /// Waits until no connection is queued or open.

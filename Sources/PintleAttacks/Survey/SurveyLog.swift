@@ -174,12 +174,12 @@ package final class SurveyLog: Sendable {
     var isCutting: Bool { state.withLock { $0.isEnding || $0.isCutting } }
 
     /// The number of hosts that were asked for and not surveyed, because there were too many.
-    package var otherCount: Int { state.withLock { $0.others.count } }
+    package var unsurveyedCount: Int { state.withLock { $0.others.count } }
 
     /// Returns the hosts in the order in which the client asked for them first.
     ///
-    /// - Parameter controls: the hosts at which the client accepted the right server, as ``SurveyedHost/authority``.
-    package func hosts(controls: Set<String> = []) -> [SurveyedHost] {
+    /// - Parameter accepted: the hosts at which the client accepted the right server, as ``SurveyedHost/authority``.
+    package func hosts(acceptingRightServer accepted: Set<String> = []) -> [SurveyedHost] {
         let hosts = state.withLock { state in state.order.compactMap { state.entries[$0]?.host } }
         // The names of the first two hosts at which a stack accepted the known authority.
         var accepting: [ClientHello: Set<String>] = [:]
@@ -194,13 +194,13 @@ package final class SurveyLog: Sendable {
             let knowAuthority =
                 refusing.values.reduce(0) { $0 + $1.meetings.refused } == host.known.refused
                 && !refusing.values.contains(where: \.doesNotKnowAuthority)
-            if knowAuthority, controls.contains(host.authority) {
+            if knowAuthority, accepted.contains(host.authority) {
                 // A client that sends the right server a request, and an interceptor nothing, has refused it.
-                host.control = .rightServer
+                host.trustProof = .rightServer
             } else if knowAuthority, !refusing.isEmpty,
                 refusing.keys.allSatisfy({ accepting[$0, default: []].contains { $0 != host.name } })
             {
-                host.control = .otherHost
+                host.trustProof = .otherHost
             }
             return host
         }

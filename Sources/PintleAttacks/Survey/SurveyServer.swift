@@ -7,8 +7,6 @@ internal import PintleTestKit
 package final class SurveyServer: Sendable {
     package let log: SurveyLog
     package let authorities: SurveyAuthorities
-    private let answers: SurveyAnswers
-    private let service: TLSService
     private let proxy: LoopbackProxy
 
     /// Starts the proxy.
@@ -27,7 +25,7 @@ package final class SurveyServer: Sendable {
         configuration.versions = .tls10 ... .tls13
         configuration.allowsResumption = false
         let service = try TLSService(configuration)
-        (self.log, self.authorities, self.answers, self.service) = (log, authorities, answers, service)
+        (self.log, self.authorities) = (log, authorities)
         proxy = try LoopbackProxy(
             .any, listeningAt: address.literal, port: address.port, onlyFrom: peer,
             timeLimit: hasRuns ? Server.timeLimit(at: nil) : Self.timeLimit,
@@ -40,10 +38,7 @@ package final class SurveyServer: Sendable {
                     ).serve(connection, firstBytes)
                 }
             },
-            refusal: { client in
-                try? client.write(
-                    Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
-            },
+            refusal: LoopbackProxy.forbid,
             clear: { request in
                 guard request.scheme != "http" else { return false }
                 log.add(request)

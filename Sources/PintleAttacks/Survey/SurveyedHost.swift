@@ -68,7 +68,7 @@ package struct SurveyedHost: Sendable {
     /// The number of connections without a request that were open when the survey, or a run of the client, was ended.
     package internal(set) var unfinishedCount = 0
     /// The reason why the refusals of the known authority are pins; `nil` if there is none.
-    package internal(set) var control: Control?
+    package internal(set) var trustProof: TrustProof?
 
     /// The most stacks, requests, alerts and protocols of a host that are kept.
     static let limit = 8
@@ -76,7 +76,7 @@ package struct SurveyedHost: Sendable {
     static let quota = 2
 
     /// The connections that show that a client trusts the known authority.
-    package enum Control: Sendable {
+    package enum TrustProof: Sendable {
         /// The same ClientHello sent a request to another host.
         case otherHost
         /// The client sent a request to the right server of this host.
@@ -111,7 +111,7 @@ package struct SurveyedHost: Sendable {
         if plainCount > 0 { return .plainHTTP }
         if known.letThrough > 0 { return known.refused > 0 ? .both : .unpinned }
         if !otherProtocols.isEmpty { return .otherProtocol }
-        if known.count > 0, control != nil, unfinishedCount == 0 { return .pinned }
+        if known.count > 0, trustProof != nil, unfinishedCount == 0 { return .pinned }
         if known.refused > 0 { return .refused }
         return known.count + unknown.count + unfinishedCount > 0 ? .silent : .noTLS
     }

@@ -33,7 +33,7 @@ final class AuditRun {
             try invocation.certificates(in: path)
         }
         let basis = AuditBasis(policy: request.policyFile?.bytes, anchors: anchors)
-        let survey = try survey(basis, anchors)
+        let handshakes = try handshakes(basis, anchors)
         if let path = arguments[.results] {
             results = try AuditResults(path, resumes: arguments.has(.resume), basis: basis)
         }
@@ -65,7 +65,7 @@ final class AuditRun {
         let progress = ProgressLine(console, environment: invocation.environment)
         defer { progress.erase() }
         var isLate = false
-        let isDone = try survey.run(request.targets.remaining(after: known)) { (line) throws(ToolError) in
+        let isDone = try handshakes.run(request.targets.remaining(after: known)) { (line) throws(ToolError) in
             try self.addResult(line, progress)
         } goesOn: {
             progress.draw { tally.progress(total: before + left, before: before, after: $0) }
@@ -119,7 +119,7 @@ final class AuditRun {
     /// The number of rules that a warning names.
     private static let mostRules = 20
 
-    private func survey(_ basis: AuditBasis, _ anchors: [Certificate]?) throws(ToolError) -> AuditSurvey {
+    private func handshakes(_ basis: AuditBasis, _ anchors: [Certificate]?) throws(ToolError) -> AuditHandshakes {
         let policy: PinningPolicy
         if let given = request.policy { policy = given } else { policy = try .withoutRules() }
         let proxies: ProxyEnvironment
@@ -128,7 +128,7 @@ final class AuditRun {
         } catch {
             throw ToolError(error)
         }
-        return AuditSurvey(
+        return AuditHandshakes(
             policy: policy, hasPolicyFile: request.policyFile != nil,
             lint: LiveLint(
                 policy, of: request.policyFile?.bytes ?? [],

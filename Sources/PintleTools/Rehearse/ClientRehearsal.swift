@@ -14,7 +14,7 @@ final class ClientRehearsal {
     private let start = ContinuousClock.now
 
     private var console: Console { invocation.console }
-    private var isProxied: Bool { request.proxied != nil }
+    private var isProxied: Bool { request.proxyAddress != nil }
 
     init(
         _ invocation: Invocation, hosts: [AttackedHost], client: Client, request: RehearsalRequest, roots: [String]
@@ -31,41 +31,38 @@ final class ClientRehearsal {
         // Keep the folder until the clients have ended: they read its files.
         defer { withExtendedLifetime(folder) {} }
         guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }
-        var hosts = hosts
-        for number in hosts.indices {
-            try TrustMaterial(hosts[number].catalogue.certificates, hosts: hosts.map(\.name))
-                .setValues(of: &hosts[number], folder: folder, number: number)
-        }
         let runner = ClientRunner(
-            client, hosts: hosts, proxied: request.proxied, keepsTranscripts: request.evidence != nil)
+            client, hosts: try TrustMaterial.fill(hosts, in: folder), proxyAddress: request.proxyAddress,
+            keepsTranscripts: request.evidence != nil)
         var rows = RehearsalRows(showsAll: invocation.isVerbose, namesHosts: hosts.count > 1)
 
         let runs: [ClientRun]
         do throws(ClientRunError) {
             runs = try runner.runControl(timeout: request.timeout, isCancelled: { Interrupts.areAsking })
         } catch {
-            throw ToolError(error, proxiedAt: request.proxied)
+            throw ToolError(error, proxiedAt: request.proxyAddress)
         }
-        let controls = runs.map { Control($0.observation) }
+        let behaviors = runs.map { ControlBehavior($0.observation) }
         var outcomes: [Outcome] = []
-        for index in hosts.indices { outcomes.append(try outcome(index, runs[index], controls[index])) }
-        guard outcomes.contains(where: { $0.verdict == .accepted }) else { throw missedProxy(runs[0]) }
+        for index in hosts.indices { outcomes.append(try outcome(index, runs[index], behaviors[index])) }
+        guard outcomes.contains(where: { $0.verdict != .notRun }) else { throw missedProxy(runs[0]) }
         for outcome in outcomes where !invocation.writesJSON { invocation.print(rows.control(outcome)) }
-        if let control = controls.compactMap(\.self).first, !control.endsWell { warn(runs[0]) }
+        if let control = behaviors.compactMap(\.self).first, !control.endsWell { warn(runs[0]) }
 
-        let jobs = Jobs(hosts, controls, client)
+        let jobs = Jobs(hosts, behaviors, outcomes, client)
         let limit = ClientTimeLimit(
-            fixed: request.timeout, afterStart: runs[0].startSeconds, parallel: request.parallel)
-        let attacked = try attack(jobs, runner, controls, limit, &rows)
+            fixed: request.timeout, controlSeconds: runs[0].controlSeconds, parallel: request.parallel)
+        let attacked = try attack(jobs, runner, limit, &rows)
         let timing = RehearsalTiming(
-            parallel: min(request.parallel, jobs.beginning.count), limit: limit,
+            parallel: min(request.parallel, jobs.startOrder.count), limit: limit,
             withoutHold: jobs.all.contains { $0.scenario.group == .hold } ? start.duration(to: attacked.lastEnd) : nil)
         let report = RehearsalReport(
             client: client.line, controls: outcomes, outcomes: attacked.outcomes, now: invocation.now,
             duration: start.duration(to: .now), advice: RehearsalAdvice(attacked.outcomes, client: client).lines,
-            timing: timing,
+            timing: jobs.startOrder.isEmpty ? nil : timing,
             proxy: isProxied
-                ? RehearsalReport.ProxyFacts(unnamedHosts: runs[0].unnamedHosts + attacked.unnamedHosts, roots: roots)
+                ? RehearsalReport.ProxyFacts(
+                    unlistedHosts: runs[0].unlistedHosts + attacked.unlistedHosts, roots: roots)
                 : nil,
             evidence: request.evidence, anchorsPEM: first.catalogue.certificates.anchorsPEM)
         return try report.conclude(after: rows.rest, invocation)
@@ -73,75 +70,76 @@ final class ClientRehearsal {
 
     private struct Attacked {
         var outcomes: [Outcome] = []
-        var unnamedHosts: [Proxy.UnnamedHost] = []
+        var unlistedHosts: [Proxy.UnlistedHost] = []
         /// The end of the last attack outside the group `hold`.
         var lastEnd: ContinuousClock.Instant
     }
 
-    private struct Timed<Value: Sendable>: Sendable {
-        let value: Value
+    private struct TimedRun: Sendable {
+        let run: ClientRun
         let end: ContinuousClock.Instant
     }
 
     private struct Jobs {
-        var all: [(host: Int, scenario: Scenario)] = []
+        /// With the client's behavior at the host's right server; `nil` if it accepted no right server there.
+        var all: [(host: Int, scenario: Scenario, control: ControlBehavior?)] = []
         /// The reason why an attack is not run, by its number.
         var notRun: [Int: String] = [:]
-        /// The numbers in the order of beginning: first the servers that hold the client, because they take its
-        /// time-out.
-        var beginning: [Int] = []
+        /// The numbers of the attacks to run, in the order in which they start: first the servers that hold the client,
+        /// because they take its time-out.
+        var startOrder: [Int] = []
 
-        init(_ hosts: [AttackedHost], _ controls: [Control?], _ client: Client) {
+        init(_ hosts: [AttackedHost], _ behaviors: [ControlBehavior?], _ outcomes: [Outcome], _ client: Client) {
             for (index, host) in hosts.enumerated() {
                 for scenario in host.scenarios {
-                    if let control = controls[index] {
+                    if let control = behaviors[index] {
                         notRun[all.count] = control.obstacle(
-                            to: scenario, hasOtherPin: client.isTold.otherPin, hasIdentity: client.isTold.identity)
+                            to: scenario, hasSecondPin: client.isTold.secondPin, hasIdentity: client.isTold.identity)
                     } else {
-                        notRun[all.count] = Outcome.notAsked
+                        notRun[all.count] = outcomes[index].wasPlainHTTP ? Outcome.plainHTTP : Outcome.notAsked
                     }
-                    all.append((index, scenario))
+                    all.append((index, scenario, behaviors[index]))
                 }
             }
             let run = all.indices.filter { notRun[$0] == nil }
-            beginning =
+            startOrder =
                 run.filter { all[$0].scenario.group == .hold } + run.filter { all[$0].scenario.group != .hold }
         }
     }
 
     /// Runs the attacks, and prints each outcome as soon as those before it are there.
     private func attack(
-        _ jobs: Jobs, _ runner: ClientRunner, _ controls: [Control?], _ limit: ClientTimeLimit,
-        _ rows: inout RehearsalRows
+        _ jobs: Jobs, _ runner: ClientRunner, _ limit: ClientTimeLimit, _ rows: inout RehearsalRows
     ) throws(ToolError) -> Attacked {
-        let running = OrderedJobs(jobs.beginning, atOnce: request.parallel) {
-            [all = jobs.all] number, isCancelled -> Result<Timed<ClientRun>, ClientRunError> in
-            let (index, scenario) = all[number]
-            guard let control = controls[index] else { return .failure(.cancelled) }
+        let running = OrderedJobs(jobs.startOrder, atOnce: request.parallel) {
+            [all = jobs.all] number, isCancelled -> Result<TimedRun, ClientRunError> in
+            let (index, scenario, control) = all[number]
+            // An attack without it has a reason not to run.
+            guard let control else { return .failure(.cancelled) }
             return Result { () throws(ClientRunError) in
                 let run = try runner.run(
                     scenario, at: index, limit: limit, control: control, isCancelled: isCancelled)
-                return Timed(value: run, end: .now)
+                return TimedRun(run: run, end: .now)
             }
         }
         defer { running.close() }
         let progress = ProgressLine(console, environment: invocation.environment)
         var attacked = Attacked(lastEnd: start)
-        for (number, (index, scenario)) in jobs.all.enumerated() {
+        for (number, (index, scenario, control)) in jobs.all.enumerated() {
             var outcome = Outcome(scenario, .notRun, remark: jobs.notRun[number])
             outcome.host = place(index)
             if jobs.notRun[number] == nil {
                 let job = running.result(of: number) {
-                    progress.draw { _ in "\(running.finishedCount + 1)/\(jobs.beginning.count)  \(scenario.id)" }
+                    progress.draw { _ in "\(running.finishedCount + 1)/\(jobs.startOrder.count)  \(scenario.id)" }
                 }
                 progress.erase()
                 do throws(ClientRunError) {
                     let timed = try job.get()
-                    attacked.unnamedHosts += timed.value.unnamedHosts
+                    attacked.unlistedHosts += timed.run.unlistedHosts
                     if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
-                    outcome = timed.value.outcome(of: scenario, beside: controls[index], host: place(index))
+                    outcome = timed.run.outcome(of: scenario, beside: control, host: place(index))
                 } catch {
-                    throw ToolError(error, proxiedAt: request.proxied)
+                    throw ToolError(error, proxiedAt: request.proxyAddress)
                 }
             }
             attacked.outcomes.append(outcome)
@@ -154,10 +152,12 @@ final class ClientRehearsal {
     private func place(_ index: Int) -> String? { request.namesHosts ? hosts[index].authority : nil }
 
     /// Returns the outcome of the right server for one host. Throws if the client refuses it, because the rehearsal
-    /// then proves nothing.
-    private func outcome(_ index: Int, _ run: ClientRun, _ control: Control?) throws(ToolError) -> Outcome {
+    /// then proves nothing. A request without TLS through the proxy is a finding, because the client chose the URL.
+    private func outcome(_ index: Int, _ run: ClientRun, _ control: ControlBehavior?) throws(ToolError) -> Outcome {
         let scenario = hosts[index].catalogue.control
-        if control != nil { return run.outcome(of: scenario, beside: nil, host: place(index)) }
+        if control != nil || isProxied && run.observation.exposedByteCount > 0 {
+            return run.outcome(of: scenario, beside: nil, host: place(index))
+        }
         guard isProxied, run.observation.connectionCount == 0 else {
             throw refusedControl(run, resolvedHost: request.namesHosts && !isProxied ? hosts[index].name : nil)
         }
@@ -189,7 +189,10 @@ final class ClientRehearsal {
         let (observation, isTimedOut) = (run.observation, run.process.end == .timedOut)
         var hint = "as it was run: " + client.line
         let message: String
-        if observation.connectionCount == 0, isTimedOut {
+        if observation.exposedByteCount > 0 {
+            message = "the client sent the right server its request without TLS"
+            hint = "{url} begins with https, and the client must keep to it"
+        } else if observation.connectionCount == 0, isTimedOut {
             message = "\(observation.process?.ended ?? "it") before it connected to the right server"
             hint = "\(Outcome.moreTime); " + hint
         } else if observation.connectionCount == 0 {
@@ -218,16 +221,19 @@ final class ClientRehearsal {
     /// Prints the client's own words and returns the error for a client that did not ask the proxy for any named host.
     private func missedProxy(_ run: ClientRun) -> ToolError {
         printWords(of: run, most: 20)
-        let others = run.unnamedHosts.map(\.authority)
+        let others = run.unlistedHosts.map(\.authority)
         return .unusable(
             "proxy-not-used", "proves nothing: \(Outcome.missedProxy) for a named host",
             hint: others.isEmpty
-                ? "give the client the proxy {proxy}; HTTPS_PROXY, https_proxy and ALL_PROXY have it too"
+                ? ToolError.proxyHint
                 : "it asked for \(SafeText.escape(others.prefix(5).joined(separator: ", "))): name these with --host")
     }
 }
 
 extension ToolError {
+    /// The hint for a client that does not use the proxy.
+    static let proxyHint = "give the client the proxy {proxy}; HTTPS_PROXY, https_proxy and ALL_PROXY have it too"
+
     /// Creates the error for a client that cannot be run.
     ///
     /// - Parameter address: the address of the proxy; `nil` without one.

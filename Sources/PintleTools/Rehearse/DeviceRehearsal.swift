@@ -83,12 +83,12 @@ final class DeviceRehearsal {
     }
 
     private func printServers(_ host: String, _ page: LoopbackTCPServer, _ address: String?) {
-        if let address, address != "127.0.0.1", address != "::1" {
+        if let address, Proxy.Address(address).isReachable {
             console.warn(
                 "everyone who reaches \(address) reaches these servers; a device that trusts their authorities trusts "
                     + "whatever this process signs: install them on devices for tests, and remove them afterwards")
         }
-        let authority = host.contains(":") ? "[\(host)]:\(page.port)" : "\(host):\(page.port)"
+        let authority = Proxy.authority(host, page.port)
         var report = Report("serving until Ctrl-C; keys and certificates are made for this run and gone with it", "")
         report.layout.labelColumns = 11
         report.fact("page", "http://\(authority)/   links, and the files to install")
@@ -112,7 +112,8 @@ final class DeviceRehearsal {
     /// Runs a proxy that answers for the named hosts with one attack after the other.
     func serve(throughProxyAt address: Proxy.Address, roots: [String]) throws(ToolError) -> ExitCode {
         let reached = try Self.hosts(
-            hosts, withoutAttacks: \.needsOtherPin, because: "a device has no pin for the second host of these attacks")
+            hosts, withoutAttacks: \.needsSecondPin, because: "a device has no pin for the second host of these attacks"
+        )
         let interrupts = Interrupts()
         defer { withExtendedLifetime(interrupts) {} }
         var sequences: [ServerSequence] = []
@@ -143,8 +144,10 @@ final class DeviceRehearsal {
         let ends = sequences.map(\.outcomes)
         let (controls, outcomes) = (ends.map(\.control), ends.flatMap(\.scenarios))
         print(outcomes, RehearsalRows(showsAll: true, namesHosts: sequences.count > 1))
-        guard controls.contains(where: { $0.verdict == .accepted }) else { throw unaccepted(controls, proxy) }
-        return try report(controls, outcomes, proxy: .init(unnamedHosts: proxy.unnamedHosts, roots: roots))
+        guard controls.contains(where: { $0.verdict == .accepted || $0.wasPlainHTTP }) else {
+            throw unaccepted(controls, proxy)
+        }
+        return try report(controls, outcomes, proxy: .init(unlistedHosts: proxy.unlistedHosts, roots: roots))
             .conclude(after: nil, invocation)
     }
 
@@ -172,7 +175,7 @@ final class DeviceRehearsal {
     }
 
     private func unaccepted(_ controls: [Outcome], _ proxy: Proxy) -> ToolError {
-        let others = proxy.unnamedHosts.map(\.authority).prefix(5).joined(separator: ", ")
+        let others = proxy.unlistedHosts.map(\.authority).prefix(5).joined(separator: ", ")
         guard controls.allSatisfy({ $0.verdict == .notRun }) else {
             return .unusable(
                 "control-failed", "proves nothing: no request came to the right server",

@@ -3,9 +3,10 @@ internal import PintleAttacks
 
 extension RehearsalReport {
     /// Returns the results: an attack that was let through, or a lock-out, is a failure. An attack without a verdict is
-    /// an error. An attack that was not run, and a host that was not judged, are skipped.
+    /// an error, and so is a named host that the client did not ask for. An attack that was not run, and a host that
+    /// was not judged, are skipped.
     var junit: JUnitReport {
-        let others = (proxy?.unnamedHosts ?? []).map { host in
+        let others = (proxy?.unlistedHosts ?? []).map { host in
             JUnitReport.Case(
                 place: host.authority, name: "other-host", result: .skipped,
                 message: "not a named host: \(host.answer); \(host.remedy)")
@@ -18,7 +19,7 @@ extension JUnitReport.Case {
     fileprivate init(_ outcome: Outcome) {
         let result: JUnitReport.Result =
             switch outcome.verdict {
-            case .notRun: .skipped
+            case .notRun: outcome.wasNotAsked && outcome.scenario.group == nil ? .error : .skipped
             case .inconclusive: .error
             default: outcome.isAsItMustBe ? .passed : .failure
             }

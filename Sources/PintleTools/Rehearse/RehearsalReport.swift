@@ -25,30 +25,20 @@ struct RehearsalReport {
     /// The facts of a rehearsal through a proxy.
     struct ProxyFacts {
         /// The hosts that the client asked for and that are not named, in the order of their names.
-        let unnamedHosts: [Proxy.UnnamedHost]
+        let unlistedHosts: [Proxy.UnlistedHost]
         /// The common names of the roots that a device may have been made to trust.
         let roots: [String]
 
-        /// - Parameter unnamedHosts: Those of all runs of the client; the same host may be there several times.
-        init(unnamedHosts: [Proxy.UnnamedHost], roots: [String]) {
+        /// - Parameter unlistedHosts: Those of all runs of the client; the same host may be there several times.
+        init(unlistedHosts: [Proxy.UnlistedHost], roots: [String]) {
             var counts: [String: Int] = [:]
-            for host in unnamedHosts { counts[host.authority, default: 0] += host.count }
-            self.unnamedHosts = counts.sorted { $0.key < $1.key }.map { .init(authority: $0.key, count: $0.value) }
+            for host in unlistedHosts { counts[host.authority, default: 0] += host.count }
+            self.unlistedHosts = counts.sorted { $0.key < $1.key }.map { .init(authority: $0.key, count: $0.value) }
             self.roots = roots
         }
 
         /// The line that removes the roots from a device.
-        var removal: String { Self.removal(of: roots, hours: 24) }
-
-        /// - Parameter hours: The validity of the roots.
-        static func removal(of roots: [String], hours: Int) -> String {
-            let (them, they, ends) =
-                roots.count == 1 ? ("it", "it", "ends by itself") : ("them", "they", "end by themselves")
-            return
-                "remove \(roots.map { "\"\($0)\"" }.joined(separator: " and ")) from every device that trusts \(them): "
-                + "iOS: Settings > General > VPN & Device Management; Android: Settings > Security > Encryption & "
-                + "credentials > User credentials; \(they) \(ends) \(hours) hours after this run began"
-        }
+        var removal: String { TrustMaterial.removal(of: roots, hours: 24) }
     }
 
     /// The outcomes in the order of the hosts, each host's right server before its attacks.
@@ -56,15 +46,18 @@ struct RehearsalReport {
         controls.flatMap { control in [control] + outcomes.filter { $0.host == control.host } }
     }
 
-    var tally: RehearsalTally { RehearsalTally(outcomes) }
+    var tally: RehearsalTally { RehearsalTally(outcomes, plainHostCount: plainHosts.count) }
 
     /// A named host that the client did not ask for was not tested at all. Its name may be misspelt.
     var exitCode: ExitCode {
-        outcomes.allSatisfy(\.isAsItMustBe) && unasked.isEmpty ? .fine : .rejected
+        outcomes.allSatisfy(\.isAsItMustBe) && unasked.isEmpty && plainHosts.isEmpty ? .fine : .rejected
     }
 
     /// The named hosts that the client did not ask for.
-    private var unasked: [String] { controls.filter { $0.wasNotAsked }.compactMap(\.host) }
+    var unasked: [String] { controls.filter(\.wasNotAsked).compactMap(\.host) }
+
+    /// The named hosts to which the client sent its request without TLS.
+    private var plainHosts: [String] { controls.filter(\.wasPlainHTTP).compactMap(\.host) }
 
     /// `31 attacks in 14.2 s: 28 as they must be, 2 LET THROUGH, 1 inconclusive`
     var sentence: String {
@@ -76,51 +69,25 @@ struct RehearsalReport {
     ///
     /// - Parameter rest: the line about the results that were not printed.
     func conclude(after rest: Line?, _ invocation: Invocation) throws(ToolError) -> ExitCode {
-        guard tally.run > 0 else {
+        guard tally.run + tally.plainHostCount > 0 else {
             throw .unusable(
                 "nothing-run", "proves nothing: no attack was run",
                 hint: outcomes.compactMap(\.remark).first ?? "--only control leaves every attack out")
         }
-        let (files, failure) = writeFiles(invocation.arguments)
-        guard invocation.writesJSON else {
-            invocation.print(report(after: rest, files: files))
-            if let failure { throw failure }
-            return exitCode
+        let files = ReportFiles(page: page, junit: junit, sarif: sarif(ClientPlace(invocation.arguments.positionals)))
+        // The evidence comes first, because its folder must be empty and another file may be meant for it.
+        let written = files.write(invocation.arguments, now: now) { () throws(ToolError) -> String? in
+            guard let evidence else { return nil }
+            try RehearsalEvidenceFiles(report: self, showsContent: evidence.showsContent)
+                .write(to: EvidenceFolder(evidence.path))
+            return "evidence: \(evidence.path)"
         }
-        invocation.console.print(document)
-        guard let failure else { return exitCode }
-        // Standard output already has its one document.
-        invocation.console.printMessage(
-            "pintle: error: " + SafeText.escape("\(failure.file ?? ""): \(failure.message)"))
-        return .unusable
-    }
-
-    /// - Returns: the files that were written, and the error that ended this.
-    private func writeFiles(_ arguments: ParsedArguments) -> (files: [String], failure: ToolError?) {
-        var files: [String] = []
-        do throws(ToolError) {
-            // First, because its folder must be empty and another file may be meant for it.
-            if let evidence {
-                try RehearsalEvidenceFiles(report: self, showsContent: evidence.showsContent)
-                    .write(to: EvidenceFolder(evidence.path))
-                files.append("evidence: \(evidence.path)")
-            }
-            if let path = arguments[.rehearsalPage] {
-                try ReportHTML(page, date: now).write(to: path)
-                files.append("report: \(path)")
-            }
-            if let path = arguments[.rehearsalJUnit] {
-                try junit.write(to: path)
-                files.append("junit: \(path)")
-            }
-            if let path = arguments[.rehearsalSARIF] {
-                try sarif(ClientPlace(arguments.positionals)).write(to: path)
-                files.append("sarif: \(path)")
-            }
-        } catch {
-            return (files, error)
+        if invocation.writesJSON {
+            invocation.console.print(document)
+        } else {
+            invocation.print(report(after: rest, files: written.lines))
         }
-        return (files, nil)
+        return try written.end(exitCode, hasDocument: invocation.writesJSON, invocation.console)
     }
 
     // MARK: Text and page
@@ -147,15 +114,16 @@ struct RehearsalReport {
         report.layout.labelColumns = 18
         report.list(
             "Not a named host",
-            (proxy?.unnamedHosts ?? []).map { ("\($0.authority, .code), \($0.answer)", nil) },
+            (proxy?.unlistedHosts ?? []).map { ("\($0.authority, .code), \($0.answer)", nil) },
             label: "not a named host:", others: "not a named host:")
         report.gap()
         report.line("\(sentence)")
         if let timing { report.prose("\(timing.sentence, .dim)", indent: 0) }
         report.layout = Report.FactLayout(indent: 0, labelColumns: 6)
         let steps =
-            advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
-            + (proxy?.unnamedHosts ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
+            plainHosts.map { "\($0) gets plain HTTP, which anyone on the way can read and change: use https" }
+            + advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
+            + (proxy?.unlistedHosts ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
         let next: Line = steps.isEmpty ? "next: " : "      "
         if !files.isEmpty {
@@ -182,10 +150,11 @@ struct RehearsalReport {
     /// The attacks that were not run, by reason.
     private var notRun: [(reason: String, ids: [String])] {
         var groups: [(reason: String, ids: [String])] = []
-        let unasked = controls.filter { $0.wasNotAsked }
-        var left = unasked.map { ("every attack on \($0.host ?? "")", Outcome.notAsked) }
-        left += outcomes.filter { $0.verdict == .notRun && !$0.wasNotAsked }
-            .map { ($0.scenario.id, $0.remark ?? "") }
+        let reasonsOfHosts = [Outcome.notAsked, Outcome.plainHTTP]
+        var left = unasked.map { ("every attack on \($0)", Outcome.notAsked) }
+        left += plainHosts.map { ("every attack on \($0)", Outcome.plainHTTP) }
+        left += outcomes.filter { $0.verdict == .notRun }.map { ($0.scenario.id, $0.remark ?? "") }
+            .filter { !reasonsOfHosts.contains($0.1) }
         for (id, reason) in left + Catalogue.omissions {
             if let index = groups.firstIndex(where: { $0.reason == reason }) {
                 groups[index].ids.append(id)
@@ -202,7 +171,7 @@ struct RehearsalReport {
         var json = JSONWriter(.pretty)
         json.array { json in
             for outcome in all { outcome.write(to: &json) }
-            for host in proxy?.unnamedHosts ?? [] {
+            for host in proxy?.unlistedHosts ?? [] {
                 json.object { json in
                     json.member("id", "other-host")
                     json.member("host", host.authority)
@@ -264,7 +233,7 @@ extension Outcome {
     }
 }
 
-extension Proxy.UnnamedHost {
+extension Proxy.UnlistedHost {
     /// A text such as `2 connections, answered 403`.
     var answer: String { "\(ValidityText.counted(count, "connection")), answered 403" }
 
@@ -287,8 +256,11 @@ struct RehearsalTally {
     let held: Int
     let lockedOut: Int
     let inconclusive: Int
+    /// The number of hosts that got plain HTTP, so that no attack on them was run.
+    let plainHostCount: Int
 
-    init(_ outcomes: [Outcome]) {
+    init(_ outcomes: [Outcome], plainHostCount: Int) {
+        self.plainHostCount = plainHostCount
         let outcomes = outcomes.filter { $0.verdict != .notRun }
         run = outcomes.count
         fine = outcomes.count(where: \.isAsItMustBe)
@@ -303,6 +275,7 @@ struct RehearsalTally {
         func some(_ count: Int, _ verb: String) -> String {
             "\(count) of \(ValidityText.counted(run, "attack")) \(count == 1 ? "was" : "were") \(verb)"
         }
+        if plainHostCount > 0 { return "\(ValidityText.counted(plainHostCount, "host")) got plain HTTP" }
         if letThrough > 0 { return some(letThrough, "let through") }
         if held > 0 { return "\(ValidityText.counted(held, "attack")) held the client" }
         if lockedOut > 0 {
@@ -315,6 +288,7 @@ struct RehearsalTally {
 
     var sentence: String {
         var parts = ["\(fine) as they must be"]
+        if plainHostCount > 0 { parts.append("\(ValidityText.counted(plainHostCount, "host")) IN THE CLEAR") }
         if letThrough > 0 { parts.append("\(letThrough) LET THROUGH") }
         if held > 0 { parts.append("\(held) HELD") }
         if lockedOut > 0 { parts.append("\(lockedOut) wrongly blocked") }

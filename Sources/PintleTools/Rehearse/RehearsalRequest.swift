@@ -10,9 +10,9 @@ struct RehearsalRequest {
     /// The hosts of `--host`.
     private(set) var hosts: [ServerEndpoint] = []
     /// The address of the proxy; `nil` for a client that connects to the servers.
-    private(set) var proxied: Proxy.Address?
+    private(set) var proxyAddress: Proxy.Address?
     /// The address of `--listen`, an IPv4 or IPv6 literal.
-    private(set) var address: String?
+    private(set) var listenLiteral: String?
     /// A Boolean value that indicates whether the client runs with its own /etc/hosts.
     let resolvesByHosts: Bool
     /// `nil` without `--evidence`.
@@ -40,10 +40,14 @@ struct RehearsalRequest {
                 throw .usage("--resolve-by goes with --host and a name, and without --proxy and --serve", of: .rehearse)
             }
         }
-        if isProxied { proxied = Proxy.Address() }
-        if let text = arguments[.listen] { try readAddress(text, isProxied: isProxied) }
+        if isProxied { proxyAddress = Proxy.Address() }
+        if let text = arguments[.listen] {
+            let address = try Self.address(text, isProxied: isProxied)
+            listenLiteral = address.literal
+            if isProxied { proxyAddress = address }
+        }
         // Two proxies cannot listen at one port.
-        guard proxied.map({ $0.port != 0 }) == true, !serves else { return }
+        guard proxyAddress.map({ $0.port != 0 }) == true, !serves else { return }
         guard !arguments.has(.parallelAttacks) || parallel == 1 else {
             throw .usage("--listen with a port runs one attack at a time: leave --parallel out", of: .rehearse)
         }
@@ -84,14 +88,16 @@ struct RehearsalRequest {
         return hosts
     }
 
-    private mutating func readAddress(_ text: String, isProxied: Bool) throws(ToolError) {
+    /// Returns the address of `--listen`.
+    ///
+    /// - Parameter isProxied: `true` for the address of a proxy, which may have a port.
+    static func address(_ text: String, isProxied: Bool) throws(ToolError) -> Proxy.Address {
         guard let address = Proxy.Address(listening: text), isProxied || address.port == 0 else {
             throw .usage(
                 "--listen takes one address of this machine, such as 192.0.2.7"
                     + (isProxied ? " or 192.0.2.7:8080" : ""), of: .rehearse)
         }
-        self.address = address.literal
-        if isProxied { proxied = address }
+        return address
     }
 }
 

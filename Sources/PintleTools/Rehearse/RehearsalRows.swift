@@ -22,8 +22,11 @@ struct RehearsalRows {
             ? "\(outcome.observation.exposedByteCount) request bytes" : "no request, exit code 0"
         let place = namesHosts ? outcome.host.map { " at \($0)" } ?? "" : ""
         let version = outcome.observation.applicationProtocol == "h2" ? " over HTTP/2" : ""
-        guard outcome.verdict == .accepted else {
+        if outcome.verdict == .notRun {
             return Report("control\(place)   not run: \(outcome.remark ?? "")", "")
+        }
+        if outcome.wasPlainHTTP {
+            return Report("control\(place)   \(outcome.verdict.word, .bad): \(outcome.remark ?? ""), \(bytes)", "")
         }
         var report = Report(
             "control\(place)   valid chain, right host: \("accepted", .good), \(bytes)\(version)")

@@ -203,7 +203,7 @@ struct RehearseCommand {
             guard arguments.positionals.isEmpty else {
                 throw .usage("--list runs nothing: leave the client out", of: .rehearse)
             }
-            ScenarioList(try host("localhost", otherHost: "127.0.0.1")).write(
+            ScenarioList(try host("localhost", secondHost: "127.0.0.1")).write(
                 to: console, asJSON: invocation.writesJSON)
             return .fine
         }
@@ -217,14 +217,14 @@ struct RehearseCommand {
         }
         var client = Client(arguments.positionals)
         // A client that does not connect to the server would count as blocked and prove nothing.
-        guard request.proxied != nil || client.isToldServer else {
+        guard request.proxyAddress != nil || client.isToldServer else {
             throw .unusable(
                 "no-placeholder", "the client is not told where the server is",
                 hint: "put {url}, or {host} and {port}, where it takes an address: pintle rehearse -- curl {url}")
         }
         if request.resolvesByHosts { client = client.withOwnHosts }
         let (hosts, authorities) = try self.hosts(request)
-        warnOfAddress(request.proxied)
+        warnOfAddress(request.proxyAddress)
         return try ClientRehearsal(
             invocation, hosts: hosts, client: client, request: request, roots: authorities.names
         ).run()
@@ -252,17 +252,17 @@ struct RehearseCommand {
             throw .usage("--serve runs no client: leave it, --timeout and --parallel out", of: .rehearse)
         }
         guard request.evidence == nil else { throw .usage("--evidence goes with CLIENT", of: .rehearse) }
-        if let proxied = request.proxied {
+        if let address = request.proxyAddress {
             let (hosts, authorities) = try self.hosts(request)
-            warnOfAddress(proxied)
+            warnOfAddress(address)
             return try DeviceRehearsal(invocation, hosts: hosts)
-                .serve(throughProxyAt: proxied, roots: authorities.names)
+                .serve(throughProxyAt: address, roots: authorities.names)
         }
-        let address = request.address
+        let address = request.listenLiteral
         let standard = address.flatMap { $0 == "127.0.0.1" ? nil : $0 } ?? "localhost"
         let bound = address ?? "127.0.0.1"
         let name = request.hosts.first?.host.description ?? standard
-        let host = try host(name, otherHost: name == bound ? nil : bound)
+        let host = try host(name, secondHost: name == bound ? nil : bound)
         return try DeviceRehearsal(invocation, hosts: [host]).serve(at: address)
     }
 
@@ -271,21 +271,21 @@ struct RehearseCommand {
         let names = request.hosts.map(\.host.description)
         var authorities: Authorities
         do throws(MintingError) {
-            authorities = request.proxied == nil ? try Authorities() : try Authorities(constrainedTo: names)
+            authorities = request.proxyAddress == nil ? try Authorities() : try Authorities(constrainedTo: names)
             if Client(arguments.positionals).isTold.identity { try authorities.mintClient() }
         } catch {
             throw unminted(error)
         }
-        guard request.proxied != nil else {
+        guard request.proxyAddress != nil else {
             let name = names.first ?? "localhost"
-            let other = request.resolvesByHosts ? Client.otherHost : "127.0.0.1"
-            return ([try host(name, otherHost: name == other ? nil : other, authorities)], authorities)
+            let other = request.resolvesByHosts ? Client.secondHost : "127.0.0.1"
+            return ([try host(name, secondHost: name == other ? nil : other, authorities)], authorities)
         }
         var hosts: [AttackedHost] = []
         for (number, endpoint) in request.hosts.enumerated() {
             hosts.append(
                 try host(
-                    names[number], otherHost: authorities.unpinnedName(number), authorities,
+                    names[number], secondHost: authorities.unpinnedName(number), authorities,
                     clientPort: endpoint.port))
         }
         return (hosts, authorities)
@@ -293,12 +293,12 @@ struct RehearseCommand {
 
     /// Mints the certificates of one host, and returns it with the attacks that the user has chosen.
     private func host(
-        _ name: String, otherHost: String?, _ authorities: Authorities? = nil, clientPort: UInt16? = nil
+        _ name: String, secondHost: String?, _ authorities: Authorities? = nil, clientPort: UInt16? = nil
     ) throws(ToolError) -> AttackedHost {
         let catalogue: Catalogue
         do {
             catalogue = try Catalogue(
-                host: name, otherHost: otherHost, authorities: authorities, offering: arguments[.httpVersions])
+                host: name, secondHost: secondHost, authorities: authorities, offering: arguments[.httpVersions])
         } catch {
             throw unminted(error)
         }
@@ -310,8 +310,8 @@ struct RehearseCommand {
         .unusable("no-certificates", "the certificates of the attacks cannot be made: \(error)")
     }
 
-    private func warnOfAddress(_ proxied: Proxy.Address?) {
-        guard let proxied, proxied.isReachable, let address = proxied.literal else { return }
+    private func warnOfAddress(_ proxyAddress: Proxy.Address?) {
+        guard let proxyAddress, proxyAddress.isReachable, let address = proxyAddress.literal else { return }
         console.warn(
             "everyone who reaches \(address) reaches this proxy; a device that trusts its authorities trusts whatever "
                 + "this process signs for the named hosts: install them on devices for tests, "

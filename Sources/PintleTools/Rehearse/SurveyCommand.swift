@@ -30,8 +30,13 @@ final class SurveyCommand {
         // Keep the folder until the clients have ended: they read its files.
         defer { withExtendedLifetime(folder) {} }
         let client = Client(arguments.positionals)
-        let control = SurveyControl(hosts: hosts, folder: folder)
-        let controls = try control.accepted(by: client, at: request.address, timeout: request.timeout)
+        let controlRun = ControlRun(hosts: hosts, folder: folder)
+        let accepted = try controlRun.accepted(by: client, at: request.proxyAddress, timeout: request.timeout)
+        for host in hosts where !accepted.contains(ControlRun.authority(of: host)) {
+            console.warn(
+                "the client did not accept the right server of \(host.authority): its refusals there are not known to "
+                    + "be pins")
+        }
 
         let server = try startServer()
         defer { server.close() }
@@ -39,10 +44,10 @@ final class SurveyCommand {
             arguments.has(.serve)
             ? try serve(server)
             : try run(
-                client, values: try control.values(trusting: server.authorities.certificate), through: server)
+                client, values: try controlRun.values(trusting: server.authorities.certificate), through: server)
         server.waitUntilIdle(seconds: 2)
         server.close()
-        let hosts = server.log.hosts(controls: controls)
+        let hosts = server.log.hosts(acceptingRightServer: accepted)
         guard !hosts.isEmpty else {
             throw .unusable(
                 "proxy-not-used",
@@ -51,25 +56,26 @@ final class SurveyCommand {
                         ? "it asked for no host that this proxy understands" : Outcome.missedProxy),
                 hint: arguments.has(.serve)
                     ? "does the device use this proxy?"
-                    : "give the client the proxy {proxy}; HTTPS_PROXY, https_proxy and ALL_PROXY have it too")
+                    : ToolError.proxyHint)
         }
         return try conclude(
             SurveyReport(
                 client: ClientPlace(arguments.positionals), hosts: hosts,
-                otherCount: server.log.otherCount, unreadableCount: server.log.unreadableCount, runs: runs,
-                judge: request.judge,
+                unsurveyedCount: server.log.unsurveyedCount, unreadableCount: server.log.unreadableCount, runs: runs,
+                hasReachedRunLimit: runs == Self.runLimit, judge: request.judge,
                 rootName: server.authorities.name, now: invocation.now, duration: start.duration(to: .now)))
     }
 
     private func startServer() throws(ToolError) -> SurveyServer {
         do {
             return try SurveyServer(
-                at: request.address, onlyFrom: request.peer, hasRuns: !arguments.has(.serve), answers: request.answers,
+                at: request.proxyAddress, onlyFrom: request.peer, hasRuns: !arguments.has(.serve),
+                answers: request.answers,
                 authorities: SurveyAuthorities())
         } catch let error as MintingError {
             throw .unusable("no-certificates", "the survey's authorities cannot be made: \(error)")
         } catch {
-            throw ToolError(.noServer(error), proxiedAt: request.address)
+            throw ToolError(.noServer(error), proxiedAt: request.proxyAddress)
         }
     }
 
@@ -86,21 +92,22 @@ final class SurveyCommand {
         while runs < Self.runLimit, server.log.beginRound() {
             runs += 1
             progress.draw { _ in "run \(runs)" }
-            // Ends that came before are counted first.
+            // Connections that the client has ended are read first, so that they do not count as cut.
             let cut = {
                 server.waitUntilIdle(seconds: 0.5)
                 server.log.cutRound()
             }
             do throws(ClientRunError) {
                 let run = try ClientRunner.run(
-                    client, values: values, proxy: request.address.url(port: server.port), timeout: request.timeout,
-                    isCancelled: { Interrupts.areAsking }, willKill: cut)
+                    client, values: values, proxy: request.proxyAddress.url(port: server.port),
+                    timeout: request.timeout,
+                    isCancelled: { Interrupts.areAsking }, beforeCleanup: cut)
                 progress.erase()
                 if run.end == .timedOut {
                     console.warn("the client was ended after \(Outcome.seconds(request.timeout)) in run \(runs)")
                 }
             } catch {
-                throw ToolError(error, proxiedAt: request.address)
+                throw ToolError(error, proxiedAt: request.proxyAddress)
             }
             server.waitUntilIdle(seconds: 2)
         }
@@ -115,7 +122,7 @@ final class SurveyCommand {
         let files = SurveyFiles(certificate: server.authorities.certificate)
         do {
             page = try LoopbackTCPServer(
-                listeningAt: request.address.literal, timeLimit: Server.timeLimit(at: request.address.literal)
+                listeningAt: request.proxyAddress.literal, timeLimit: Server.timeLimit(at: request.proxyAddress.literal)
             ) { [peer = request.peer] connection in
                 if let peer, !connection.isFrom(peer) { return }
                 HTTPService(handler: files.response).serveOnce(connection)
@@ -134,12 +141,13 @@ final class SurveyCommand {
     }
 
     private func printServer(_ server: SurveyServer, _ page: LoopbackTCPServer) {
-        let files = request.address.url(port: page.port)
+        let files = request.proxyAddress.url(port: page.port)
         var report = Report(
             "serving until Ctrl-C; the authority is made for this run, ends in \(SurveyAuthorities.hours) hours, and "
                 + "can sign for every name", "")
         report.layout.labelColumns = 8
-        report.fact("proxy", "\(request.address.url(port: server.port).dropFirst("http://".count))   HTTP and SOCKS5")
+        report.fact(
+            "proxy", "\(request.proxyAddress.url(port: server.port).dropFirst("http://".count))   HTTP and SOCKS5")
         report.fact("trust", "\(files)/authority.pem   authority.crt for a device's browser")
         report.gap()
         say(report)
@@ -162,20 +170,21 @@ final class SurveyCommand {
     private var hasDocument: Bool { invocation.writesJSON || arguments.has(.surveyRules) }
 
     private func conclude(_ report: SurveyReport) throws(ToolError) -> ExitCode {
-        let (files, failure) = writeFiles(report)
+        let files = ReportFiles(page: report.page, junit: report.junit, sarif: report.sarif)
+        let written = files.write(arguments, now: report.now) { () throws(ToolError) -> String? in
+            guard let path = request.recordPath else { return nil }
+            try OutputFile.replace(path, Array(SurveyExpectation.text(for: report.hosts).utf8))
+            return "expected: \(path)"
+        }
         if arguments.has(.surveyRules) {
             printRules(for: report.hosts)
-            console.printMessage(report.report(files: files))
+            console.printMessage(report.report(files: written.lines))
         } else if invocation.writesJSON {
             console.print(report.document)
         } else {
-            invocation.print(report.report(files: files))
+            invocation.print(report.report(files: written.lines))
         }
-        guard let failure else { return report.exitCode }
-        guard hasDocument else { throw failure }
-        // Standard output already has its one document.
-        console.printMessage("pintle: error: " + SafeText.escape("\(failure.file ?? ""): \(failure.message)"))
-        return .unusable
+        return try written.end(report.exitCode, hasDocument: hasDocument, console)
     }
 
     private func printRules(for hosts: [SurveyedHost]) {
@@ -184,32 +193,6 @@ final class SurveyCommand {
         // Readers accept a policy without rules, so it would pass for a finished one.
         guard !endpoints.isEmpty else { return console.warn("there are no rules, because no host is unpinned") }
         console.print(SurveyRules.document(for: endpoints))
-    }
-
-    /// - Returns: the files that were written, and the error that ended this.
-    private func writeFiles(_ report: SurveyReport) -> (files: [String], failure: ToolError?) {
-        var files: [String] = []
-        do throws(ToolError) {
-            if let path = request.recordPath {
-                try OutputFile.replace(path, Array(SurveyExpectation.text(for: report.hosts).utf8))
-                files.append("expected: \(path)")
-            }
-            if let path = arguments[.rehearsalPage] {
-                try ReportHTML(report.page, date: report.now).write(to: path)
-                files.append("report: \(path)")
-            }
-            if let path = arguments[.rehearsalJUnit] {
-                try report.junit.write(to: path)
-                files.append("junit: \(path)")
-            }
-            if let path = arguments[.rehearsalSARIF] {
-                try report.sarif.write(to: path)
-                files.append("sarif: \(path)")
-            }
-        } catch {
-            return (files, error)
-        }
-        return (files, nil)
     }
 }
 

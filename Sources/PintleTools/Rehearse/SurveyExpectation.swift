@@ -93,8 +93,7 @@ struct SurveyExpectation {
 
     private static func pattern(of host: SurveyedHost) -> String {
         let name = word(for: host.name)
-        guard host.port != 443 else { return name }
-        return name.contains(":") ? "[\(name)]:\(host.port)" : "\(name):\(host.port)"
+        return host.port == 443 ? name : Proxy.authority(name, host.port)
     }
 
     /// Returns a name as one word that is no comment, no pattern and no other host's word. The client may ask for any

@@ -8,11 +8,13 @@ struct SurveyReport {
     let client: ClientPlace
     let hosts: [SurveyedHost]
     /// The number of hosts that were asked for and not surveyed, because there were too many.
-    let otherCount: Int
+    let unsurveyedCount: Int
     /// The number of requests to the proxy itself that name no host it understands.
     let unreadableCount: Int
     /// The number of runs of the client; 0 for a client that the user starts.
     let runs: Int
+    /// A Boolean value that indicates whether the client was run as often as the tool runs it at most.
+    let hasReachedRunLimit: Bool
     let judge: SurveyJudge
     /// The common name of the authority that a device may have been made to trust.
     let rootName: String
@@ -25,19 +27,19 @@ struct SurveyReport {
         let hasFinding =
             hosts.contains { host in judge.remarks(about: host).contains(where: \.isFinding) }
             || judge.missing(in: hosts).contains(where: \.isFinding)
-        return hasFinding || isGate && otherCount + unreadableCount > 0 ? .rejected : .fine
+        return hasFinding || isGate && unsurveyedCount + unreadableCount > 0 ? .rejected : .fine
     }
 
     // MARK: Text and page
 
     /// The limit of what a proxy can see.
-    private static let limit =
+    private static let caveat =
         "only connections through the proxy were seen; to find stacks that ignore it: --host NAME --resolve-by hosts "
         + "for each name, or a firewall that blocks and logs the client's other connections"
 
     var page: ReportPage {
         func capital(_ text: String) -> Line { "\(text.prefix(1).uppercased() + text.dropFirst())." }
-        var facts = [capital(Self.limit)]
+        var facts = [capital(Self.caveat)]
         if let line = client.line { facts.append("Client: \(line, .code)") }
         return ReportPage(
             kind: "Survey of connections", result: "\(result)", verdict: exitCode == .fine ? nil : .bad,
@@ -61,13 +63,13 @@ struct SurveyReport {
     }
 
     private var removal: String {
-        RehearsalReport.ProxyFacts.removal(of: [rootName], hours: SurveyAuthorities.hours)
+        TrustMaterial.removal(of: [rootName], hours: SurveyAuthorities.hours)
     }
 
     /// Returns the text, which is also the content of the page.
     func report(files: [String]) -> Report {
         var report = Report()
-        report.prose("\(Self.limit)", indent: 0)
+        report.prose("\(Self.caveat)", indent: 0)
         report.gap()
         report.row(Self.columns("host", "answer", "bytes"), last: "seen", .heading)
         for host in hosts {
@@ -115,14 +117,16 @@ struct SurveyReport {
 
     /// Returns what was seen of a host, and what is wrong about it.
     func words(about host: SurveyedHost) -> [String] {
-        judge.remarks(about: host).map(\.words) + host.sights
+        judge.remarks(about: host).map(\.words) + host.observations
     }
 
     private var steps: [String] {
         var steps = judge.missing(in: hosts).map(\.words)
-        if otherCount > 0 {
+        if unsurveyedCount > 0 {
             steps.append(
-                "\(ValidityText.counted(otherCount, "more host")) not surveyed: answered 403; survey parts of the app")
+                "\(ValidityText.counted(unsurveyedCount, "more host")) not surveyed: answered 403; "
+                    + "survey parts of the app"
+            )
         }
         if unreadableCount > 0 {
             steps.append(
@@ -150,7 +154,11 @@ struct SurveyReport {
                     + "and whether others can read it")
         }
         if hosts.contains(where: \.wasNotAskedAgain) {
-            steps.append("some hosts were not asked again: repeat the client's steps to meet each authority twice")
+            steps.append(
+                hasReachedRunLimit
+                    ? "\(runs) runs were not enough to meet each authority twice at every host: "
+                        + "survey parts of the client"
+                    : "some hosts were not asked again: repeat the client's steps to meet each authority twice")
         }
         return steps.isEmpty ? ["nothing; run it again when the client or its libraries change"] : steps
     }
@@ -160,7 +168,7 @@ struct SurveyReport {
     var document: JSONWriter {
         .document { json in
             json.objects("hosts", hosts) { json, host in write(host, to: &json) }
-            json.member("otherHosts", otherCount)
+            json.member("otherHosts", unsurveyedCount)
             json.member("unreadableRequests", unreadableCount)
             if runs > 0 { json.member("runs", runs) }
             json.member("notes", judge.missing(in: hosts).map(\.words))
@@ -221,7 +229,7 @@ extension SurveyedHost {
     }
 
     /// The observations in words.
-    fileprivate var sights: [String] {
+    fileprivate var observations: [String] {
         var words: [String] = []
         switch answer {
         case .anyCertificate: words.append("accepted an authority that no machine trusts")
@@ -231,7 +239,7 @@ extension SurveyedHost {
                 "\(known.letThrough) let through, \(known.refused) refused: two stacks, or two sessions of one stack")
         case .unpinned: words.append("\(known.letThrough) of \(known.count) let through")
         case .pinned:
-            words += [refusals, control.map(\.words)].compactMap(\.self)
+            words += [refusals, trustProof.map(\.words)].compactMap(\.self)
         case .refused: words += [refusals, "pinned, or this client does not trust the survey's authority"]
         case .silent where known.count + unknown.count > 0: words.append("finished the handshake and sent nothing")
         case .silent: break
@@ -259,7 +267,7 @@ extension SurveyedHost {
     }
 }
 
-extension SurveyedHost.Control {
+extension SurveyedHost.TrustProof {
     fileprivate var words: String {
         switch self {
         case .otherHost: "the same ClientHello accepted the authority at another host"

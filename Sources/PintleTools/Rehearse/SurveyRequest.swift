@@ -3,7 +3,7 @@ internal import PintleAttacks
 
 /// The options of a survey, checked against each other.
 struct SurveyRequest {
-    let address: Proxy.Address
+    let proxyAddress: Proxy.Address
     /// The only address that may connect; `nil` on this machine.
     let peer: String?
     /// The time limit of each run of the client, in seconds.
@@ -21,20 +21,14 @@ struct SurveyRequest {
             throw .usage("--survey goes with --proxy, through which it sees the connections", of: .rehearse)
         }
         timeout = arguments[.timeout].map { $0 / .seconds(1) } ?? Self.timeout
-        var address = Proxy.Address()
-        if let text = arguments[.listen] {
-            guard let named = Proxy.Address(listening: text) else {
-                throw .usage(
-                    "--listen takes one address of this machine, such as 192.0.2.7 or 192.0.2.7:8080", of: .rehearse)
-            }
-            address = named
-        }
-        self.address = address
-        peer = try Self.peer(arguments, address)
+        proxyAddress =
+            try arguments[.listen].map { text throws(ToolError) in
+                try RehearsalRequest.address(text, isProxied: true)
+            } ?? Proxy.Address()
+        peer = try Self.peer(arguments, proxyAddress)
         answers = SurveyAnswers(folder: try Self.folder(arguments[.answers]))
         let path = arguments[.expectedAnswers]
         recordPath = arguments.has(.recordAnswers) ? path : nil
-        if let recordPath { try OutputFile.checkFolder(of: recordPath) }
         judge = SurveyJudge(
             policy: try arguments[.surveyPolicy].map { path throws(ToolError) in
                 try PolicyInput(path, invocation).policy()

@@ -6,13 +6,13 @@ internal import PintleTestKit
 struct TrustMaterial: Sendable {
     let pin: PublicKeyPin
     let backup: PublicKeyPin
-    /// The other host at the same address, for a client that pins two hosts; `nil` if the catalogue has none.
+    /// The second host at the same address, for a client that pins two hosts; `nil` if the catalogue has none.
     let other: (host: String, pin: PublicKeyPin)?
     private let issuer: PublicKeyPin
     private let certificates: Certificates
     private let policy: PinningPolicy
-    /// The policy with a rule for the other host too. Only the attack on clients that pin both gets it. In all other
-    /// attacks the other host has no pins, because one of them redirects the client to a host without pins.
+    /// The policy with a rule for the second host too. Only the attack on clients that pin both gets it. In all other
+    /// attacks the second host has no pins, because one of them redirects the client to a host without pins.
     private let policyOfBoth: PinningPolicy?
 
     /// - Parameters:
@@ -34,7 +34,7 @@ struct TrustMaterial: Sendable {
                 try PinnedHost($0, pins: pins, backupPins: backupPins, anchors: anchors)
             }
             policy = try PinningPolicy(hosts: rules, unpinnedHosts: .reject)
-            if let host = certificates.otherHost, let identity = certificates.otherGenuine {
+            if let host = certificates.secondHost, let identity = certificates.secondGenuine {
                 let pin = try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)
                 let rule = try PinnedHost(host, pins: [Pin(.publicKey(pin))], backup: .noneAccepted, anchors: anchors)
                 other = (host, pin)
@@ -47,10 +47,23 @@ struct TrustMaterial: Sendable {
         }
     }
 
-    /// Sets the values of the placeholders that are the same at every server.
+    /// Returns the hosts with the values of the placeholders that are the same at every server, and writes the files
+    /// among them into a folder.
     ///
+    /// - Parameter root: a further anchor of the policy.
+    static func fill(
+        _ hosts: [AttackedHost], in folder: TemporaryDirectory, trusting root: MintedCertificate? = nil
+    ) throws(ToolError) -> [AttackedHost] {
+        var hosts = hosts
+        for number in hosts.indices {
+            try TrustMaterial(hosts[number].catalogue.certificates, hosts: hosts.map(\.name), trusting: root)
+                .setValues(of: &hosts[number], folder: folder, number: number)
+        }
+        return hosts
+    }
+
     /// - Parameter number: The number of the host, which keeps its files apart from those of others.
-    func setValues(of host: inout AttackedHost, folder: TemporaryDirectory, number: Int) throws(ToolError) {
+    private func setValues(of host: inout AttackedHost, folder: TemporaryDirectory, number: Int) throws(ToolError) {
         do {
             host.values["ca"] = try folder.write(certificates.anchorsPEM, to: "authorities.pem")
             if let client = certificates.client {
@@ -58,7 +71,7 @@ struct TrustMaterial: Sendable {
             }
             host.values["policy"] = try folder.write(policy.json(), to: "policy.json")
             if let policyOfBoth {
-                host.valuesForOtherPin["policy"] = try folder.write(
+                host.valuesForSecondPin["policy"] = try folder.write(
                     policyOfBoth.json(), to: "policy-of-both-\(number).json")
             }
         } catch {
@@ -74,6 +87,18 @@ struct TrustMaterial: Sendable {
             host.values[name] = Self.curl(pin)
         }
         host.values["pins"] = Self.curl(pin) + ";" + Self.curl(backup)
+    }
+
+    /// Returns the line that removes roots from a device.
+    ///
+    /// - Parameter hours: The validity of the roots.
+    static func removal(of roots: [String], hours: Int) -> String {
+        let (them, they, ends) =
+            roots.count == 1 ? ("it", "it", "ends by itself") : ("them", "they", "end by themselves")
+        return
+            "remove \(roots.map { "\"\($0)\"" }.joined(separator: " and ")) from every device that trusts \(them): "
+            + "iOS: Settings > General > VPN & Device Management; Android: Settings > Security > Encryption & "
+            + "credentials > User credentials; \(they) \(ends) \(hours) hours after this run began"
     }
 
     private static func base64(_ pin: PublicKeyPin) -> String { String("\(pin)".dropFirst("sha256/".count)) }

@@ -50,7 +50,7 @@ public struct CommandLineTool {
 
     /// A Boolean value that indicates whether a thread that cannot be interrupted still runs. If so, end the process by
     /// `_exit`.
-    public static var leavesThreads: Bool { SurveyThread.isAnyLeftBehind }
+    public static var leavesThreads: Bool { AuditThread.isAnyLeftBehind }
 
     /// - Parameter arguments: the arguments without the name of the program.
     /// - Returns: the exit code: see ``ExitCode``.

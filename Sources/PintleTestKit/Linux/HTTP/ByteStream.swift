@@ -48,7 +48,7 @@ package protocol PausingStream: ByteStream {
 package protocol KeptStream: ByteStream {
     /// Records whether the server has answered every request so far. If so, an observer gets what the connection has
     /// brought.
-    func setIdle(_ isIdle: Bool)
+    func setAnswered(_ isAnswered: Bool)
     /// A Boolean value that indicates whether more than half of the server's connections are taken.
     var isCrowded: Bool { get }
     /// Limits the time for all further reads together.

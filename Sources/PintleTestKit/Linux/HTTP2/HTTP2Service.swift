@@ -59,7 +59,7 @@ package struct HTTP2Service {
         var connection = HTTP2ServerConnection(limits)
         /// Records the state before the client can react to the bytes.
         func send() throws {
-            kept?.setIdle(connection.isIdle)
+            kept?.setAnswered(connection.isIdle)
             try stream.write(connection.takeOutput())
         }
         do {

@@ -116,7 +116,7 @@ public final class LoopbackTLSServer: Sendable {
 
     /// A Boolean value that indicates whether no connection is queued, and the server has answered every request of the
     /// open ones.
-    package var isIdle: Bool { listener.isIdle(besides: state.idleCount) }
+    package var isAnswered: Bool { listener.isIdle(besides: state.answeredCount) }
 
     /// Waits until the server has accepted a number of connections and all its connections have ended.
     ///
@@ -180,7 +180,7 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     /// A Boolean value that indicates whether the connection has ended.
     public internal(set) var isClosed = false
     /// A Boolean value that indicates whether the server has answered every request of the connection, and keeps it.
-    package internal(set) var isIdle = false
+    package internal(set) var isAnswered = false
     private var isReported = false
 
     package init() {}

@@ -148,7 +148,7 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
 
     func addMisdirectedBytes(_ count: Int) { updateRecord { $0.misdirectedByteCount += count } }
 
-    func setIdle(_ isIdle: Bool) { state.setIdle(isIdle, index) }
+    func setAnswered(_ isAnswered: Bool) { state.setAnswered(isAnswered, index) }
 
     var isCrowded: Bool { state.isCrowded }
 

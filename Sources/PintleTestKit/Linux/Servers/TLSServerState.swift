@@ -75,13 +75,13 @@ final class TLSServerState: Sendable {
     /// Returns the record of an open connection.
     func record(_ number: Int) -> TLSConnectionRecord { log.withLock { $0.records[number] } ?? TLSConnectionRecord() }
 
-    func setIdle(_ isIdle: Bool, _ number: Int) {
-        updateRecord(number) { $0.isIdle = isIdle }
-        if isIdle { report(number) }
+    func setAnswered(_ isAnswered: Bool, _ number: Int) {
+        updateRecord(number) { $0.isAnswered = isAnswered }
+        if isAnswered { report(number) }
     }
 
     /// The number of open connections on which the server has answered every request.
-    var idleCount: Int { log.withLock { $0.records.values.count { $0.isIdle && !$0.isClosed } } }
+    var answeredCount: Int { log.withLock { $0.records.values.count { $0.isAnswered && !$0.isClosed } } }
 
     var isCrowded: Bool { log.withLock { $0.openCount > configuration.maximumConnections / 2 } }
 

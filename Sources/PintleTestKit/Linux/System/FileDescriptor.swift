@@ -63,10 +63,10 @@ struct Deadline: Comparable {
     }
 }
 
-/// The reading end of a pipe, and the bytes read from it.
+/// The reading end of a pipe, and the last bytes read from it.
 struct Drain {
     let descriptor: FileDescriptor
-    /// The number of bytes to keep, from the start.
+    /// The number of bytes to keep.
     private let limit: Int
     private(set) var bytes: [UInt8] = []
     private(set) var isOpen = true
@@ -92,7 +92,8 @@ struct Drain {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = PintleSystem.read(descriptor.number, &buffer, buffer.count)
         if count > 0 {
-            bytes.append(contentsOf: buffer.prefix(min(count, limit - bytes.count)))
+            bytes.append(contentsOf: buffer.prefix(count))
+            if bytes.count > limit { bytes.removeFirst(bytes.count - limit) }
         } else if count == 0 || errno != EINTR {
             isOpen = false
         }

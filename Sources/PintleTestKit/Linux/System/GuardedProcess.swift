@@ -1,6 +1,6 @@
 internal import PintleSystem
 
-/// The end of an untrusted program, and the beginning of its output.
+/// The end of an untrusted program, and the end of its output.
 package struct GuardedProcess: Sendable {
     package enum End: Sendable, Hashable {
         /// The exit status, or 128 plus the number of the signal that ended it.
@@ -25,15 +25,15 @@ package struct GuardedProcess: Sendable {
     ///   - timeout: The time limit, in seconds.
     ///   - mayContinue: Returns `true` to let the program run on after the time limit. It is called about fifty times a
     ///     second.
-    ///   - outputLimit: The number of bytes to keep of each output.
+    ///   - outputLimit: The number of bytes to keep of each output, from its end.
     ///   - isCancelled: Returns `true` to kill the program. It is called about fifty times a second.
-    ///   - willKill: Runs once, before the program is killed, or else before the processes that it may have left behind
-    ///     are.
+    ///   - beforeCleanup: Runs once, before the program is killed, or else before the processes that it may have left
+    ///     behind are.
     /// - Throws: an error if the program cannot be started.
     package static func run(
         _ command: [String], environment: [String: String] = [:], without removed: Set<String> = [], timeout: Double,
         outputLimit: Int, mayContinue: () -> Bool = { false }, isCancelled: () -> Bool = { false },
-        willKill: () -> Void = {}
+        beforeCleanup: () -> Void = {}
     ) throws(SystemCallError) -> GuardedProcess {
         let stdout = try Pipe()
         let stderr = try Pipe()
@@ -60,13 +60,13 @@ package struct GuardedProcess: Sendable {
                 killed = .timedOut
             }
             guard killed != nil else { continue }
-            if !isDoomed { willKill() }
+            if !isDoomed { beforeCleanup() }
             kill(-child, SIGKILL)
             // The program may have left its group.
             kill(child, SIGKILL)
         }
         let duration = begin.duration(to: .now)
-        if killed == nil { willKill() }
+        if killed == nil { beforeCleanup() }
         // Kills its children. The system reuses the group's number only after the wait below.
         kill(-child, SIGKILL)
         let status = waitForEnd(of: child) ?? -1

@@ -3,7 +3,7 @@ internal import PintleOpenSSL
 internal import PintleSystem
 
 /// Asks servers, many at a time, and hands over each result at once.
-struct AuditSurvey {
+struct AuditHandshakes {
     let policy: PinningPolicy
     /// A Boolean value that indicates whether the user named a policy file. Without one, a missing rule is no problem.
     let hasPolicyFile: Bool
@@ -13,7 +13,7 @@ struct AuditSurvey {
     let proxies: ProxyEnvironment
     let timeouts: TLSClient.Timeouts
     let parallel: Int
-    /// The instant at which the survey begins.
+    /// The instant at which the audit begins.
     let start: Date
     /// Runs before each verdict, on its thread: for tests.
     var beforeVerdict: @Sendable () -> Void = {}
@@ -21,17 +21,17 @@ struct AuditSurvey {
     /// Asks the servers. Ends within about a second after `goesOn` returns `false`, even while a verdict runs.
     ///
     /// - Parameters:
-    ///   - handle: called with each line of NDJSON. An error that it throws ends the survey.
+    ///   - handle: called with each line of NDJSON. An error that it throws ends the audit.
     ///   - goesOn: called at least ten times a second.
     /// - Returns: `true` if every server was asked.
     func run(
         _ targets: AuditTargets.Iterator, handle: ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
     ) throws(ToolError) -> Bool {
-        let thread = try SurveyThread()
-        return try thread.run({ survey(targets, for: thread) }, handle: handle, goesOn: goesOn)
+        let thread = try AuditThread()
+        return try thread.run({ askAll(targets, for: thread) }, handle: handle, goesOn: goesOn)
     }
 
-    private func survey(_ targets: AuditTargets.Iterator, for thread: SurveyThread) -> Result<Bool, ToolError> {
+    private func askAll(_ targets: AuditTargets.Iterator, for thread: AuditThread) -> Result<Bool, ToolError> {
         do throws(ToolError) {
             return .success(try ask(targets, for: thread))
         } catch {
@@ -39,7 +39,7 @@ struct AuditSurvey {
         }
     }
 
-    private func ask(_ targets: AuditTargets.Iterator, for thread: SurveyThread) throws(ToolError) -> Bool {
+    private func ask(_ targets: AuditTargets.Iterator, for thread: AuditThread) throws(ToolError) -> Bool {
         var targets = targets
         let beginning = ContinuousClock.now
         let failure = LiveHandshake.Kept<ToolError>()
@@ -58,7 +58,7 @@ struct AuditSurvey {
     }
 
     private func order(
-        _ target: AuditTarget, _ thread: SurveyThread, _ failure: LiveHandshake.Kept<ToolError>,
+        _ target: AuditTarget, _ thread: AuditThread, _ failure: LiveHandshake.Kept<ToolError>,
         since beginning: ContinuousClock.Instant
     ) -> HandshakeOrder {
         let begin = ContinuousClock.now

@@ -3,20 +3,20 @@ internal import PintleOpenSSL
 internal import PintleSystem
 internal import Synchronization
 
-/// Hands the lines of a survey from the thread that makes them to the thread that takes them.
+/// Hands the results of an audit from the thread that makes them to the thread that takes them.
 ///
-/// A verdict runs inside OpenSSL, which cannot be interrupted. A survey therefore has a thread of its own, and the
-/// thread that waits for it can stop waiting at any time. Lines that the survey puts after that are ignored.
-final class SurveyThread: Sendable {
+/// A verdict runs inside OpenSSL, which cannot be interrupted. An audit therefore has a thread of its own, and the
+/// thread that waits for it can stop waiting at any time. Lines that the audit puts after that are ignored.
+final class AuditThread: Sendable {
     private struct State {
         var lines: [[UInt8]] = []
         var end: Result<Bool, ToolError>?
         var isStopped = false
     }
 
-    /// Lines that wait to be taken before the survey pauses, so that a slow reader does not fill the memory.
+    /// Lines that wait to be taken before the audit pauses, so that a slow reader does not fill the memory.
     private static let maximumLines = 256
-    /// How long the survey may take to end once it is told to. Longer than any step of a handshake except a verdict.
+    /// How long the audit may take to end once it is told to. Longer than any step of a handshake except a verdict.
     private static let grace = Duration.seconds(1)
 
     private let bell: Bell
@@ -35,12 +35,12 @@ final class SurveyThread: Sendable {
         }
     }
 
-    // MARK: The survey's side
+    // MARK: The audit's side
 
-    /// A Boolean value that indicates whether the survey is to end.
+    /// A Boolean value that indicates whether the audit is to end.
     var isStopped: Bool { state.withLock(\.isStopped) }
 
-    /// Waits while too many lines wait to be taken. After a stop it does not wait: the survey puts only the results of
+    /// Waits while too many lines wait to be taken. After a stop it does not wait: the audit puts only the results of
     /// the handshakes that it was ending.
     func put(_ line: [UInt8]) {
         while state.withLock({ !$0.isStopped && $0.lines.count >= Self.maximumLines }) { usleep(1_000) }
@@ -55,18 +55,18 @@ final class SurveyThread: Sendable {
 
     // MARK: The other side
 
-    /// Runs `survey` on a thread of its own until it ends, or until `goesOn` says no. Every line that the survey puts
+    /// Runs `work` on a thread of its own until it ends, or until `goesOn` says no. Every line that the audit puts
     /// by then, and while it ends, is taken, so that no server with a result is asked again.
     ///
     /// - Parameters:
-    ///   - handle: called on this thread with each line. If it throws, the survey ends and the other lines are dropped.
+    ///   - handle: called on this thread with each line. If it throws, the audit ends and the other lines are dropped.
     ///   - goesOn: called on this thread after each line, and ten times a second at least; not after it has said no.
-    /// - Returns: what `survey` returned; `false` if it was stopped before it returned.
+    /// - Returns: what `work` returned; `false` if it was stopped before it returned.
     func run(
-        _ survey: @escaping @Sendable () -> Result<Bool, ToolError>, handle: ([UInt8]) throws(ToolError) -> Void,
+        _ work: @escaping @Sendable () -> Result<Bool, ToolError>, handle: ([UInt8]) throws(ToolError) -> Void,
         goesOn: () -> Bool
     ) throws(ToolError) -> Bool {
-        guard SystemThread.startDetached({ self.finish(survey()) }) else {
+        guard SystemThread.startDetached({ self.finish(work()) }) else {
             throw .unusable("no-resources", "the system gives no thread", hint: "ask fewer servers at a time")
         }
         do throws(ToolError) {
@@ -102,10 +102,10 @@ final class SurveyThread: Sendable {
         poll(&entry, 1, milliseconds)
     }
 
-    /// Tells the survey to end, and waits for a moment until it has.
+    /// Tells the audit to end, and waits for a moment until it has.
     ///
     /// - Parameter handle: called with each line that was not handled yet.
-    /// - Returns: what the survey returned; `nil` where its thread was left behind.
+    /// - Returns: what `work` returned; `nil` where its thread was left behind.
     private func stop(handle: ([UInt8]) throws(ToolError) -> Void) throws(ToolError) -> Result<Bool, ToolError>? {
         state.withLock { $0.isStopped = true }
         let start = ContinuousClock.now

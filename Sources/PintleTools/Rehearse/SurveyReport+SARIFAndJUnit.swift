@@ -40,7 +40,7 @@ extension SurveyReport {
 }
 
 extension SARIFReport.Rule {
-    fileprivate init(_ answer: SurveyedHost.Answer) {
+    init(_ answer: SurveyedHost.Answer) {
         self.init(
             id: answer.rawValue, summary: answer.summary, details: answer.summary,
             level: answer.isExposed ? .warning : .note, standards: answer.standards)

@@ -4,7 +4,7 @@ internal import PintleTestKit
 /// The named hosts of a survey, at which the client first meets the right server, as in an ordinary rehearsal.
 ///
 /// A client that accepts it trusts the authority of `{ca}`, so that its refusals in the survey are pins.
-struct SurveyControl {
+struct ControlRun {
     let hosts: [AttackedHost]
     let folder: TemporaryDirectory
 
@@ -13,7 +13,7 @@ struct SurveyControl {
     /// - Parameter root: the survey's authority.
     func values(trusting root: MintedCertificate) throws(ToolError) -> [String: String] {
         var values: [String: String] = [:]
-        if let host = try prepared(root).first {
+        if let host = try TrustMaterial.fill(hosts, in: folder, trusting: root).first {
             values = host.values
             values["url"] = "https://\(host.authority)/"
             (values["host"], values["port"]) = (host.name, "\(host.clientPort ?? 443)")
@@ -29,24 +29,20 @@ struct SurveyControl {
     /// Runs the client once, and returns the hosts and ports whose right server it accepted.
     func accepted(by client: Client, at address: Proxy.Address, timeout: Double) throws(ToolError) -> Set<String> {
         guard !hosts.isEmpty else { return [] }
-        let runner = ClientRunner(client, hosts: try prepared(nil), proxied: address, keepsTranscripts: false)
+        let runner = ClientRunner(
+            client, hosts: try TrustMaterial.fill(hosts, in: folder), proxyAddress: address, keepsTranscripts: false)
         do throws(ClientRunError) {
             let runs = try runner.runControl(timeout: timeout, isCancelled: { Interrupts.areAsking })
             return Set(
-                zip(hosts, runs).filter { Control($1.observation) != nil }
-                    .map { Proxy.authority($0.0.name.lowercased(), $0.0.clientPort ?? 443) })
+                zip(hosts, runs).filter { ControlBehavior($1.observation) != nil }
+                    .map { Self.authority(of: $0.0) })
         } catch {
             throw ToolError(error, proxiedAt: address)
         }
     }
 
-    /// Returns the hosts with the values of the client's placeholders.
-    private func prepared(_ root: MintedCertificate?) throws(ToolError) -> [AttackedHost] {
-        var hosts = hosts
-        for number in hosts.indices {
-            try TrustMaterial(hosts[number].catalogue.certificates, hosts: hosts.map(\.name), trusting: root)
-                .setValues(of: &hosts[number], folder: folder, number: number)
-        }
-        return hosts
+    /// Returns the host and port as ``SurveyedHost/authority`` has them.
+    static func authority(of host: AttackedHost) -> String {
+        Proxy.authority(host.name.lowercased(), host.clientPort ?? 443)
     }
 }

@@ -189,7 +189,7 @@ extension Transfer {
         let stage = stage
         let hasEnded =
             stage == .unsent && [CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR].contains(result)
-        let client = (state.connection?.judge ?? state.judge)?.clientCertificateError(hasEnded: hasEnded)
+        let client = (state.connection?.judge ?? state.judge)?.clientCause(hasEnded: hasEnded)
         return TransferEnd(
             result: result, text: libraryError.isEmpty ? nil : libraryError, stage: stage,
             cause: state.cause, handshake: hasHead ? nil : state.judge?.cause, client: hasHead ? nil : client,

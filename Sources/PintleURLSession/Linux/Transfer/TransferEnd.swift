@@ -64,8 +64,8 @@ struct TransferEnd {
     var cause: Cause?
     /// The reason why the handshake of the last connection for this transfer failed.
     var handshake: HandshakeJudge.Cause?
-    /// The error if the server ended the connection because of the client's certificate.
-    var client: TransferError?
+    /// The reason, if the server ended the connection because of the client's certificate.
+    var client: HandshakeJudge.Cause?
     let endpoint: ServerEndpoint
     var method = "GET"
     var isIdempotent = true
@@ -89,7 +89,7 @@ struct TransferEnd {
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))
         case .loss(let code): library(code)
-        case nil: handshake.flatMap(error) ?? client ?? errorOfResult
+        case nil: (handshake ?? client).flatMap(error) ?? errorOfResult
         }
     }
 
@@ -97,6 +97,7 @@ struct TransferEnd {
         switch cause {
         case .superseded: return .superseded
         case .rejected(let rejection): return .rejected(rejection)
+        case .client(let error): return .refused(error)
         case .notJudged: return notJudged
         case .outOfMemory:
             return .library(

@@ -32,6 +32,8 @@ final class HandshakeJudge: HandshakeObserver {
         /// OpenSSL could not parse the server's certificates. Otherwise it asks for a verdict as soon as it has parsed
         /// them.
         case unreadableCertificates
+        /// The server ended the connection because of the client's certificate, or for the lack of one.
+        case client(SessionError)
     }
 
     private let endpoint: ServerEndpoint
@@ -181,12 +183,12 @@ final class HandshakeJudge: HandshakeObserver {
         }
     }
 
-    /// Returns the error of a transfer that got no response, if the server ended the connection because of the client's
+    /// Returns the reason why a transfer got no response, if the server ended the connection because of the client's
     /// certificate.
     ///
     /// - Parameter hasEnded: `true` if the connection ended without an alert before the request was sent. Servers that
     ///   require a certificate may end it so.
-    func clientCertificateError(hasEnded: Bool) -> TransferError? {
+    func clientCause(hasEnded: Bool) -> Cause? {
         guard !hasAnswered, hasRefusedClient || hasEnded else { return nil }
         if case .withheld(.superseded, _, _) = authentication.answer { return .superseded }
         let failure = ClientCertificateFailure(
@@ -197,7 +199,7 @@ final class HandshakeJudge: HandshakeObserver {
                 failure.wasShown ? .clientCertificateRefused : .clientCertificateRequired, failure.message,
                 hint: failure.hint)
             error.clientCertificateRequest = failure.request
-            return .refused(error)
+            return .client(error)
         }
     }
 

@@ -96,6 +96,7 @@ package struct PEMReader: Sendable {
     }
 
     private mutating func readBlock(_ label: String, openedAt begin: Int) throws(PEMError) -> PEMBlock {
+        // Most private keys fit, so that no copy of one is left behind when the array grows.
         var decoder = Base64Decoder(alphabet: .standard, capacity: 4096)
         var problem: PEMError?
         var hasContent = false

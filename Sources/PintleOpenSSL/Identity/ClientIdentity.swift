@@ -14,9 +14,9 @@ public import Pintle
 /// In TLS 1.2 the client's certificate is not encrypted: everybody on the network can read who the client is. TLS 1.3
 /// encrypts it.
 ///
-/// Two identities with the same certificates are equal. The buffers of this type that hold a key or a password are
-/// overwritten after use; those of the caller, and Swift strings, are not. OpenSSL holds the key until the last copy of
-/// the identity is released.
+/// Two identities are equal if they have the same certificates and are offered to the same servers. The buffers of this
+/// type that hold a key or a password are overwritten after use; those of the caller, and Swift strings, are not.
+/// OpenSSL holds the key until the last copy of the identity is released.
 public struct ClientIdentity: Sendable {
     /// The certificates that a server gets, DER: the client's own first, then each issuer, without the root.
     public let certificates: [[UInt8]]

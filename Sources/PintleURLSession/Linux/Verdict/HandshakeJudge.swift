@@ -138,7 +138,8 @@ final class HandshakeJudge: HandshakeObserver {
     /// - Parameter alert: The level in the higher byte, the description in the lower one.
     private func note(_ alert: CInt, isSent: Bool) {
         if alert >> 8 == SSL3_AL_FATAL { hasFatalAlert = true }
-        // An attacker on the network can forge an alert before the handshake is encrypted, but not the question.
+        // In TLS 1.3 the CertificateRequest is encrypted, so an attacker on the network cannot forge it. In TLS 1.2 an
+        // attacker can forge it and the alert, and so choose the text of the error.
         if !isSent, alert >> 8 == SSL3_AL_FATAL, authentication.answer != .notAsked,
             ClientCertificateFailure.alerts.contains(UInt8(truncatingIfNeeded: alert))
         {

@@ -229,6 +229,52 @@ extension HostilePeers {
         }
 
         @Test(
+            "With requests at once, a server that ends each connection behind its response gets each request once",
+            arguments: ["GET", "POST"], [true, false])
+        func endsBehindResponses(method: String, saysSo: Bool) async throws {
+            let fixture = try SessionFixture()
+            let counts = Mutex<[String: Int]>([:])
+            let server = try fixture.server(stream: { stream in
+                var received: [UInt8] = []
+                while let piece = try? stream.read(upTo: 4_096), !piece.isEmpty {
+                    received += piece
+                    let text = String(decoding: received, as: UTF8.self)
+                    guard let end = text.range(of: "\r\n\r\n"), method == "GET" || text[end.upperBound...].count == 7
+                    else {
+                        continue
+                    }
+                    let number = String(text.split(separator: " ")[1].dropFirst())
+                    counts.withLock { $0[number, default: 0] += 1 }
+                    let head = "HTTP/1.1 200 OK\r\nContent-Length: \(number.utf8.count)\r\n\r\n"
+                    try? stream.write(Array((head + number).utf8))
+                    if !saysSo { (stream as? any ExposedStream)?.cut(isReset: false) }
+                    return
+                }
+            })
+            let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
+            defer { session.invalidateAndCancel() }
+            let base = try server.address()
+            for round in 0..<30 {
+                await withTaskGroup(of: Void.self) { group in
+                    for index in 0..<20 {
+                        group.addTask {
+                            let number = "\(round * 20 + index)"
+                            guard let url = URL(string: number, relativeTo: base) else { return }
+                            var request = URLRequest(url: url)
+                            request.httpMethod = method
+                            if method == "POST" { request.httpBody = Data("pay 100".utf8) }
+                            // A request over a connection that has just ended may fail, but is not joined with another.
+                            guard let content = try? await session.data(for: request).0 else { return }
+                            #expect(String(decoding: content, as: UTF8.self) == number)
+                        }
+                    }
+                }
+            }
+            #expect(counts.withLock { $0.count } > 300)
+            if method == "POST" { #expect(counts.withLock { $0.filter { $0.value > 1 } }.isEmpty) }
+        }
+
+        @Test(
             "A request that is not idempotent goes over a connection that was used in the last seconds, or a new one",
             arguments: ["GET", "POST"], ["http/1.1", "h2"])
         func idleTime(method: String, applicationProtocol: String) async throws {

@@ -137,7 +137,7 @@ private struct Judgement {
 package struct ControlBehavior: Sendable {
     /// A Boolean value that indicates whether the client sends a request. If so, the request decides, otherwise the
     /// exit code.
-    private let sendsRequest: Bool
+    package let sendsRequest: Bool
     private let end: GuardedProcess.End?
     /// The protocol that ALPN selected.
     private let applicationProtocol: String?

@@ -34,7 +34,8 @@ struct ControlRun {
         do throws(ClientRunError) {
             let runs = try runner.runControl(timeout: timeout, isCancelled: { Interrupts.areAsking })
             return Set(
-                zip(hosts, runs).filter { ControlBehavior($1.observation) != nil }
+                // A client that only finishes the handshake shows the same at an interceptor that it accepts.
+                zip(hosts, runs).filter { ControlBehavior($1.observation)?.sendsRequest == true }
                     .map { Self.authority(of: $0.0) })
         } catch {
             throw ToolError(error, proxiedAt: address)

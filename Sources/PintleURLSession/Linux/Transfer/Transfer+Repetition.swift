@@ -14,7 +14,13 @@ extension Transfer {
     private static let freshness = 4.0
 
     /// A Boolean value that indicates whether libcurl has sent the request, or a part of it.
-    var wasSent: Bool { state.connection.map { $0.judge?.hasWithheldRequest != true } ?? false }
+    var wasSent: Bool { state.connection != nil && !isWithheld }
+
+    /// A Boolean value that indicates whether the connection kept the request back.
+    ///
+    /// In one turn, libcurl may end a transfer and give its connection to the next one, whose request is then kept back.
+    /// The first one has its response.
+    private var isWithheld: Bool { state.connection?.judge?.hasWithheldRequest == true && !state.head.hasBegun }
 
     /// Returns `false` if libcurl must not make a connection for the request. If it wants to send a request again that
     /// was sent, ``CurlLoop`` puts the transfer into the queue instead: a server that refuses a hundred streams would
@@ -98,7 +104,7 @@ extension Transfer {
         case .gate(.repeated):
             guard request.isIdempotent, !state.head.hasBegun else { return false }
             wantsFreshConnection = !state.isStream
-        case nil where state.connection?.judge?.hasWithheldRequest == true: wantsFreshConnection = true
+        case nil where isWithheld: wantsFreshConnection = true
         // The others of this connection are repeated too. libcurl no longer uses the connection, so they need no fresh
         // one each.
         case nil where (result == CURLE_HTTP2 || result == CURLE_OK) && state.isStream:

@@ -18,8 +18,8 @@ extension Transfer {
 
     /// A Boolean value that indicates whether the connection kept the request back.
     ///
-    /// In one turn, libcurl may end a transfer and give its connection to the next one, whose request is then kept back.
-    /// The first one has its response.
+    /// In one turn, libcurl may end a transfer and give its connection to the next one, whose request is then kept
+    /// back. The first one has its response.
     private var isWithheld: Bool { state.connection?.judge?.hasWithheldRequest == true && !state.head.hasBegun }
 
     /// Returns `false` if libcurl must not make a connection for the request. If it wants to send a request again that

@@ -19,7 +19,7 @@ func load(_ url: URL, by policy: PinningPolicy, certificates: Data, key: Data) a
         return data
     } catch let error as URLError where error.code == .clientCertificateRequired {
         let reason = error.userInfo[NSUnderlyingErrorKey] as? SessionError
-        print(reason?.clientCertificateRequest?.issuers as Any)
+        print(reason?.clientCertificateRequest?.authorities as Any)
         throw error
     }
     // snippet.end

@@ -66,7 +66,7 @@ struct CheckIdentityTests {
         arguments: [LoopbackTLSServer.Version.tls12, .tls13])
     func required(version: LoopbackTLSServer.Version) throws {
         let run = try check(try loopback(version), [])
-        let sentence = "example.test:443 requires a client certificate, and got none: there is none for it"
+        let sentence = "example.test:443 requires a client certificate, and got none: none was given for it"
         // Over TLS 1.3 the server has proved its key before it refuses, so there is a verdict.
         #expect(run.code == (version == .tls12 ? 3 : 0))
         let text = version == .tls12 ? run.errors : run.output
@@ -76,7 +76,7 @@ struct CheckIdentityTests {
         let asked = try check(try loopback(isRequired: false, version), ["--json"])
         let document = try JSONDocument(Array(asked.output.utf8)).root
         #expect(asked.code == 0 && document["clientCertificate"]?["withheld"]?.string == "no-identity")
-        #expect(document["clientCertificate"]?["issuers"]?.elements?.map(\.string) == ["CN=Client Authority"])
+        #expect(document["clientCertificate"]?["authorities"]?.elements?.map(\.string) == ["CN=Client Authority"])
     }
 
     @Test(

@@ -317,8 +317,8 @@ struct ClientCertificateTests {
         #expect(error.code == .clientCertificateRequired)
         #expect(
             error.message
-                == "localhost:\(server.port) requires a client certificate, and got none: there is none for it")
-        #expect(error.clientCertificateRequest?.issuers == ["CN=Client Authority"])
+                == "localhost:\(server.port) requires a client certificate, and got none: none was given for it")
+        #expect(error.clientCertificateRequest?.authorities == ["CN=Client Authority"])
         #expect(error.clientCertificateRequest?.keyTypes.contains("ECDSA") == true)
         #expect(error.hint?.contains("CN=Client Authority") == true)
         Self.expectNothing(of: server)
@@ -422,7 +422,7 @@ struct ClientCertificateTests {
         }
         let error = try await Self.refusal(fixture.session(try fixture.servers.policy(), nil), try server.address())
         let request = try #require(error.clientCertificateRequest)
-        #expect(request.issuers.count == 32 && request.issuerCount == 40)
+        #expect(request.authorities.count == 32 && request.authorityCount == 40)
         #expect(error.hint?.contains("and 8 more") == true)
         #expect(!"\(error)".unicodeScalars.contains { $0.value < 0x20 })
     }

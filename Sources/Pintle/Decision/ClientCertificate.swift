@@ -2,22 +2,22 @@
 public struct ClientCertificateRequest: Hashable, Sendable {
     /// The names of the authorities that the server accepts, in the notation of RFC 4514, escaped; at most 32, and
     /// empty if the server names none.
-    public let issuers: [String]
+    public let authorities: [String]
     /// The number of authorities that the server named.
-    public let issuerCount: Int
+    public let authorityCount: Int
     /// The kinds of key that the server accepts: `RSA`, `ECDSA`, `Ed25519`, `Ed448`, `ML-DSA`.
     public let keyTypes: [String]
 
-    package init(issuers: [String], issuerCount: Int, keyTypes: [String]) {
-        (self.issuers, self.issuerCount, self.keyTypes) = (issuers, issuerCount, keyTypes)
+    package init(authorities: [String], authorityCount: Int, keyTypes: [String]) {
+        (self.authorities, self.authorityCount, self.keyTypes) = (authorities, authorityCount, keyTypes)
     }
 }
 
 extension ClientCertificateRequest: CustomStringConvertible {
     /// The authorities and the kinds of key in one line.
     public var description: String {
-        let more = issuerCount > issuers.count ? " and \(issuerCount - issuers.count) more" : ""
-        let names = issuers.isEmpty ? "any authority" : issuers.joined(separator: "; ") + more
+        let more = authorityCount > authorities.count ? " and \(authorityCount - authorities.count) more" : ""
+        let names = authorities.isEmpty ? "any authority" : authorities.joined(separator: "; ") + more
         return "a certificate from \(names), with a key of the kind \(keyTypes.joined(separator: ", "))"
     }
 }

@@ -86,14 +86,14 @@ public final class TLSClient: Sendable {
     /// - Parameters:
     ///   - target: the server. Its host is sent as SNI, unless it is an IP literal.
     ///   - proxy: the proxy to use, if any.
-    ///   - authentication: answers a question for a client certificate.
+    ///   - authentication: answers a CertificateRequest.
     ///   - verdict: called once, on this thread. It must not wait for a person, because the handshake's time-out is
     ///     running.
     /// - Throws: ``HandshakeError``. If the verdict refuses the server, the code is `rejected-by-verifier`: the server
     ///   was sent an alert and no application data.
     package func connect(
         to target: HandshakeTarget, via proxy: ProxyConfiguration = .none,
-        authentication: ClientAuthentication = ClientAuthentication(nil) { nil },
+        authentication: ClientAuthentication? = nil,
         verdict: @escaping (borrowing PeerChain) -> HandshakeVerdict
     ) throws(HandshakeError) -> TLSConnection {
         try target.requireOwnAddress()

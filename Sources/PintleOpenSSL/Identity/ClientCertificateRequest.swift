@@ -3,15 +3,15 @@ internal import Pintle
 
 extension ClientCertificateRequest {
     /// The most names that are kept.
-    private static let issuerLimit = 32
+    private static let authorityLimit = 32
     /// The most characters of a name that are kept.
     private static let nameLimit = 200
 
-    /// Reads the question of a connection (`SSL *`) while OpenSSL asks for the certificate.
+    /// Reads the request on a connection (`SSL *`) while OpenSSL asks for the certificate.
     init(on ssl: OpaquePointer) {
         let names = SSL_get0_peer_CA_list(ssl)
         let count = names.map { max(0, Int(OPENSSL_sk_num($0))) } ?? 0
-        let issuers = (0..<min(count, Self.issuerLimit)).map { index in
+        let authorities = (0..<min(count, Self.authorityLimit)).map { index in
             Self.text(of: OPENSSL_sk_value(names, CInt(index)).map { OpaquePointer($0) })
         }
         var keyTypes: [String] = []
@@ -22,7 +22,7 @@ extension ClientCertificateRequest {
                 keyTypes.append(type)
             }
         }
-        self.init(issuers: issuers, issuerCount: count, keyTypes: keyTypes)
+        self.init(authorities: authorities, authorityCount: count, keyTypes: keyTypes)
     }
 
     private static func text(of name: OpaquePointer?) -> String {

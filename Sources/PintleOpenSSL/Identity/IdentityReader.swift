@@ -118,11 +118,9 @@ enum IdentityReader {
             defer { X509_SIG_free(encrypted) }
             var budget = iterationLimit
             try requireAffordable(encrypted, &budget)
-            return try withPassword(password) { (secret) throws(ClientIdentityError) in
-                guard let secret else { throw passwordRequired }
-                guard let key = decrypted(encrypted, secret, nil) else { throw wrongPassword }
-                return key
-            }
+            guard let text = password() else { throw passwordRequired }
+            guard let key = withBytes(of: text, { decrypted(encrypted, $0, nil) }) else { throw wrongPassword }
+            return key
         }
         let key = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
@@ -222,45 +220,28 @@ enum IdentityReader {
             throw unreadableKey
         }
         let block = bytes[lines[begin].startIndex..<lines[end].endIndex]
-        return try withPassword(password) { (secret) throws(ClientIdentityError) in
-            guard let secret else { throw passwordRequired }
-            var secretText = secret
-            let key = block.withUnsafeBytes { buffer -> OpaquePointer? in
+        guard let text = password() else { throw passwordRequired }
+        let key = withBytes(of: text) { secret in
+            block.withUnsafeBytes { buffer -> OpaquePointer? in
                 guard let bio = BIO_new_mem_buf(buffer.baseAddress, CInt(clamping: buffer.count)) else { return nil }
                 defer { BIO_free(bio) }
-                return withUnsafeMutablePointer(to: &secretText) { secret in
-                    PEM_read_bio_PrivateKey(
-                        bio, nil,
-                        { buffer, size, _, argument in
-                            guard let buffer, let argument else { return -1 }
-                            let secret = argument.assumingMemoryBound(to: UnsafeBufferPointer<CChar>.self).pointee
-                            guard let base = secret.baseAddress, secret.count <= size else { return -1 }
-                            buffer.update(from: base, count: secret.count)
-                            return CInt(secret.count)
-                        }, secret)
-                }
+                // Without a callback, the last argument is the password with a NUL behind it.
+                return PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: secret.baseAddress))
             }
-            guard let key else { throw wrongPassword }
-            return PrivateKeyReference(owning: key)
         }
+        guard let key else { throw wrongPassword }
+        return PrivateKeyReference(owning: key)
     }
 
-    /// Asks for the password, and overwrites our copy of it afterwards.
-    static func withPassword<Value>(
-        _ password: () -> String?,
-        _ body: (UnsafeBufferPointer<CChar>?) throws(ClientIdentityError) -> Value
-    ) throws(ClientIdentityError) -> Value {
-        guard let text = password() else { return try body(nil) }
-        // With a NUL behind it, which is not part of the password.
-        var bytes = Array(text.utf8CString)
+    /// Calls a closure with the bytes of a password, and overwrites them afterwards. The NUL behind them is not part of
+    /// the buffer.
+    static func withBytes<Value, Failure: Error>(
+        of password: String, _ body: (UnsafeBufferPointer<CChar>) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        var bytes = Array(password.utf8CString)
         defer { OPENSSL_cleanse(&bytes, bytes.count) }
-        let result: Result<Value, ClientIdentityError> = bytes.withUnsafeBufferPointer { buffer in
-            do throws(ClientIdentityError) {
-                return .success(try body(UnsafeBufferPointer(rebasing: buffer.dropLast())))
-            } catch {
-                return .failure(error)
-            }
+        return try bytes.withUnsafeBufferPointer { (buffer) throws(Failure) in
+            try body(UnsafeBufferPointer(rebasing: buffer.dropLast()))
         }
-        return try result.get()
     }
 }

@@ -10,7 +10,6 @@ struct PKCS12Reader {
     private var keys: [PrivateKeyReference] = []
     private var iterations = IdentityReader.iterationLimit
     private var password: UnsafeBufferPointer<CChar>
-    private let isGiven: Bool
     private let hasOldCiphers: Bool
     private let library: OpaquePointer
 
@@ -29,20 +28,9 @@ struct PKCS12Reader {
         }
         guard let file = parsed(bytes, library) else { throw damaged }
         defer { PKCS12_free(file) }
-        return try IdentityReader.withPassword(password) { (secret) throws(ClientIdentityError) in
-            let empty: [CChar] = [0]
-            let result: Result<([X509Reference], PrivateKeyReference), ClientIdentityError> =
-                empty.withUnsafeBufferPointer { empty in
-                    do throws(ClientIdentityError) {
-                        return .success(
-                            try read(
-                                file, secret ?? UnsafeBufferPointer(rebasing: empty.dropLast()), library,
-                                isGiven: secret?.isEmpty == false, hasOldCiphers: legacy != nil))
-                    } catch {
-                        return .failure(error)
-                    }
-                }
-            return try result.get()
+        return try IdentityReader.withBytes(of: password() ?? "") { (password) throws(ClientIdentityError) in
+            var reader = PKCS12Reader(password: password, library: library, hasOldCiphers: legacy != nil)
+            return try reader.read(file)
         }
     }
 
@@ -59,36 +47,30 @@ struct PKCS12Reader {
         }
     }
 
-    private static func read(
-        _ file: OpaquePointer, _ password: UnsafeBufferPointer<CChar>, _ library: OpaquePointer, isGiven: Bool,
-        hasOldCiphers: Bool
+    private init(password: UnsafeBufferPointer<CChar>, library: OpaquePointer, hasOldCiphers: Bool) {
+        (self.password, self.library, self.hasOldCiphers) = (password, library, hasOldCiphers)
+    }
+
+    private mutating func read(
+        _ file: OpaquePointer
     ) throws(ClientIdentityError) -> ([X509Reference], PrivateKeyReference) {
-        var reader = PKCS12Reader(
-            password: password, library: library, isGiven: isGiven, hasOldCiphers: hasOldCiphers)
-        try reader.checkPassword(of: file)
-        guard let parts = PKCS12_unpack_authsafes(file) else { throw damaged }
+        try checkPassword(of: file)
+        guard let parts = PKCS12_unpack_authsafes(file) else { throw Self.damaged }
         defer { OPENSSL_sk_pop_free(parts) { PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) } }
         for index in 0..<max(0, OPENSSL_sk_num(parts)) {
             guard let part = OPENSSL_sk_value(parts, index) else { continue }
-            try reader.readPart(part.assumingMemoryBound(to: PKCS7.self))
+            try readPart(part.assumingMemoryBound(to: PKCS7.self))
         }
-        guard !reader.certificates.isEmpty else { throw IdentityReader.noCertificate }
-        guard let key = reader.keys.first else {
+        guard !certificates.isEmpty else { throw IdentityReader.noCertificate }
+        guard let key = keys.first else {
             throw ClientIdentityError(
                 .noKey, "the PKCS#12 file has no private key", hint: "export it again with the key")
         }
-        guard reader.keys.count == 1 else {
+        guard keys.count == 1 else {
             throw ClientIdentityError(
-                .unusable, "the PKCS#12 file has \(reader.keys.count) private keys", hint: "export one identity")
+                .unusable, "the PKCS#12 file has \(keys.count) private keys", hint: "export one identity")
         }
-        return (reader.certificates, key)
-    }
-
-    private init(
-        password: UnsafeBufferPointer<CChar>, library: OpaquePointer, isGiven: Bool, hasOldCiphers: Bool
-    ) {
-        (self.password, self.library) = (password, library)
-        (self.isGiven, self.hasOldCiphers) = (isGiven, hasOldCiphers)
+        return (certificates, key)
     }
 
     /// Checks the password with the file's MAC. A file without one is decrypted without this check.
@@ -111,7 +93,7 @@ struct PKCS12Reader {
 
     /// The error of a file, or a part of it, that the password does not open.
     private var closed: ClientIdentityError {
-        guard isGiven else {
+        guard !password.isEmpty else {
             return ClientIdentityError(
                 .passwordRequired, "the PKCS#12 file has a password, and none was given", hint: "give the password")
         }

@@ -7,11 +7,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The client's side of its own authentication in one handshake: the server's question, and the answer.
+/// The client's side of its own authentication in one handshake: the server's CertificateRequest, and the answer.
 ///
 /// All calls happen on the thread that runs the handshake.
 package final class ClientAuthentication {
-    /// The answer to the server's question for a client certificate.
+    /// The answer to the server's CertificateRequest.
     package enum Answer: Hashable, Sendable {
         /// The server has not asked.
         case notAsked
@@ -31,7 +31,7 @@ package final class ClientAuthentication {
         case superseded
         /// The key exchange does not prove that the server has its key.
         case unprovenKey
-        /// The identity does not suit the question.
+        /// The identity does not suit the request.
         case unsuitable
     }
 
@@ -69,7 +69,7 @@ package final class ClientAuthentication {
     /// proved that it has its key. But with RSA's key exchange (RFC 5246 section 7.4.7.1) every peer can present the
     /// certificates of the right server, and would get the client's certificate and a signature before the handshake
     /// fails.
-    func answerQuestion(on ssl: OpaquePointer, isAccepted: Bool) {
+    func answer(on ssl: OpaquePointer, isAccepted: Bool) {
         request = ClientCertificateRequest(on: ssl)
         guard isAccepted, let identity else {
             refusal = .noIdentity
@@ -148,6 +148,19 @@ package struct ClientCertificateFailure {
 }
 
 extension ClientAuthentication.Objection {
+    /// The objection of a policy that has judged the server; `nil` if it has none.
+    package init?(
+        of policy: PinningPolicy, after evaluation: TrustEvaluation?, to identity: ClientIdentity?
+    ) {
+        guard let identity, let evaluation, case .trusted(let basis) = evaluation.decision else {
+            self = .noIdentity
+            return
+        }
+        let includesApproved = identity.isOfferedToApprovedServers
+        guard !policy.mayIdentifyClient(to: evaluation, includesApproved: includesApproved) else { return nil }
+        self = .weakBasis(basis)
+    }
+
     /// The stable code.
     package var code: String {
         switch self {
@@ -161,13 +174,13 @@ extension ClientAuthentication.Objection {
 
     package var text: String {
         switch self {
-        case .noIdentity: "there is none for it"
+        case .noIdentity: "none was given for it"
         case .weakBasis(let basis):
             "it is trusted only as \(basis.reason), and a client certificate is for servers with a matching pin, or "
                 + "below an anchor that the rule brings"
         case .superseded: "the policy was replaced during the handshake"
         case .unprovenKey: "with RSA key exchange the server would get it before it has proved that it has its key"
-        case .unsuitable: "the identity does not suit its question"
+        case .unsuitable: "the identity does not suit its request"
         }
     }
 
@@ -181,7 +194,7 @@ extension ClientAuthentication.Objection {
     }
 }
 
-/// The reason why an identity does not suit a server's question.
+/// The reason why an identity does not suit a server's request.
 package enum IdentityMisfit: String, Hashable, Sendable {
     case keyType = "key-type"
     case issuer
@@ -203,7 +216,7 @@ package enum IdentityMisfit: String, Hashable, Sendable {
 }
 
 extension ClientIdentity {
-    /// Returns the reasons why the identity does not suit the question of a connection (`SSL *`).
+    /// Returns the reasons why the identity does not suit the request on a connection (`SSL *`).
     func misfits(on ssl: OpaquePointer, at instant: Date) -> [IdentityMisfit] {
         defer { ERR_clear_error() }
         let leaf = credential.path[0].pointer

@@ -25,17 +25,17 @@ package final class VerificationHook {
     private var hidden: [Int: [UInt8]] = [:]
     private let host: ServerName
     private let observer: (any HandshakeObserver)?
-    private let authentication: ClientAuthentication
+    private let authentication: ClientAuthentication?
     private let judge: (borrowing PeerChain) -> HandshakeVerdict
 
     /// - Parameters:
     ///   - endpoint: the server that the caller asked for, never a name from SNI or a certificate.
     ///   - observer: receives the events of the handshake and of the connection after it. Retained by the hook.
-    ///   - authentication: answers a question for a client certificate, after the judge has accepted the server.
+    ///   - authentication: answers a CertificateRequest, after the judge has accepted the server.
     ///   - judge: called at most once. Retained by the hook.
     package init(
         for endpoint: ServerEndpoint, observer: (any HandshakeObserver)? = nil,
-        authentication: ClientAuthentication = ClientAuthentication(nil) { nil },
+        authentication: ClientAuthentication? = nil,
         judge: @escaping (borrowing PeerChain) -> HandshakeVerdict
     ) {
         host = endpoint.host
@@ -61,7 +61,7 @@ package final class VerificationHook {
             context,
             { ssl, _ in
                 guard let ssl, let hook = VerificationHook.attached(to: ssl) else { return 1 }
-                hook.authentication.answerQuestion(on: ssl, isAccepted: hook.state == .accepted)
+                hook.authentication?.answer(on: ssl, isAccepted: hook.state == .accepted)
                 return 1
             }, nil)
         SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
@@ -71,7 +71,7 @@ package final class VerificationHook {
                 guard contentType == SSL3_RT_HANDSHAKE, message.first == UInt8(SSL3_MT_CERTIFICATE_VERIFY) else {
                     return
                 }
-                VerificationHook.attached(to: ssl)?.authentication.noteSignature()
+                VerificationHook.attached(to: ssl)?.authentication?.noteSignature()
                 return
             }
             // Inspect even without a hook, so that OpenSSL never parses a dangerous message.

@@ -47,9 +47,7 @@ extension Command {
             .needs(.ask, .store, to: "keep the answer"),
             .excludes(.ask, .instant, because: "the question is about now"),
         ],
-        environment: LiveEnvironment.variables + [
-            (Passphrase.variable, "The password of `--identity`; without it the terminal is asked")
-        ],
+        environment: LiveEnvironment.variables + [Passphrase.help],
         exitCodes: [
             (.fine, "trusted"), (.rejected, "rejected"), (.unusable, "the command line or the policy cannot be used"),
             (.unreachable, "no certificate arrived, or the handshake broke"),

@@ -19,7 +19,7 @@ struct CheckFacts {
     let tls: NegotiatedTLS?
     /// The name of the alert that the server was sent.
     let alert: String?
-    /// The answer to the server's question for a client certificate.
+    /// The answer to the server's CertificateRequest.
     let clientCertificate: ClientAuthentication.Answer
     /// The reason why the server ended the connection after the handshake, if it is the client's certificate.
     var clientCertificateFailure: ClientCertificateFailure?
@@ -61,7 +61,7 @@ extension CheckFacts {
         writeClientCertificate(to: &json)
     }
 
-    /// Writes `clientCertificate?: {shown?, withheld?, misfits?, ended?, issuers, issuerCount, keyTypes}`.
+    /// Writes `clientCertificate?: {shown?, withheld?, misfits?, ended?, authorities, authorityCount, keyTypes}`.
     private func writeClientCertificate(to json: inout JSONWriter) {
         func write(
             _ request: ClientCertificateRequest, _ misfits: [IdentityMisfit], shown: CertificatePin?, withheld: String?
@@ -71,8 +71,8 @@ extension CheckFacts {
                 json.member("withheld", withheld)
                 if !misfits.isEmpty { json.member("misfits", misfits.map(\.rawValue)) }
                 if clientCertificateFailure != nil { json.member("ended", true) }
-                json.member("issuers", request.issuers)
-                json.member("issuerCount", request.issuerCount)
+                json.member("authorities", request.authorities)
+                json.member("authorityCount", request.authorityCount)
                 json.member("keyTypes", request.keyTypes)
             }
         }

@@ -51,7 +51,7 @@ struct CheckReport {
         report.fact("tls", "\(known.joined(separator: "  "))")
     }
 
-    /// Adds `client  asked for a certificate, and got none: there is none for it`.
+    /// Adds `client  asked for a certificate, and got none: none was given for it`.
     private func addClientCertificate(to report: inout Report) {
         if let failure = facts.clientCertificateFailure {
             report.fact("client", "\(failure.message, .warning)")

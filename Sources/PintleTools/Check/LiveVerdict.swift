@@ -50,8 +50,7 @@ final class LiveVerdict {
     private var tls: NegotiatedTLS?
     private let identity: ClientIdentity?
     private(set) lazy var authentication = ClientAuthentication(identity) { [unowned self] in
-        guard let evaluation, case .trusted(let basis) = evaluation.decision else { return .noIdentity }
-        return policy.mayIdentifyClient(to: evaluation, includesApproved: false) ? nil : .weakBasis(basis)
+        ClientAuthentication.Objection(of: policy, after: evaluation, to: identity)
     }
 
     init(

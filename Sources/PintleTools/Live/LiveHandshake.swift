@@ -43,7 +43,7 @@ struct LiveHandshake {
 
     /// Connects and lets `judge` decide about the server's certificates.
     func run(
-        authentication: ClientAuthentication = ClientAuthentication(nil) { nil },
+        authentication: ClientAuthentication? = nil,
         judge: @escaping (borrowing PeerChain) -> HandshakeVerdict
     ) -> Outcome {
         let presented = Kept<[[UInt8]]>()

@@ -68,16 +68,17 @@ extension SurveyedHost {
 }
 
 extension SurveyedHost.Answer {
-    /// A rank of how many others can read what the client sends; 0 if no reader is known. It is unknown what another
-    /// protocol protects, so it fails a gate, and does not count as unpinned.
+    /// A rank of how many others can read what the client sends; 0 if an interceptor got nothing. It is unknown what
+    /// another protocol protects, and what a connection without a request would have sent. So both fail a gate, and do
+    /// not count as unpinned.
     var exposure: Int {
         switch self {
         case .anyCertificate: 5
         case .plainHTTP: 4
         case .unpinned: 3
         case .both: 2
-        case .otherProtocol: 1
-        case .pinned, .refused, .silent, .noTLS: 0
+        case .otherProtocol, .silent, .noTLS: 1
+        case .pinned, .refused: 0
         }
     }
 

@@ -113,7 +113,7 @@ extension ReferencePage {
                 ReferenceSection(
                     "Environment",
                     .definitions(
-                        (Command.check.environment + Command.sign.environment).map {
+                        Command.check.environment.map {
                             (MarkedText.codes($0.name), $0.help)
                         } + [
                             ("`NO_COLOR`, `TERM`", "No colours if the first is set, or if the second is `dumb`"),

@@ -33,7 +33,7 @@ extension Command {
             .excludes(
                 .append, .updateVersion, .expires, .issued, because: "it is in the update already and stays as it is")
         ],
-        environment: [(Passphrase.variable, "The passphrase of encrypted keys; without it, the terminal asks")],
+        environment: [Passphrase.help],
         exitCodes: [(.fine, "the update was written"), (.unusable, "a key, the policy or an option cannot be used")],
         sections: [
             .json(

@@ -122,9 +122,10 @@ struct SigningKey {
     }
 }
 
-/// The passphrase of a signing key: from the environment if it is set there, else from the terminal.
+/// The passphrase of a key: from the environment if it is set there, else from the terminal.
 enum Passphrase {
-    static let variable = "PINTLE_KEY_PASSPHRASE"
+    private static let variable = "PINTLE_KEY_PASSPHRASE"
+    static let help = (name: variable, help: "The passphrase of encrypted keys; without it, the terminal asks")
 
     /// Returns the bytes in UTF-8, without a line break; never empty. The caller wipes them.
     static func read(for file: String, _ invocation: Invocation) throws(ToolError) -> [UInt8] {

@@ -78,7 +78,7 @@ extension ResponseHead {
 
     /// A Boolean value that indicates whether libcurl can tell complete content from truncated content.
     ///
-    /// It cannot do so over HTTP/2 without `Content-Length`: libcurl 7.88 treats RST_STREAM with the code NO_ERROR, and
+    /// It cannot do so over HTTP/2 without `Content-Length`: libcurl treats RST_STREAM with the code NO_ERROR, and
     /// an error of the connection that the client finds, like END_STREAM, as the end of the content.
     var hasReliableEnd: Bool {
         !version.hasPrefix("HTTP/2") || status == 204 || has("content-length")

@@ -141,20 +141,21 @@ final class TransportProvider: Sendable {
         }
         let snapshot = source.current
         let (transport, old) = try newest.withLock { newest throws(SessionError) -> (CurlTransport, [CurlTransport]) in
+            var (current, old) = (snapshot, newest)
             // Another task may have read a newer policy in the meantime.
-            let isNewer = newest.first.map { $0.generation.snapshot.generation < snapshot.generation } ?? true
-            if !isNewer, let index = newest.firstIndex(where: { $0.generation.identity == identity }) {
-                let transport = newest.remove(at: index)
-                newest.insert(transport, at: 0)
-                return (transport, [])
+            if let first = newest.first?.generation.snapshot, first.generation >= snapshot.generation {
+                (current, old) = (first, [])
+                if let index = newest.firstIndex(where: { $0.generation.identity == identity }) {
+                    let transport = newest.remove(at: index)
+                    newest.insert(transport, at: 0)
+                    return (transport, [])
+                }
             }
-            let current = newest.first.flatMap { isNewer ? nil : $0.generation.snapshot } ?? snapshot
             let generation = PolicyGeneration(
                 current, of: source, validator: validator, observer: observer, identity: identity)
             // If this fails, the next task tries again.
             let new = try CurlTransport(generation, options: options, completions: completions)
-            let old = isNewer ? newest : []
-            newest = [new] + (isNewer ? [] : newest)
+            newest = [new] + newest.dropFirst(old.count)
             // The transport without an identity stays: its cached responses belong to it.
             if newest.count > Self.identityLimit,
                 let index = newest.lastIndex(where: { $0.generation.identity != nil })

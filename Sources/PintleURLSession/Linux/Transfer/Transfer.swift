@@ -192,7 +192,7 @@ extension Transfer {
         let client = (state.connection?.judge ?? state.judge)?.clientCause(hasEnded: hasEnded)
         return TransferEnd(
             result: result, text: libraryError.isEmpty ? nil : libraryError, stage: stage,
-            cause: state.cause, handshake: hasHead ? nil : state.judge?.cause, client: hasHead ? nil : client,
+            cause: state.cause, handshake: hasHead ? nil : state.judge?.cause ?? client,
             endpoint: request.url.endpoint, method: request.method, isIdempotent: request.isIdempotent,
             hasContent: request.hasContent, handshakeLimit: options.readLimits.handshake)
     }

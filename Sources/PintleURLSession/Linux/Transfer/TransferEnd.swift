@@ -62,10 +62,9 @@ struct TransferEnd {
     var text: String?
     var stage = Stage.unsent
     var cause: Cause?
-    /// The reason why the handshake of the last connection for this transfer failed.
+    /// The reason why the handshake of the last connection for this transfer failed, or why the server ended the
+    /// connection because of the client's certificate.
     var handshake: HandshakeJudge.Cause?
-    /// The reason, if the server ended the connection because of the client's certificate.
-    var client: HandshakeJudge.Cause?
     let endpoint: ServerEndpoint
     var method = "GET"
     var isIdempotent = true
@@ -89,13 +88,14 @@ struct TransferEnd {
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))
         case .loss(let code): library(code)
-        case nil: (handshake ?? client).flatMap(error) ?? errorOfResult
+        case nil: handshake.flatMap(error) ?? errorOfResult
         }
     }
 
     private func error(of cause: HandshakeJudge.Cause) -> TransferError? {
         switch cause {
-        case .superseded: return .superseded
+        // With TLS 1.3, the server may refuse the client after the request was sent.
+        case .superseded: return stage == .sent && !isIdempotent ? lostResponse : .superseded
         case .rejected(let rejection): return .rejected(rejection)
         case .client(let error): return .refused(error)
         case .notJudged: return notJudged

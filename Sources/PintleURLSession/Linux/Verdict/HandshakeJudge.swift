@@ -165,14 +165,8 @@ final class HandshakeJudge: HandshakeObserver {
 
     /// The reason why the server does not get the client's identity; `nil` if it may have it.
     private var objectionToIdentity: ClientAuthentication.Objection? {
-        guard let identity = generation.identity, let acceptance, case .trusted(let basis) = acceptance.decision else {
-            return .noIdentity
-        }
-        guard
-            generation.policy.mayIdentifyClient(
-                to: acceptance, includesApproved: identity.isOfferedToApprovedServers)
-        else { return .weakBasis(basis) }
-        return generation.isCurrent ? nil : .superseded
+        ClientAuthentication.Objection(of: generation.policy, after: acceptance, to: generation.identity)
+            ?? (generation.isCurrent ? nil : .superseded)
     }
 
     /// The part of the client's identity that the server got. It is final when the handshake has ended.

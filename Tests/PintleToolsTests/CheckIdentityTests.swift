@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Pintle
 import PintleTestKit
+import PintleTestPeers
 import Testing
 
 /// `check` at servers that ask for a client certificate.
@@ -104,7 +105,36 @@ struct CheckIdentityTests {
         #expect(server.connections.allSatisfy { $0.clientCertificates.isEmpty && !$0.hasClientSignature })
     }
 
-    @Test("PKCS#12 with a password from the environment, and files that are no identity")
+    @Test("The code says why a server that only asks gets nothing")
+    func withheld() throws {
+        let rsa = try authority.issue(hosts: ["example.test"], keyType: .rsa(bits: 2_048))
+        let pinned = #""pins": ["\#(try PublicKeyPin(subjectPublicKeyInfo: rsa.certificate.spkiDER))"]"#
+        let rsaKeysOnly = ["-client_sigalgs", "RSA-PSS+SHA256"]
+        for (options, members, code) in [
+            ([], pinned + #", "backupPins": "none-accepted""#, nil),
+            ([], #""pins": []"#, "weak-basis"),
+            (
+                ["-tls1_2", "-cipher", "AES128-GCM-SHA256"], pinned + #", "backupPins": "none-accepted""#,
+                "unproven-key"
+            ),
+            (rsaKeysOnly, pinned + #", "backupPins": "none-accepted""#, "unsuitable"),
+        ] {
+            let server = try SServer(rsa, ["-verify", "3", "-verify_quiet"] + options)
+            let policy = try directory.write(
+                #"{"version": 1, "hosts": [{"host": "example.test", \#(members)}]}"#, to: "policy.json")
+            let run = ToolRun(arguments: [
+                "check", "https://example.test/", "--policy", policy, "--connect-to", "127.0.0.1:\(server.port)",
+                "--anchors", anchors, "--identity", directory.path(of: "client.pem"), "--json",
+            ])
+            let use = try JSONDocument(Array(run.output.utf8)).root["clientCertificate"]
+            #expect(run.code == 0 && use?["withheld"]?.string == code, "\(run.output)")
+            #expect((use?["shown"] != nil) == (code == nil))
+            #expect(
+                use?["misfits"]?.elements?.map(\.string) == (code == "unsuitable" ? ["key-type", "signature"] : nil))
+        }
+    }
+
+    @Test("PKCS#12 and PEM with a password from the environment, and files that are no identity")
     func files() throws {
         let made = try runProcess(
             [
@@ -126,6 +156,12 @@ struct CheckIdentityTests {
         let opened = try check(
             server, ["--identity", directory.path(of: "n.p12")], environment: ["PINTLE_KEY_PASSPHRASE": "open sesame"])
         #expect(opened.output.contains("asked for a certificate, and took"))
+        let encrypted = try runProcess(
+            ["openssl", "pkcs8", "-topk8", "-passout", "pass:open sesame"], input: Array(client.key.pem.utf8))
+        let pem = try directory.write(
+            client.certificate.pem + encrypted.output, to: "encrypted.pem")
+        let asked = try check(server, ["--identity", pem], environment: ["PINTLE_KEY_PASSPHRASE": "open sesame"])
+        #expect(asked.output.contains("asked for a certificate, and took"))
         let wrong = try check(server, p12, environment: ["PINTLE_KEY_PASSPHRASE": "sesame"])
         #expect(wrong.code == 2 && wrong.errors.contains("the password does not open the PKCS#12 file"))
         #expect(!wrong.errors.contains("sesame"))

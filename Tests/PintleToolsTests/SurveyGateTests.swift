@@ -107,15 +107,15 @@ struct SurveyGateTests {
         #expect(run.errors.contains("\(file):\(text.contains("\n") ? 2 : 1)"), "\(run.errors)")
     }
 
+    private static let policy = """
+        {"version": 1, "hosts": [{"host": "example.com", "includeSubdomains": true,
+        "pins": ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+        "backupPins": ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="]}]}
+        """
+
     @Test("A host that a rule covers must not be unpinned")
     func policy() throws {
-        let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
-        let backup = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
-        let file = try directory.write(
-            """
-            {"version": 1, "hosts": [{"host": "example.com", "includeSubdomains": true, "pins": ["\(pin)"],
-            "backupPins": ["\(backup)"]}]}
-            """, to: "policy.json")
+        let file = try directory.write(Self.policy, to: "policy.json")
         let covered = SurveyFixture.run("--policy", file, script: Self.unpinned("cdn.example.com"))
         #expect(covered.code == 1)
         #expect(words(covered).contains("the policy's rule for example.com covers it"), "\(covered.output)")
@@ -123,14 +123,31 @@ struct SurveyGateTests {
         #expect(SurveyFixture.run("--policy", file, script: Self.pinned).code == 0)
     }
 
+    @Test("A host at which the client sent nothing that tells does not pass a gate, unless that is expected")
+    func unjudged() throws {
+        let silent =
+            "sleep 2 | openssl s_client -proxy 127.0.0.1:$2 -connect api.example.com:443 -CAfile \"$1\" "
+            + ">/dev/null 2>&1 & sleep 0.5; kill -9 $!\n"
+        let empty = SurveyFixture.tunnel("api.example.com:443", sending: "")
+        for (client, answer) in [(silent, "silent"), (empty, "no-tls"), (Self.pinned, "refused")] {
+            let isJudged = answer == "refused"
+            for (text, code) in [
+                ("api.example.com \(answer)\n", 0), ("api.example.com pinned\n", isJudged ? 0 : 1),
+                ("cdn.example.com pinned\n", isJudged ? 0 : 1),
+            ] {
+                let file = try directory.write(text, to: "expected")
+                let run = SurveyFixture.run("--json", "--expect", file, script: client)
+                #expect(try SurveyFixture.answers(run) == ["api.example.com:443": answer], "\(run.output)")
+                #expect(run.code == code, "\(answer) \(text)")
+            }
+            let policy = try directory.write(Self.policy, to: "policy.json")
+            #expect(SurveyFixture.run("--policy", policy, script: client).code == (isJudged ? 0 : 1))
+        }
+    }
+
     @Test("An unpinned host whose name fits no rule is not passed over by a policy")
     func uncoverable() throws {
-        let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
-        let backup = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
-        let file = try directory.write(
-            """
-            {"version": 1, "hosts": [{"host": "example.com", "pins": ["\(pin)"], "backupPins": ["\(backup)"]}]}
-            """, to: "policy.json")
+        let file = try directory.write(Self.policy, to: "policy.json")
         let client = SurveyFixture.tunnel("a..example.net:443", sending: "GET / HTTP/1.1\\r\\n\\r\\n")
         let run = SurveyFixture.run("--policy", file, script: client)
         #expect(run.code == 1)

@@ -266,7 +266,8 @@ struct ClientCertificateTests {
             asked.withLock { $0.append(server.host.description) }
             return server.host.description == "localhost" ? identity : nil
         }
-        _ = try await session.data(from: try first.address())
+        let receipt = try await session.data(from: try first.address()).1.trustReceipt
+        #expect(receipt?.clientCertificate == .withheld)
         #expect(asked.withLock { $0 } == ["localhost", "127.0.0.1"])
         #expect(first.connections.first?.clientCertificates == fixture.client.chain)
         Self.expectNothing(of: second, requests: 1)
@@ -324,12 +325,11 @@ struct ClientCertificateTests {
         Self.expectNothing(of: server)
     }
 
-    @Test("A server that refuses the certificate: the error says why it may not fit", arguments: [false, true])
-    func refused(isExpired: Bool) async throws {
-        let fixture = try Fixture {
-            guard isExpired else { return }
-            ($0.notBefore, $0.notAfter) = (.fromNow(days: -20), .fromNow(days: -10))
-        }
+    @Test(
+        "A server that refuses the certificate: the error says why it may not fit",
+        arguments: [(-10, 10, nil), (-20, -10, "it has expired"), (10, 20, "it is not valid yet")])
+    func refused(begin: Int, end: Int, dates: String?) async throws {
+        let fixture = try Fixture { ($0.notBefore, $0.notAfter) = (.fromNow(days: begin), .fromNow(days: end)) }
         let log = Mutex<[SessionEvent]>([])
         struct Observer: TrustEventObserver {
             let note: @Sendable (SessionEvent) -> Void
@@ -347,17 +347,19 @@ struct ClientCertificateTests {
                 #expect(error.message.contains("\(identity.fingerprint)"))
                 let isStranger = identity != fixture.identity
                 #expect(error.message.contains("its issuer is not among") == isStranger)
-                #expect(error.message.contains("has expired") == (isExpired && !isStranger))
+                for text in ["it has expired", "it is not valid yet"] {
+                    #expect(error.message.contains(text) == (text == dates && !isStranger))
+                }
             }
         }
         // Events come on a queue of their own. Over TLS 1.2 the server refuses within the handshake, and has the
         // certificate all the same.
-        for _ in 0..<500 where isExpired && log.withLock({ $0.count }) < 2 {
+        for _ in 0..<500 where dates != nil && log.withLock({ $0.count }) < 2 {
             try await Task.sleep(for: .milliseconds(10))
         }
         #expect(
             log.withLock { $0.map(\.code) }
-                == (isExpired ? ["client-certificate-dates", "client-certificate-dates"] : []))
+                == (dates == nil ? [] : ["client-certificate-dates", "client-certificate-dates"]))
     }
 
     @Test(

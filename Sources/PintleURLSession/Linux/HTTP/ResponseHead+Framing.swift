@@ -76,14 +76,6 @@ extension ResponseHead {
         has("content-length") || has("transfer-encoding")
     }
 
-    /// A Boolean value that indicates whether libcurl can tell complete content from truncated content.
-    ///
-    /// It cannot do so over HTTP/2 without `Content-Length`: libcurl treats RST_STREAM with the code NO_ERROR, and
-    /// an error of the connection that the client finds, like END_STREAM, as the end of the content.
-    var hasReliableEnd: Bool {
-        !version.hasPrefix("HTTP/2") || status == 204 || has("content-length")
-    }
-
     enum ContentCoding {
         case gzip, deflate
         /// A coding that a session does not offer.

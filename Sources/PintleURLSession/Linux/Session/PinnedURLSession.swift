@@ -32,7 +32,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         // The cast never fails: `copy()` of a configuration returns a configuration.
         let guarded = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         guarded.protocolClasses = [PinningURLProtocol.self]
-        // Foundation's loader would answer from this cache, and send these credentials, without asking the guard.
+        // The cache may hold responses of servers that no policy, or only an earlier policy, has checked. Foundation's
+        // loader would also send these credentials without asking the guard.
         guarded.urlCache = nil
         guarded.urlCredentialStorage = nil
         resources = SessionResources(
@@ -72,6 +73,9 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
     /// A copy of the configuration. Foundation's loader reads this property for each task, so code that changed the
     /// original would remove the guard in front of that loader.
+    ///
+    /// Its `urlCache` is `nil`, as on Apple's systems: a cached response would be used without a handshake, and so
+    /// without a verdict.
     public override var configuration: URLSessionConfiguration { Self.copy(of: resources.settings) }
 
     public override var delegate: (any URLSessionDelegate)? { resources.registry.delegate }
@@ -85,10 +89,9 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         for loader in resources.registry.loaders { loader.cancel() }
     }
 
-    /// Removes all cookies, cached responses and credentials from the stores of the session's configuration.
+    /// Removes all cookies and credentials from the stores of the session's configuration.
     public override func reset(completionHandler: @escaping @Sendable () -> Void) {
         resources.settings.httpCookieStorage?.removeCookies(since: .distantPast)
-        resources.cache.urlCache?.removeAllCachedResponses()
         resources.credentials.removeAll()
         delegateQueue.addOperation(completionHandler)
     }

@@ -183,13 +183,6 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         downloadTask(URLRequest(url: url), .file(completionHandler))
     }
 
-    /// Makes a task that fails when it is resumed. Foundation for Linux has no stream tasks: its own method is
-    /// unavailable too, and ends the process if a call gets past the compiler.
-    @available(*, unavailable, message: "stream tasks are not available; use TLSClient of PintleOpenSSL")
-    public override func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
-        refusedStreamTask(hostname, port)
-    }
-
     // Foundation's `send` and `receive` are not open, and a web socket task made by `init()` ends the process in them.
     // So these tasks are Foundation's own, and only their error says who refused them.
 
@@ -243,15 +236,6 @@ extension PinnedURLSession {
 
     func downloadTask(_ request: URLRequest, _ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
         PinnedDownloadTask(TaskLoader(self, resources, request: request, delivery: delivery, isDownload: true))
-    }
-
-    func refusedStreamTask(_ hostname: String, _ port: Int) -> PinnedStreamTask {
-        var address = URLComponents()
-        (address.scheme, address.host, address.port) = ("https", hostname, (1...65_535).contains(port) ? port : nil)
-        let refusal = SessionError.unsupported("a stream task", hint: "use TLSClient of PintleOpenSSL")
-        let request = URLRequest(url: address.url ?? URL(fileURLWithPath: "/"))
-        return PinnedStreamTask(
-            TaskLoader(self, resources, request: request, content: .refused(refusal), delivery: .delegate))
     }
 
     private func unresumableTask(_ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {

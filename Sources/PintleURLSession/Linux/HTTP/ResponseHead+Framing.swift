@@ -47,7 +47,7 @@ extension ResponseHead {
         var known: Int64?
         for value in values {
             for element in value.split(separator: ",", omittingEmptySubsequences: false) {
-                let digits = element.drop { $0 == " " || $0 == "\t" }.trimmingSuffix()
+                let digits = element.trimmingBlanks
                 guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let length = Int64(digits) else {
                     return "the length of the response is not a number"
                 }
@@ -100,9 +100,11 @@ extension ResponseHead {
 }
 
 extension Substring {
-    fileprivate func trimmingSuffix() -> Substring {
-        var rest = self
-        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+    /// The value without the blanks around it, which are not part of it (RFC 9110 section 5.5).
+    var trimmingBlanks: Substring {
+        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+        var rest = drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
         return rest
     }
 }

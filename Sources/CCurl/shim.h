@@ -57,9 +57,6 @@ static inline CURLcode pintle_curl_set_quick_exit(CURL *curl) {
     return curl_easy_setopt(curl, (CURLoption)(CURLOPTTYPE_LONG + 322), 1L);
 }
 
-static inline CURLcode pintle_curl_get_long(CURL *curl, CURLINFO info, long *value) {
-    return curl_easy_getinfo(curl, info, value);
-}
 /// The bytes of content that came, before libcurl decoded them; -1 if that is not known.
 static inline curl_off_t pintle_curl_get_received_length(CURL *curl) {
     curl_off_t count = -1;

@@ -30,14 +30,11 @@ enum Frame {
         return frames
     }
 
-    /// Returns a response that a cache may keep for a minute, with or without `content-length`.
-    static func cacheable(_ text: String, length: Int?, isLast: Bool, stream: UInt8) -> [UInt8] {
-        // `cache-control` is entry 24, `content-length` entry 28.
-        func field(_ entry: UInt8, _ value: String) -> [UInt8] {
-            [0x0F, entry - 15, UInt8(truncatingIfNeeded: value.utf8.count)] + Array(value.utf8)
-        }
-        let fields = [0x88] + field(24, "max-age=60") + (length.map { field(28, "\($0)") } ?? [])
-        return frame(1, flags: 4, stream: stream, fields)
+    /// Returns a response with or without `content-length`, of at most one digit.
+    static func response(_ text: String, length: UInt8?, isLast: Bool, stream: UInt8) -> [UInt8] {
+        // `content-length` is entry 28.
+        let field: [UInt8] = length.map { [0x0F, 0x0D, 1, UInt8(ascii: "0") + $0] } ?? []
+        return frame(1, flags: 4, stream: stream, [0x88] + field)
             + frame(0, flags: isLast ? 1 : 0, stream: stream, Array(text.utf8))
     }
 

@@ -10,7 +10,6 @@ final class RecordingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownl
         var challenges: [URLAuthenticationChallenge] = []
         var data = Data()
         var error: (any Error)?
-        var proposals: [CachedURLResponse] = []
     }
 
     let log = Mutex(Log())
@@ -20,15 +19,13 @@ final class RecordingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownl
     private let callbacks = CallbackLog()
     private let answer: @Sendable (URLAuthenticationChallenge) -> Answer
     private let stream: @Sendable () -> InputStream?
-    private let caches: Bool
     private let follows: Bool
 
     init(
         answer: @escaping @Sendable (URLAuthenticationChallenge) -> Answer = { _ in (.performDefaultHandling, nil) },
-        stream: @escaping @Sendable () -> InputStream? = { nil }, caches: Bool = true, follows: Bool = true
+        stream: @escaping @Sendable () -> InputStream? = { nil }, follows: Bool = true
     ) {
         self.follows = follows
-        self.caches = caches
         self.answer = answer
         self.stream = stream
     }
@@ -64,15 +61,6 @@ final class RecordingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownl
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         log.withLock { $0.data.append(data) }
         callbacks.note("data")
-    }
-
-    func urlSession(
-        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
-        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-    ) {
-        log.withLock { $0.proposals.append(proposedResponse) }
-        callbacks.note("cache")
-        completionHandler(caches ? proposedResponse : nil)
     }
 
     func urlSession(

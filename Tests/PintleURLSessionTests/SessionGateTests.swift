@@ -209,7 +209,7 @@ struct SessionGateTests {
         #expect(recorder.events.allSatisfy { $0.level == .warning && "\($0)".contains("install publicsuffix") })
     }
 
-    @Test("An unsupported feature fails with an error that names it", arguments: ["resumeData", "stream", "scheme"])
+    @Test("An unsupported feature fails with an error that names it", arguments: ["resumeData", "scheme"])
     func unsupported(what: String) async throws {
         let fixture = try SessionFixture()
         let server = try fixture.server()
@@ -218,7 +218,6 @@ struct SessionGateTests {
         let task: URLSessionTask
         switch what {
         case "resumeData": task = session.downloadTask(withResumeData: Data())
-        case "stream": task = session.refusedStreamTask("localhost", Int(server.port))
         default: task = session.dataTask(with: try #require(URL(string: "ftp://localhost/")))
         }
         await recorder.run(task)

@@ -44,7 +44,7 @@ struct SessionReportTests {
         change(&options)
         return try PinReporter(
             folder: directory.path(of: "reports"), options: options,
-            transport: SystemTrustReportTransport(policy: try fixture.unpinned(["127.0.0.1"])))
+            transport: SystemTrustTransport(policy: try fixture.unpinned(["127.0.0.1"])))
     }
 
     private func refused(_ session: PinnedURLSession, _ server: LoopbackTLSServer) async throws {
@@ -152,7 +152,7 @@ struct SessionReportTests {
         let again = try fixture.server { _ in
             HTTPResponse(status: answers.add(1, ordering: .relaxed).newValue == 1 ? 503 : 204)
         }
-        let moved = try Redirecting(to: again, SystemTrustReportTransport(policy: fixture.unpinned(["127.0.0.1"])))
+        let moved = try Redirecting(to: again, SystemTrustTransport(policy: fixture.unpinned(["127.0.0.1"])))
         let reporter = try PinReporter(folder: directory.path(of: "reports"), transport: moved)
         #expect(await reporter.deliver(at: Date(timeIntervalSinceNow: 3_600)) == .done(delivered: 0, failed: 1))
         #expect(await reporter.deliver(at: Date(timeIntervalSinceNow: 7_200)) == .done(delivered: 1, failed: 0))
@@ -179,15 +179,15 @@ struct SessionReportTests {
         // With only the system's trust.
         let request = ReportRequest(
             url: try address(of: elsewhere), contentType: "application/json", body: [0x7B, 0x7D], id: "0", timeout: 30)
-        let untrusted = await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(request) }
+        let untrusted = await #expect(throws: URLError.self) { try await SystemTrustTransport().send(request) }
         #expect(untrusted?.pathFailure?.code == .untrustedRoot)
         #expect(elsewhere.requestByteCount == 0)
         let plain = ReportRequest(
             url: "http" + request.url.dropFirst(5), contentType: "", body: [], id: "0", timeout: 30)
         let connections = elsewhere.connectionCount
-        let unsupported = await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(plain) }
+        let unsupported = await #expect(throws: URLError.self) { try await SystemTrustTransport().send(plain) }
         #expect(unsupported?.code == .unsupportedURL && elsewhere.connectionCount == connections)
-        let trusting = SystemTrustReportTransport(policy: try fixture.unpinned(["127.0.0.1"]))
+        let trusting = SystemTrustTransport(policy: try fixture.unpinned(["127.0.0.1"]))
         #expect(try await trusting.send(request).status == 204)
     }
 
@@ -201,7 +201,7 @@ struct SessionReportTests {
         let report = Task { () async throws -> Int in
             if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
             let request = ReportRequest(url: url, contentType: "application/json", body: [], id: "0", timeout: 30)
-            return try await SystemTrustReportTransport(policy: policy).send(request).status
+            return try await SystemTrustTransport(policy: policy).send(request).status
         }
         let update = Task { () async throws -> UpdateResponse in
             if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
@@ -297,9 +297,9 @@ struct SessionReportTests {
 /// A transport that sends to another server, as if the collector had moved.
 private struct Redirecting: ReportTransport {
     let url: String
-    let transport: SystemTrustReportTransport
+    let transport: SystemTrustTransport
 
-    init(to server: LoopbackTLSServer, _ transport: SystemTrustReportTransport) throws {
+    init(to server: LoopbackTLSServer, _ transport: SystemTrustTransport) throws {
         url = try server.address("pins", host: "127.0.0.1").absoluteString
         self.transport = transport
     }

@@ -48,13 +48,11 @@ struct SessionTableTests {
         #expect(server.requests.map { $0["cookie"] } == [nil, isKept ? "a=b" : nil])
     }
 
-    @Test("A reset empties cookies, cache and credentials")
+    @Test("A reset empties cookies and credentials")
     func reset() async throws {
         let fixture = try SessionFixture()
         let server = try fixture.server { _ in
-            HTTPResponse(
-                status: 200, reason: "OK",
-                fields: [HTTPField("Set-Cookie", "a=b; Path=/"), HTTPField("Cache-Control", "max-age=60")])
+            HTTPResponse(status: 200, reason: "OK", fields: [HTTPField("Set-Cookie", "a=b; Path=/")])
         }
         let configuration = URLSessionConfiguration.ephemeral
         let space = URLProtectionSpace(

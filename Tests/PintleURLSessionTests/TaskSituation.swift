@@ -7,7 +7,6 @@ import Pintle
 /// Every state of a task. Each is reached only by events.
 enum TaskSituation: String, CaseIterable {
     case notAdmitted, idle, idleSuspended, preparing, preparingSuspended, preparingNext, preparingAgain, awaitingStream
-    case askingAboutCached
     case loading, loadingSuspended, loadingAuthorized
     case storingCookies, storingCookiesOfRedirect, storingCookiesOfChallenge, storingCookiesOfStaleNonce,
         storingCookiesOfRefusal
@@ -25,7 +24,6 @@ enum TaskSituation: String, CaseIterable {
         case .preparingNext: Self.discarding.path + [.completed]
         case .preparingAgain: Self.preparing.path + [.openedWithData, .made, .sent, .superseded]
         case .awaitingStream: Self.preparing.path + [.lacksContent]
-        case .askingAboutCached: Self.preparing.path + [.cachedAsked]
         case .loading: Self.preparing.path + [.opened, .made]
         case .loadingAuthorized: Self.preparing.path + [.opened, .madeAuthorized]
         case .loadingSuspended: Self.loading.path + [.suspend]
@@ -60,14 +58,14 @@ enum TaskSituation: String, CaseIterable {
 enum TaskEvent: String, CaseIterable {
     case admitted, resume, suspend, cancel
     case opened, openedWithData, openedNext, lacksContent, lacksContentUnasked
-    case cached, cachedInformed, cachedAsked, made, madeAuthorized
+    case made, madeAuthorized
     case failedToPrepare, failed, deadline
     case head, redirect, redirectUnasked, refusedRedirect, challenge, challengeTwice, staleChallenge, plain401
     case cookies, cookiesAndRedirect, cookiesAndChallenge, cookiesAndStaleChallenge, cookiesAndRefusedRedirect
     case storedCookies, storedCookiesUnasked, accepted, acceptedInformed, acceptedAsked
     case sent, data, limitData, muchData, completed, timedOut, superseded, otherCompleted
     case follow, noRedirect, downgrade, credential, noCredential, nextOffer, stream, noStream
-    case allow, refuse, allowCached, refuseCached, otherAllow
+    case allow, refuse, otherAllow
 
     static func request(_ text: String = "https://localhost/first") throws -> URLRequest {
         guard let url = URL(string: text) else { throw URLError(.badURL) }
@@ -103,9 +101,6 @@ enum TaskEvent: String, CaseIterable {
         case .openedNext: return machine.opened(try Self.hop("https://localhost/next"))
         case .lacksContent: return machine.lacksContent(canAsk: true)
         case .lacksContentUnasked: return machine.lacksContent(canAsk: false)
-        case .cached: return machine.foundInCache(try cachedResponse(), by: .none)
-        case .cachedInformed: return machine.foundInCache(try cachedResponse(), by: .informed)
-        case .cachedAsked: return machine.foundInCache(try cachedResponse(), by: .asked)
         case .made: return machine.made(1, authorization: nil)
         case .madeAuthorized: return machine.made(1, authorization: try authorization())
         case .failedToPrepare: return machine.failed(.refused(refusal))
@@ -135,14 +130,8 @@ enum TaskEvent: String, CaseIterable {
         case .noStream: return machine.answered(.stream(nil), about: nil)
         case .allow: return machine.answered(.allow, about: 1)
         case .refuse: return machine.answered(.refuse(refusal), about: 1)
-        case .allowCached: return machine.answered(.allow, about: nil)
-        case .refuseCached: return machine.answered(.refuse(refusal), about: nil)
         case .otherAllow: return machine.answered(.allow, about: 2)
         }
-    }
-
-    private func cachedResponse() throws -> CachedURLResponse {
-        CachedURLResponse(response: try received().response, data: Data([1, 2, 3]))
     }
 
     private func authorization() throws -> Authorization {

@@ -50,7 +50,6 @@ extension TaskStateMachine<Int>.Step {
         switch self {
         case .preparing(let hop): "preparing \(hop.summary)"
         case .awaitingStream(let hop): "awaitingStream of \(hop.summary)"
-        case .askingAboutCached(let cached): "askingAboutCached \(cached.data.count)"
         case .transferring(let carrier, let hop, let stage): "\(stage.summary), \(carrier) of \(hop.summary)"
         }
     }
@@ -83,10 +82,8 @@ extension TaskStateMachine<Int>.Action {
         case .askAboutRedirect(let response, let next, let carrier):
             "askAboutRedirect \(carrier) \(response.statusCode) \(next.url?.path ?? "")"
         case .askForCredential(let pending, let carrier): "askForCredential \(carrier) of \(pending.offers.count)"
-        case .askAboutResponse(let response, let carrier):
-            "askAboutResponse \(carrier.map(String.init) ?? "cached") \(response.summary)"
+        case .askAboutResponse(let response, let carrier): "askAboutResponse \(carrier) \(response.summary)"
         case .showResponse(let response): "showResponse \(response.summary)"
-        case .showContent(let cached): "showContent \(cached.data.count)"
         case .start(let carrier, let hop): "start \(carrier) \(hop.summary)"
         case .adjustSuspension(let carrier): "adjustSuspension \(carrier)"
         case .release(let carrier, let hold):
@@ -94,8 +91,7 @@ extension TaskStateMachine<Int>.Action {
         case .cancelTransfer(let carrier): "cancelTransfer \(carrier)"
         case .storeCookies(_, let carrier): "storeCookies \(carrier)"
         case .storeCredential: "storeCredential"
-        case .accept(let response, let hop, let carrier): "accept \(carrier) \(response.statusCode) \(hop.summary)"
-        case .storeResponse: "storeResponse"
+        case .accept(let response, let carrier): "accept \(carrier) \(response.statusCode)"
         case .finish(.succeeded): "finish"
         case .finish(.failed(let error)): "finish \(error.summary)"
         }

@@ -30,9 +30,6 @@ extension TaskTransitionTable {
             lacksContent: startCountdown, askForStream /first > awaitingStream of /first
             deadline: finish -1001 > failed -1001
             lacksContentUnasked: finish -1021 > failed -1021
-            cached: finish > succeeded, response 200, received 3 of 3
-            cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
-            cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, response 200, received 3 of 3
             made: start 1 /first > loading, 1 of /first
             madeAuthorized: start 1 /first > loading, 1 of /first, authorized first
             failedToPrepare: finish -1000 > failed -1000
@@ -48,9 +45,6 @@ extension TaskTransitionTable {
             lacksContent: startCountdown, askForStream /first > awaitingStream of /first, suspended 1
             deadline: finish -1001 > failed -1001
             lacksContentUnasked: finish -1021 > failed -1021
-            cached: finish > succeeded, response 200, received 3 of 3
-            cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
-            cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, suspended 1, response 200, received 3 of 3
             made: adjustSuspension 1, start 1 /first > loading, 1 of /first, suspended 1
             madeAuthorized: adjustSuspension 1, start 1 /first > loading, 1 of /first, suspended 1, authorized first
             failedToPrepare: finish -1000 > failed -1000
@@ -66,9 +60,6 @@ extension TaskTransitionTable {
             lacksContent: startCountdown, askForStream /next > awaitingStream of /next, redirects 1
             deadline: finish -1001 > failed -1001
             lacksContentUnasked: finish -1021 > failed -1021
-            cached: finish > succeeded, response 200, received 3 of 3
-            cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
-            cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, redirects 1, response 200, received 3 of 3
             made: start 1 /next > loading, 1 of /next, redirects 1
             madeAuthorized: start 1 /next > loading, 1 of /next, redirects 1, authorized first
             failedToPrepare: finish -1000 > failed -1000
@@ -84,9 +75,6 @@ extension TaskTransitionTable {
             lacksContent: startCountdown, askForStream /first with data > awaitingStream of /first with data, supersessions 1, sent 7 of 3
             deadline: finish -1001 > failed -1001, sent 7 of 3
             lacksContentUnasked: finish -1021 > failed -1021, sent 7 of 3
-            cached: finish > succeeded, response 200, sent 7 of 3, received 3 of 3
-            cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, sent 7 of 3, received 3 of 3
-            cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, supersessions 1, response 200, sent 7 of 3, received 3 of 3
             made: start 1 /first with data > loading, 1 of /first with data, supersessions 1, sent 7 of 3
             madeAuthorized: start 1 /first with data > loading, 1 of /first with data, supersessions 1, authorized first, sent 7 of 3
             failedToPrepare: finish -1000 > failed -1000, sent 7 of 3
@@ -103,28 +91,18 @@ extension TaskTransitionTable {
             muchData: discard > awaitingStream of /first
             stream: prepare /first with stream > preparing /first with stream
             noStream: finish -1021 > failed -1021
-        askingAboutCached
-            suspend: - > askingAboutCached 3, suspended 1, response 200, received 3 of 3
-            cancel: finish -999 > failed -999, response 200, received 3 of 3
-            failedToPrepare: finish -1000 > failed -1000, response 200, received 3 of 3
-            deadline: finish -1001 > failed -1001, response 200, received 3 of 3
-            data: discard > askingAboutCached 3, response 200, received 3 of 3
-            limitData: discard > askingAboutCached 3, response 200, received 3 of 3
-            muchData: discard > askingAboutCached 3, response 200, received 3 of 3
-            allowCached: showContent 3, finish > succeeded, response 200, received 3 of 3
-            refuseCached: finish -1000 > failed -1000, response 200, received 3 of 3
         loading
             suspend: adjustSuspension 1 > loading, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
             failed: finish -1000, cancelTransfer 1 > failed -1000
-            head: accept 1 200 /first > accepting 200, 1 of /first
+            head: accept 1 200 > accepting 200, 1 of /first
             redirect: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, redirects 1
             redirectUnasked: - > discarding before /next, 1 of /first, redirects 1
             refusedRedirect: finish -1022, cancelTransfer 1 > failed -1022
             challenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first
             challengeTwice: askForCredential 1 of 2 > asking credential of 2, 1 of /first
             staleChallenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first
-            plain401: accept 1 401 /first > accepting 401, 1 of /first
+            plain401: accept 1 401 > accepting 401, 1 of /first
             cookies: storeCookies 1 > storingCookies of 200, 1 of /first
             cookiesAndRedirect: storeCookies 1 > storingCookies of 302, 1 of /first
             cookiesAndChallenge: storeCookies 1 > storingCookies of 401, 1 of /first
@@ -142,14 +120,14 @@ extension TaskTransitionTable {
             suspend: - > loading, 1 of /first, suspended 2
             cancel: cancelTransfer 1 > cancelling 1
             failed: finish -1000, cancelTransfer 1 > failed -1000
-            head: accept 1 200 /first > accepting 200, 1 of /first, suspended 1
+            head: accept 1 200 > accepting 200, 1 of /first, suspended 1
             redirect: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, suspended 1, redirects 1
             redirectUnasked: - > discarding before /next, 1 of /first, suspended 1, redirects 1
             refusedRedirect: finish -1022, cancelTransfer 1 > failed -1022
             challenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first, suspended 1
             challengeTwice: askForCredential 1 of 2 > asking credential of 2, 1 of /first, suspended 1
             staleChallenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first, suspended 1
-            plain401: accept 1 401 /first > accepting 401, 1 of /first, suspended 1
+            plain401: accept 1 401 > accepting 401, 1 of /first, suspended 1
             cookies: storeCookies 1 > storingCookies of 200, 1 of /first, suspended 1
             cookiesAndRedirect: storeCookies 1 > storingCookies of 302, 1 of /first, suspended 1
             cookiesAndChallenge: storeCookies 1 > storingCookies of 401, 1 of /first, suspended 1
@@ -166,14 +144,14 @@ extension TaskTransitionTable {
             suspend: adjustSuspension 1 > loading, 1 of /first, suspended 1, authorized first
             cancel: cancelTransfer 1 > cancelling 1
             failed: finish -1000, cancelTransfer 1 > failed -1000
-            head: storeCredential, accept 1 200 /first > accepting 200, 1 of /first, authorized first
+            head: storeCredential, accept 1 200 > accepting 200, 1 of /first, authorized first
             redirect: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, redirects 1, authorized first
             redirectUnasked: - > discarding before /next, 1 of /first, redirects 1, authorized first
             refusedRedirect: finish -1022, cancelTransfer 1 > failed -1022
             challenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first, authorized first
             challengeTwice: askForCredential 1 of 2 > asking credential of 2, 1 of /first, authorized first
             staleChallenge: - > discarding before /first, 1 of /first, authorized second
-            plain401: accept 1 401 /first > accepting 401, 1 of /first, authorized first
+            plain401: accept 1 401 > accepting 401, 1 of /first, authorized first
             cookies: storeCookies 1 > storingCookies of 200, 1 of /first, authorized first
             cookiesAndRedirect: storeCookies 1 > storingCookies of 302, 1 of /first, authorized first
             cookiesAndChallenge: storeCookies 1 > storingCookies of 401, 1 of /first, authorized first
@@ -190,8 +168,8 @@ extension TaskTransitionTable {
             suspend: adjustSuspension 1 > storingCookies of 200, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
             failed: finish -1000, cancelTransfer 1 > failed -1000
-            storedCookies: accept 1 200 /first > accepting 200 held, 1 of /first
-            storedCookiesUnasked: accept 1 200 /first > accepting 200 held, 1 of /first
+            storedCookies: accept 1 200 > accepting 200 held, 1 of /first
+            storedCookiesUnasked: accept 1 200 > accepting 200 held, 1 of /first
             sent: counted > storingCookies of 200, 1 of /first, sent 7 of 0
             data: refuse > storingCookies of 200, 1 of /first
             limitData: refuse > storingCookies of 200, 1 of /first
@@ -263,7 +241,7 @@ extension TaskTransitionTable {
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
             follow: release 1 answer choice > discarding before /chosen, 1 of /first, redirects 1
-            noRedirect: accept 1 302 /first > accepting 302 held, 1 of /first, redirects 1
+            noRedirect: accept 1 302 > accepting 302 held, 1 of /first, redirects 1
             downgrade: finish -1022, cancelTransfer 1 > failed -1022
         askingCredential
             suspend: adjustSuspension 1 > asking credential of 1, 1 of /first, suspended 1
@@ -277,8 +255,8 @@ extension TaskTransitionTable {
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
             credential: release 1 answer choice > discarding before /first, 1 of /first, authorized first, given 1
-            noCredential: accept 1 401 /first > accepting 401 held, 1 of /first
-            nextOffer: accept 1 401 /first > accepting 401 held, 1 of /first
+            noCredential: accept 1 401 > accepting 401 held, 1 of /first
+            nextOffer: accept 1 401 > accepting 401 held, 1 of /first
         askingTwoOffers
             suspend: adjustSuspension 1 > asking credential of 2, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -291,7 +269,7 @@ extension TaskTransitionTable {
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
             credential: release 1 answer choice > discarding before /first, 1 of /first, authorized first, given 1
-            noCredential: accept 1 401 /first > accepting 401 held, 1 of /first
+            noCredential: accept 1 401 > accepting 401 held, 1 of /first
             nextOffer: askForCredential 1 of 1 > asking credential of 1, 1 of /first
         accepting
             suspend: adjustSuspension 1 > accepting 200, 1 of /first, suspended 1
@@ -342,7 +320,7 @@ extension TaskTransitionTable {
             data: keep > receiving, 1 of /first, response 200, received 100 of -1
             limitData: keep > receiving, 1 of /first, response 200, received 262144 of -1
             muchData: keep > receiving, 1 of /first, response 200, received 262145 of -1
-            completed: storeResponse, finish > succeeded, response 200, received 0 of -1
+            completed: finish > succeeded, response 200, received 0 of -1
             timedOut: finish -1001 > failed -1001, response 200, received 0 of -1
             superseded: finish -1200 > failed -1200, response 200, received 0 of -1
         discarding

@@ -4,8 +4,7 @@ import FoundationNetworking
 @testable import PintleURLSession
 
 /// A parsed header line parses to the same line when it is printed, and contains no line break. A parsed head makes a
-/// response with its challenges and its cache time. The number of its cookies is bounded. They belong to its server and
-/// can be sent.
+/// response with its challenges. The number of its cookies is bounded. They belong to its server and can be sent.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var head = ResponseHead()
@@ -36,7 +35,6 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard names.subtracting(kept).isSubset(of: ["content-disposition", "content-type"]) else {
         fatalError("fields are lost")
     }
-    if CacheRules.mayStore(head) { _ = CacheRules.end(of: head, received: Date()) }
     readChallenges(of: head)
     for address in [
         "https://a.example/b", "https://127.0.0.1/", "https://[2001:db8::1]/", "https://b.a.example./",

@@ -2,7 +2,7 @@ import Foundation
 import Pintle
 
 extension PinningSessionDelegate: URLSessionDelegate {
-    private var sessions: Receivers<any URLSessionDelegate> { Receivers((forwarded, fallback)) }
+    private var sessions: Receivers<any URLSessionDelegate> { Receivers(first: forwarded, second: fallback) }
 
     /// Answers challenges about a server's trust by the policy. Other challenges go to your delegate. If it does not
     /// implement this method, a host that the policy covers gets no client certificate.
@@ -37,7 +37,7 @@ extension PinningSessionDelegate: URLSessionDelegate {
 
 extension PinningSessionDelegate: URLSessionTaskDelegate {
     private var tasks: Receivers<any URLSessionTaskDelegate> {
-        Receivers((forwarded as? any URLSessionTaskDelegate, fallback as? any URLSessionTaskDelegate))
+        Receivers(first: forwarded as? any URLSessionTaskDelegate, second: fallback as? any URLSessionTaskDelegate)
     }
 
     /// Forwards challenges for passwords to your delegate. If a challenge about a server's trust or for a client

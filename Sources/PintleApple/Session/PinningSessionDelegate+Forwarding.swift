@@ -3,7 +3,7 @@ import Pintle
 
 extension PinningSessionDelegate: URLSessionDataDelegate {
     private var data: Receivers<any URLSessionDataDelegate> {
-        Receivers((forwarded as? any URLSessionDataDelegate, fallback as? any URLSessionDataDelegate))
+        Receivers(first: forwarded as? any URLSessionDataDelegate, second: fallback as? any URLSessionDataDelegate)
     }
 
     /// Forwards to your delegate, unless the response is refused on arrival.
@@ -49,7 +49,8 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
 
 extension PinningSessionDelegate: URLSessionDownloadDelegate {
     private var downloads: Receivers<any URLSessionDownloadDelegate> {
-        Receivers((forwarded as? any URLSessionDownloadDelegate, fallback as? any URLSessionDownloadDelegate))
+        Receivers(
+            first: forwarded as? any URLSessionDownloadDelegate, second: fallback as? any URLSessionDownloadDelegate)
     }
 
     /// Forwards to your delegate, unless the response is refused on arrival.
@@ -84,7 +85,8 @@ extension PinningSessionDelegate: URLSessionDownloadDelegate {
 
 extension PinningSessionDelegate: URLSessionWebSocketDelegate {
     private var webSockets: Receivers<any URLSessionWebSocketDelegate> {
-        Receivers((forwarded as? any URLSessionWebSocketDelegate, fallback as? any URLSessionWebSocketDelegate))
+        Receivers(
+            first: forwarded as? any URLSessionWebSocketDelegate, second: fallback as? any URLSessionWebSocketDelegate)
     }
 
     /// Forwards to your delegate.
@@ -110,10 +112,6 @@ extension PinningSessionDelegate: URLSessionWebSocketDelegate {
 struct Receivers<Delegate> {
     let first: Delegate?
     let second: Delegate?
-
-    init(_ delegates: (first: Delegate?, second: Delegate?)) {
-        (first, second) = delegates
-    }
 
     func flatMap<Method>(_ method: (Delegate) -> Method?) -> Method? {
         first.flatMap(method) ?? second.flatMap(method)

@@ -43,23 +43,22 @@ extension PinningPolicy {
         try self.init(policyFile: url.path, allowsFlatFolder: true, isPublicSuffix: Self.isPublicSuffix)
     }
 
+    #if PINTLE_APPLE
     /// Reads a policy file from disk, with the anchor files that it names. Their paths are relative to the folder of
     /// the policy.
     ///
     ///     let policy = try PinningPolicy(contentsOfFile: "/etc/myservice/policy.json")
     ///
-    /// Reads only regular files: the policy up to 64 MiB, each anchor file up to 16 MiB. On Linux, libpsl provides the
-    /// public suffixes. On other systems only single labels count as public suffixes.
+    /// Reads only regular files: the policy up to 64 MiB, each anchor file up to 16 MiB. Only single labels count as
+    /// public suffixes.
     ///
     /// - Parameter path: The path of the policy file, relative to the current folder of the process.
     /// - Throws: An error that lists every problem, as ``Pintle/PinningPolicy/init(json:)`` does; `unreadable-file` if
     ///   the file cannot be read at all.
-    // On Linux, PintleOpenSSL has the same initializer for programs without a session. Swift prefers that one if both
-    // modules are imported.
-    @_disfavoredOverload
     public init(contentsOfFile path: String) throws(PolicyError) {
         try self.init(policyFile: path, isPublicSuffix: Self.isPublicSuffix)
     }
+    #endif
 
     private static func isPublicSuffix(_ name: String) -> Bool {
         #if PINTLE_APPLE

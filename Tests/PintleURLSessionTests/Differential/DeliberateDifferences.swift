@@ -89,7 +89,6 @@ struct DeliberateDifference: Sendable {
                 "requests": "GET /\naccept: */*\n\n--\nGET /\naccept: */*\nauthorization: "
                     + "Digest username=\"user\", realm=\"r\", nonce=\"n\", uri=\"/\", response=\"5aa8f58fc6ae40b868e56a6d34b1cd10\"\n",
             ]),
-        "fresh": .init("answers are cached", ["requests": "GET /\naccept: */*\n"]),
         "to be loaded from nowhere else": .init(
             "the cache policy is obeyed",
             ["error": "-1008", "body": "", "fields": "", "length": "", "path": "", "requests": "", "status": ""]),

@@ -37,7 +37,7 @@ struct RequestFields: Sendable {
             }
         }
         var lines = sendable.values.sorted { $0.name < $1.name }.map { field in
-            let value = field.value.trimmingBlanks
+            let value = field.value[...].trimmingBlanks
             // libcurl omits a field without a value, unless a semicolon follows the name.
             return value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
         }
@@ -72,15 +72,5 @@ struct SessionFields: Sendable {
         } catch {
             lines = .failure(error)
         }
-    }
-}
-
-extension String {
-    /// The value without the blanks around it, which are not part of it (RFC 9110 section 5.5).
-    fileprivate var trimmingBlanks: Substring {
-        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
-        var rest = drop(while: isBlank)
-        while let last = rest.last, isBlank(last) { rest.removeLast() }
-        return rest
     }
 }

@@ -27,7 +27,9 @@ extension URLError {
                 .requestBodyStreamExhausted,
                 "the delegate has no stream to send; implement urlSession(_:task:needNewBodyStream:)", url: url)
         case .notCached:
-            self.init(.resourceUnavailable, "nothing in the cache may be used, and nothing else was allowed", url: url)
+            self.init(
+                .resourceUnavailable, "the cache policy allows only a cached response, and a pinned session has none",
+                url: url)
         case .library(let code, let text): self.init(Self.code(CURLcode(rawValue: code)), text, url: url)
         }
     }

@@ -47,7 +47,7 @@ extension ResponseHead {
         var known: Int64?
         for value in values {
             for element in value.split(separator: ",", omittingEmptySubsequences: false) {
-                let digits = element.drop { $0 == " " || $0 == "\t" }.trimmingSuffix()
+                let digits = element.trimmingBlanks
                 guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let length = Int64(digits) else {
                     return "the length of the response is not a number"
                 }
@@ -76,14 +76,6 @@ extension ResponseHead {
         has("content-length") || has("transfer-encoding")
     }
 
-    /// A Boolean value that indicates whether libcurl can tell complete content from truncated content.
-    ///
-    /// It cannot do so over HTTP/2 without `Content-Length`: libcurl treats RST_STREAM with the code NO_ERROR, and
-    /// an error of the connection that the client finds, like END_STREAM, as the end of the content.
-    var hasReliableEnd: Bool {
-        !version.hasPrefix("HTTP/2") || status == 204 || has("content-length")
-    }
-
     enum ContentCoding {
         case gzip, deflate
         /// A coding that a session does not offer.
@@ -108,9 +100,11 @@ extension ResponseHead {
 }
 
 extension Substring {
-    fileprivate func trimmingSuffix() -> Substring {
-        var rest = self
-        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+    /// The value without the blanks around it, which are not part of it (RFC 9110 section 5.5).
+    var trimmingBlanks: Substring {
+        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+        var rest = drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
         return rest
     }
 }

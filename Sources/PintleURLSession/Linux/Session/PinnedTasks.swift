@@ -4,7 +4,7 @@ internal import FoundationNetworking
 // The only public initializer of Foundation's task classes is `init()`, which makes a task without a session. Each
 // override below replaces a member that would otherwise use that missing session.
 //
-// The four task classes repeat the same overrides: each has to subclass a different Foundation class, and Swift does
+// The three task classes repeat the same overrides: each has to subclass a different Foundation class, and Swift does
 // not allow overrides in an extension. The logic is in `TaskLoader`.
 
 // `@unchecked`: the superclass is Sendable in the same way, and the one added property is constant.
@@ -113,30 +113,4 @@ final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
         // Foundation for Linux never produces resume data either.
         completionHandler(nil)
     }
-}
-
-// A task that always fails and transfers nothing; see `streamTask(withHostName:port:)`. `@unchecked`: the superclass is
-// Sendable in the same way, and the one added property is constant.
-final class PinnedStreamTask: URLSessionStreamTask, @unchecked Sendable {
-    let loader: TaskLoader
-
-    init(_ loader: TaskLoader) {
-        self.loader = loader
-        super.init()
-        loader.attach(self)
-    }
-
-    override var taskIdentifier: Int { loader.identifier }
-    override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader.read(\.request) }
-    override var state: URLSessionTask.State { loader.read(\.phase) }
-    override var error: (any Error)? { loader.read(\.error) }
-    override var delegate: (any URLSessionTaskDelegate)? {
-        get { loader.outbox.taskDelegate }
-        set { loader.outbox.taskDelegate = newValue }
-    }
-
-    override func resume() { loader.resume() }
-    override func suspend() { loader.suspend() }
-    override func cancel() { loader.cancel() }
 }

@@ -32,7 +32,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         // The cast never fails: `copy()` of a configuration returns a configuration.
         let guarded = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         guarded.protocolClasses = [PinningURLProtocol.self]
-        // Foundation's loader would answer from this cache, and send these credentials, without asking the guard.
+        // The cache may hold responses of servers that no policy, or only an earlier policy, has checked. Foundation's
+        // loader would also send these credentials without asking the guard.
         guarded.urlCache = nil
         guarded.urlCredentialStorage = nil
         resources = SessionResources(
@@ -72,6 +73,9 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
     /// A copy of the configuration. Foundation's loader reads this property for each task, so code that changed the
     /// original would remove the guard in front of that loader.
+    ///
+    /// Its `urlCache` is `nil`, as on Apple's systems: a cached response would be used without a handshake, and so
+    /// without a verdict.
     public override var configuration: URLSessionConfiguration { Self.copy(of: resources.settings) }
 
     public override var delegate: (any URLSessionDelegate)? { resources.registry.delegate }
@@ -85,10 +89,9 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         for loader in resources.registry.loaders { loader.cancel() }
     }
 
-    /// Removes all cookies, cached responses and credentials from the stores of the session's configuration.
+    /// Removes all cookies and credentials from the stores of the session's configuration.
     public override func reset(completionHandler: @escaping @Sendable () -> Void) {
         resources.settings.httpCookieStorage?.removeCookies(since: .distantPast)
-        resources.cache.urlCache?.removeAllCachedResponses()
         resources.credentials.removeAll()
         delegateQueue.addOperation(completionHandler)
     }
@@ -180,13 +183,6 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         downloadTask(URLRequest(url: url), .file(completionHandler))
     }
 
-    /// Makes a task that fails when it is resumed. Foundation for Linux has no stream tasks: its own method is
-    /// unavailable too, and ends the process if a call gets past the compiler.
-    @available(*, unavailable, message: "stream tasks are not available; use TLSClient of PintleOpenSSL")
-    public override func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
-        refusedStreamTask(hostname, port)
-    }
-
     // Foundation's `send` and `receive` are not open, and a web socket task made by `init()` ends the process in them.
     // So these tasks are Foundation's own, and only their error says who refused them.
 
@@ -240,15 +236,6 @@ extension PinnedURLSession {
 
     func downloadTask(_ request: URLRequest, _ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
         PinnedDownloadTask(TaskLoader(self, resources, request: request, delivery: delivery, isDownload: true))
-    }
-
-    func refusedStreamTask(_ hostname: String, _ port: Int) -> PinnedStreamTask {
-        var address = URLComponents()
-        (address.scheme, address.host, address.port) = ("https", hostname, (1...65_535).contains(port) ? port : nil)
-        let refusal = SessionError.unsupported("a stream task", hint: "use TLSClient of PintleOpenSSL")
-        let request = URLRequest(url: address.url ?? URL(fileURLWithPath: "/"))
-        return PinnedStreamTask(
-            TaskLoader(self, resources, request: request, content: .refused(refusal), delivery: .delegate))
     }
 
     private func unresumableTask(_ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {

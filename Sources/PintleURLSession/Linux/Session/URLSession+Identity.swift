@@ -23,7 +23,6 @@ extension URLSession {
     /// (``/Pintle/TrustReceipt/clientCertificate``) says what its server got.
     ///
     /// Two identities never share a connection, and a task that gets another identity opens another connection.
-    /// Responses to requests with an identity are not cached.
     ///
     /// - Parameters:
     ///   - source: The policy, or a source that can replace its policy.

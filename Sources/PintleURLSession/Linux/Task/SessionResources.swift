@@ -11,7 +11,6 @@ final class SessionResources: @unchecked Sendable {
     let fields: SessionFields
     /// The credentials of the configuration. They are not in `settings`, so Foundation's own loader cannot use them.
     let credentials: CredentialStore
-    let cache: ResponseCache
     let cookieQueue = CookieQueue()
     let transports: TransportProvider
     let registry: TaskRegistry
@@ -28,7 +27,6 @@ final class SessionResources: @unchecked Sendable {
         proxies = ProxySetting(configuration)
         fields = SessionFields(settings.httpAdditionalHeaders)
         credentials = CredentialStore(storage: configuration.urlCredentialStorage)
-        cache = ResponseCache(configuration.urlCache)
         registry = TaskRegistry(delegate: delegate)
     }
 }

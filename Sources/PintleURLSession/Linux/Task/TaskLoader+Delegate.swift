@@ -74,7 +74,7 @@ extension TaskLoader {
     }
 
     /// Asks the delegate whether it wants the content.
-    func ask(about response: URLResponse, _ transfer: Transfer?) {
+    func ask(about response: URLResponse, _ transfer: Transfer) {
         let handler = OnceAnswered<URLSession.ResponseDisposition> { [weak self] disposition in
             switch disposition {
             case .allow: self?.answer(.allow, transfer)
@@ -105,7 +105,6 @@ extension TaskLoader {
     /// Passes content to the delegate, if the delegate handles content.
     ///
     /// - Returns: `true` if the delegate's backlog is full and the transfer has to pause.
-    @discardableResult
     func showContent(_ data: Data, received: Int64) -> Bool {
         let delegate = contentDelegate
         // A delegate without these methods must not hold up an async call.

@@ -29,9 +29,6 @@ extension TaskLoader: TransferEvents {
             advance { $0.failed(.refused(refusal), over: running) }
             return []
         }
-        // Remove the changed content before a redirect is followed, because the redirect often leads to that content.
-        // Do so for a cancelled task too: the server has changed the content all the same.
-        forgetContent(changedBy: request, response)
         guard let running = carrier else { return [] }
         let server = transfer.request.url
         let cookies = CookieJar(for: head, from: server, to: request, under: resources.settings)
@@ -43,15 +40,13 @@ extension TaskLoader: TransferEvents {
     }
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
-        let cacheLimit = resources.cache.sizeLimit
         // The bytes received so far; `nil` if the content is refused, 0 if it is discarded.
         let total = state.withLock { state -> Int64? in
             guard let running = state.machine.carrier(of: transfer) else { return 0 }
             switch state.machine.receivedData(data.count, over: running) {
             case .refuse: return nil
             case .discard: return 0
-            case .keep:
-                return state.content.append(data, cacheLimit: cacheLimit) ? state.machine.progress.received : nil
+            case .keep: return state.content.append(data) ? state.machine.progress.received : nil
             }
         }
         guard let total else { return nil }
@@ -68,20 +63,19 @@ extension TaskLoader: TransferEvents {
         }
     }
 
-    /// Prepares the download file and the cache candidate for the content of a response.
-    func accept(_ response: PinnedHTTPURLResponse, _ hop: Hop, _ running: RunningTransfer) {
+    /// Prepares the file for the content of a download.
+    func accept(_ running: RunningTransfer) {
         let file: DownloadFile?
         do throws(SessionError) {
             file = isDownload ? try DownloadFile() : nil
         } catch {
             return advance { $0.failed(.refused(error), over: running) }
         }
-        let candidate = cacheCandidate(response, to: hop.request, in: running.transfer.generation)
         let listener = listener
         let actions = state.withLock { state -> [Machine.Action] in
             // The task may have ended in the meantime. The file is then deleted.
             guard state.machine.isAccepting(over: running) else { return [] }
-            (state.content.file, state.content.candidate) = (file, candidate)
+            state.content.file = file
             return state.machine.accepted(over: running, by: listener)
         }
         perform(actions)

@@ -132,9 +132,8 @@ final class TaskLoader: Sendable {
             case .askAboutRedirect(let response, let next, let running):
                 ask(about: response, to: next, running.transfer)
             case .askForCredential(let pending, let running): ask(for: pending, running.transfer)
-            case .askAboutResponse(let response, let running): ask(about: response, running?.transfer)
+            case .askAboutResponse(let response, let running): ask(about: response, running.transfer)
             case .showResponse(let response): show(response)
-            case .showContent(let cached): showContent(cached.data, received: Int64(cached.data.count))
             case .start(let running, let hop): start(running, hop)
             case .adjustSuspension(let running): adjustSuspension(of: running)
             case .release(let running, let hold): running.transport.release(running.transfer, hold)
@@ -142,8 +141,7 @@ final class TaskLoader: Sendable {
             case .storeCookies(let cookies, let running): store(cookies, running)
             case .storeCredential(let authorization):
                 resources.credentials.store(authorization.credential, for: authorization.space)
-            case .accept(let response, let hop, let running): accept(response, hop, running)
-            case .storeResponse: storeResponse()
+            case .accept(_, let running): accept(running)
             case .finish(let outcome): finish(outcome)
             }
         }

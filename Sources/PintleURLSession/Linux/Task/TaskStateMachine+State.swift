@@ -25,10 +25,9 @@ extension TaskStateMachine {
     }
 
     enum Step: Sendable {
-        /// The loader opens the content of the hop, looks into the cache, or makes a transfer.
+        /// The loader opens the content of the hop, or makes a transfer.
         case preparing(Hop)
         case awaitingStream(Hop)
-        case askingAboutCached(CachedURLResponse)
         indirect case transferring(Carrier, Hop, Stage)
     }
 
@@ -96,8 +95,7 @@ extension TaskStateMachine {
         /// Lets the session keep a task that was made after the session was invalidated.
         case keepTask
         /// Prepares a request. The loader then calls ``TaskStateMachine/lacksContent(canAsk:)``, or
-        /// ``TaskStateMachine/opened(_:)`` and after that ``TaskStateMachine/foundInCache(_:by:)`` or
-        /// ``TaskStateMachine/made(_:authorization:)``.
+        /// ``TaskStateMachine/opened(_:)`` and after that ``TaskStateMachine/made(_:authorization:)``.
         case prepare(Hop)
         /// As `prepare`, for a request that follows another one. The event came on the transport's thread, which
         /// must not wait for the storage of cookies. So the loader performs this step on another thread.
@@ -107,11 +105,10 @@ extension TaskStateMachine {
         case askForStream(Hop)
         case askAboutRedirect(PinnedHTTPURLResponse, to: URLRequest, Carrier)
         case askForCredential(PendingChallenge, Carrier)
-        /// Asks the delegate whether it wants the content. A response from the cache has no carrier.
-        case askAboutResponse(URLResponse, Carrier?)
+        /// Asks the delegate whether it wants the content.
+        case askAboutResponse(URLResponse, Carrier)
         /// Passes the response to the delegate of an async call, whose answer is ignored.
         case showResponse(URLResponse)
-        case showContent(of: CachedURLResponse)
         case start(Carrier, Hop)
         /// Holds the transfer if the task is suspended when this step runs, and releases it otherwise.
         case adjustSuspension(Carrier)
@@ -122,9 +119,7 @@ extension TaskStateMachine {
         /// Stores a credential that the server has accepted.
         case storeCredential(Authorization)
         /// Prepares a file or buffer for the content. The loader then calls ``TaskStateMachine/accepted(over:by:)``.
-        case accept(PinnedHTTPURLResponse, Hop, Carrier)
-        /// Stores the response in the cache, if it is a candidate.
-        case storeResponse
+        case accept(PinnedHTTPURLResponse, Carrier)
         case finish(Outcome)
     }
 }

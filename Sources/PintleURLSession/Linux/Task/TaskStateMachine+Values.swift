@@ -32,7 +32,7 @@ extension TaskStateMachine {
     var countdownDeadline: Double? {
         guard case .live(let live) = state, live.deadline < .infinity else { return nil }
         switch live.step {
-        case .preparing, .awaitingStream, .askingAboutCached: return live.deadline
+        case .preparing, .awaitingStream: return live.deadline
         case .transferring: return nil
         }
     }

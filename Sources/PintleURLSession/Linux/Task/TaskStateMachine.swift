@@ -125,24 +125,6 @@ extension TaskStateMachine {
         return [.startCountdown, .askForStream(hop)]
     }
 
-    /// Handles the event that the cache has the response.
-    ///
-    /// - Parameter listener: the delegate's part in the response. The content goes to a delegate that is asked or
-    ///   informed.
-    mutating func foundInCache(_ cached: CachedURLResponse, by listener: Listener) -> [Action] {
-        guard case .live(var live) = state, case .preparing = live.step else { return [] }
-        response = cached.response
-        (progress.received, progress.expectedToReceive) = (Int64(cached.data.count), Int64(cached.data.count))
-        switch listener {
-        case .none: return end(nil)
-        case .informed: return [.showResponse(cached.response), .showContent(of: cached)] + end(nil)
-        case .asked:
-            live.step = .askingAboutCached(cached)
-            state = .live(live)
-            return [.startCountdown, .askAboutResponse(cached.response, nil)]
-        }
-    }
-
     /// Handles the event that a transfer was made, which has not started yet.
     ///
     /// - Parameter authorization: the authorization after it was used for this request, with its nonce count raised.
@@ -268,7 +250,7 @@ extension TaskStateMachine {
         case (.loading, .superseded) where live.supersessions < Self.supersessionLimit:
             live.supersessions += 1
             return begin(hop, &live, after: carrier)
-        case (.receiving, nil): return [.storeResponse, finish(nil)]
+        case (.receiving, nil): return end(nil)
         case (_, let failure): return end(failure ?? .withoutResponse)
         }
     }
@@ -316,8 +298,6 @@ extension TaskStateMachine {
         case (.awaitingStream(let hop), .stream(let stream)):
             guard let stream else { return end(.noBodyStream) }
             return begin(hop.with(.stream(stream, size: hop.request.declaredContentLength)), &live)
-        case (.askingAboutCached(let cached), .allow): return [.showContent(of: cached)] + end(nil)
-        case (.askingAboutCached, .refuse(let refusal)): return end(.refused(refusal))
         default: return []
         }
     }
@@ -370,6 +350,6 @@ extension TaskStateMachine {
     ) -> [Action] {
         live.step = .transferring(carrier, hop, .accepting(response, isHeld: isHeld))
         state = .live(live)
-        return [.accept(response, hop, carrier)]
+        return [.accept(response, carrier)]
     }
 }

@@ -156,7 +156,7 @@ final class TransportProvider: Sendable {
             // If this fails, the next task tries again.
             let new = try CurlTransport(generation, options: options, completions: completions)
             newest = [new] + newest.dropFirst(old.count)
-            // The transport without an identity stays: its cached responses belong to it.
+            // The transport without an identity stays: most servers get none.
             if newest.count > Self.identityLimit,
                 let index = newest.lastIndex(where: { $0.generation.identity != nil })
             {

@@ -45,7 +45,7 @@ enum TransferError: Error {
     case superseded
     /// The content has to be sent for the first time or again, and the delegate gives no stream.
     case noBodyStream
-    /// The cache policy allows only the cache, which has no usable response.
+    /// The cache policy allows only a cached response, and a session has none.
     case notCached
     /// An error of libcurl.
     case library(code: UInt32, text: String)

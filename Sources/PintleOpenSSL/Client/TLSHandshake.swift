@@ -1,5 +1,7 @@
 internal import COpenSSL
 internal import Pintle
+internal import PintleStorage
+internal import PintleSystem
 
 /// A single handshake, from the ClientHello to a judged connection or an error.
 struct TLSHandshake: ~Copyable {
@@ -229,7 +231,7 @@ struct TLSHandshake: ~Copyable {
     }
 
     private func closed(_ failure: PumpError, early: Bool) -> HandshakeError {
-        let how = if case .broken(let error) = failure { ": \(systemMessage(error))" } else { "" }
+        let how = if case .broken(let error) = failure { ": \(Descriptor.errorText(error))" } else { "" }
         return HandshakeError(
             .closedDuringHandshake, "\(target) closed the connection during the TLS handshake\(how)",
             hint: !target.isAddress

@@ -47,7 +47,7 @@ package struct GuardedProcess: Sendable {
         var drains = [Drain(stdout.readEnd, limit: outputLimit), Drain(stderr.readEnd, limit: outputLimit)]
         var killed: End?
         while !hasEnded(child) {
-            let wait = killed == nil && !deadline.isOver ? min(20, deadline.milliseconds) : 20
+            let wait = killed == nil && !deadline.hasPassed ? min(20, deadline.remainingMilliseconds) : 20
             if drains.contains(where: \.isOpen) {
                 _ = Drain.poll(&drains, milliseconds: wait)
             } else {
@@ -56,7 +56,7 @@ package struct GuardedProcess: Sendable {
             let isDoomed = killed != nil
             if isCancelled() {
                 killed = .cancelled
-            } else if deadline.isOver, !isDoomed, !mayContinue() {
+            } else if deadline.hasPassed, !isDoomed, !mayContinue() {
                 killed = .timedOut
             }
             guard killed != nil else { continue }
@@ -72,7 +72,7 @@ package struct GuardedProcess: Sendable {
         let status = waitForEnd(of: child) ?? -1
         // Processes that left the group may keep the pipes open. Read only the bytes that are there already.
         let rest = Deadline(seconds: 0.2)
-        while !rest.isOver, Drain.poll(&drains, milliseconds: 0) {}
+        while !rest.hasPassed, Drain.poll(&drains, milliseconds: 0) {}
         return GuardedProcess(
             end: killed ?? .exited(status), stdout: drains[0].bytes, stderr: drains[1].bytes,
             milliseconds: Int(duration / .milliseconds(1)))

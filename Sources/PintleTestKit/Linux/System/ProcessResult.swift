@@ -50,9 +50,9 @@ package func runProcess(
         // already.
         if status == nil { status = reap(child) }
         let hadEnded = status != nil
-        let progress = Drain.poll(&drains, milliseconds: hadEnded ? 100 : min(20, deadline.milliseconds))
+        let progress = Drain.poll(&drains, milliseconds: hadEnded ? 100 : min(20, deadline.remainingMilliseconds))
         if hadEnded && !progress { break }
-        if !hadEnded && deadline.isOver {
+        if !hadEnded && deadline.hasPassed {
             timedOut = true
             kill(-child, SIGKILL)
             status = waitForEnd(of: child)
@@ -61,7 +61,7 @@ package func runProcess(
     while status == nil {
         status = reap(child)
         guard status == nil else { break }
-        if deadline.isOver {
+        if deadline.hasPassed {
             timedOut = true
             kill(-child, SIGKILL)
             status = waitForEnd(of: child)

@@ -93,7 +93,7 @@ if isLinux {
         tests("PintleStorageTests", on: "Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"),
         tests(
             "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleAttacks", "PintleStorage", "PintleOpenSSL",
-            "PintleTestKit", "PintleTestPeers", exclude: ["limbo-exceptions.txt"]),
+            "PintleSystem", "PintleTestKit", "PintleTestPeers", exclude: ["limbo-exceptions.txt"]),
         tests(
             "PintleURLSessionTests", on: "AttackDemo", "COpenSSL", "Pintle", "PintleAttacks", "PintleCrypto",
             "PintleURLSession", "PintleStorage", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers", "PintleReports",

@@ -1,6 +1,6 @@
-import Glibc
 import Pintle
 import PintleAttacks
+import PintleSystem
 import PintleTestKit
 import Synchronization
 import Testing

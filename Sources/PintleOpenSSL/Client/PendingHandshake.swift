@@ -113,7 +113,8 @@ final class PendingHandshake {
     }
 
     private func speak() {
-        switch handshake?.step(hook, isLate: deadline?.hasPassed ?? true) {
+        guard let deadline else { return }
+        switch handshake?.step(hook, until: deadline) {
         case .waiting, nil: return
         case .accepted:
             guard let handshake = handshake.take() else { return }
@@ -125,7 +126,7 @@ final class PendingHandshake {
         case .ended(let ending):
             guard ending.tellsPeer else { return end(.failure(ending.error)) }
             isLeaving = true
-            deadline = TLSHandshake.leaveBy
+            self.deadline = TLSHandshake.leaveBy
             order.ended(.failure(ending.error))
         }
     }

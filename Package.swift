@@ -28,10 +28,19 @@ let privacy = "PrivacyInfo.xcprivacy"
 var libraries = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports", "PintleTestKit"]
 var targets = [
     module("Pintle", on: "PintleCrypto"),
+    // On Apple's systems only the C library and threads.
     module(
-        "PintleStorage", on: "Pintle", exclude: isApple ? [] : [privacy], resources: isApple ? [.copy(privacy)] : []),
+        "PintleSystem",
+        exclude: isApple
+            ? [
+                "Deadline.swift", "HangUpWatch.swift", "ProgramStart.swift", "RunningProgram.swift",
+                "SignalAction.swift", "StreamSocket.swift",
+            ] : []),
+    module(
+        "PintleStorage", on: "Pintle", "PintleSystem", exclude: isApple ? [] : [privacy],
+        resources: isApple ? [.copy(privacy)] : []),
     module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
-    module("PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", settings: apple),
+    module("PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleSystem", settings: apple),
 ]
 var programs: [Product] = []
 
@@ -46,7 +55,6 @@ if hasOpenSSL {
         system("COpenSSL", "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
         system("CPublicSuffix", "libpsl", apt: "libpsl-dev"), system("CExpat", "expat", apt: "libexpat1-dev"),
         module("PintleCrypto", on: "COpenSSL"),
-        module("PintleSystem"),
         // Links ssl here, not in COpenSSL, because the core needs only libcrypto.
         module(
             "PintleOpenSSL", on: "Pintle", "PintleStorage", "PintleSystem", "COpenSSL", "CPublicSuffix", links: "ssl"),
@@ -85,7 +93,7 @@ if isLinux {
         tests("PintleStorageTests", on: "Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"),
         tests(
             "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleAttacks", "PintleStorage", "PintleOpenSSL",
-            "PintleTestKit", "PintleTestPeers", exclude: ["limbo-exceptions.txt"]),
+            "PintleSystem", "PintleTestKit", "PintleTestPeers", exclude: ["limbo-exceptions.txt"]),
         tests(
             "PintleURLSessionTests", on: "AttackDemo", "COpenSSL", "Pintle", "PintleAttacks", "PintleCrypto",
             "PintleURLSession", "PintleStorage", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers", "PintleReports",

@@ -13,10 +13,10 @@ let package = Package(
         system("COpenSSL", "libcrypto"), system("CPublicSuffix", "libpsl"), system("CExpat", "expat"),
         module("PintleCrypto", on: "COpenSSL"),
         module("Pintle", on: "PintleCrypto"),
-        module("PintleStorage", on: "Pintle", exclude: ["PrivacyInfo.xcprivacy"]),
-        module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
-        module("PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage"),
         module("PintleSystem"),
+        module("PintleStorage", on: "Pintle", "PintleSystem", exclude: ["PrivacyInfo.xcprivacy"]),
+        module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
+        module("PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleSystem"),
         module(
             "PintleOpenSSL", on: "Pintle", "PintleStorage", "PintleSystem", "COpenSSL", "CPublicSuffix", links: "ssl"),
         module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),

@@ -75,21 +75,4 @@ struct EvaluatorPreparationTests {
             .evaluate(server, presented: identity.chain + [named.der], at: Date())
         #expect(verdict.decision.summary == "invalid-path untrusted-root")
     }
-
-    @Test("The asynchronous call gives the verdict of the synchronous one, also to a cancelled task")
-    func asynchronous() async throws {
-        let evaluator = ServerTrustEvaluator(
-            source: try policy(.only([try Certificate(der: root.certificate.der)])),
-            validator: PathValidator(system: SystemAnchors(replacedBy: [])))
-        let stranger = try root.intermediate(name: "Other").issue(hosts: [Validation.host])
-        let verdicts = await withTaskGroup(of: String.self) { [server, identity] group in
-            for number in 0..<64 {
-                let chain = number.isMultiple(of: 2) ? identity.chain : stranger.chain
-                group.addTask { await evaluator.evaluation(of: server, presented: chain, at: Date()).decision.summary }
-            }
-            group.cancelAll()
-            return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        }
-        #expect(verdicts == ["pin-matched": 32, "pin-mismatch": 32])
-    }
 }

@@ -11,7 +11,7 @@ struct HandshakeFailureTests {
     private func connect(
         to port: UInt16, host: String = "127.0.0.1", timeout: Duration = .seconds(10)
     ) throws -> TLSConnection {
-        try TLSClient(.init(timeouts: .init(connect: timeout, handshake: timeout)))
+        try TLSClient(.init(connectTimeout: timeout, handshakeTimeout: timeout))
             .connect(to: HandshakeTarget(host: host, port: port)) { _ in .accept }
     }
 
@@ -85,7 +85,7 @@ struct HandshakeFailureTests {
     @Test("A server that sends without pause does not extend the time-out")
     func floodsInTime() throws {
         let peer = try floodingPeer()
-        let client = try TLSClient(.init(timeouts: .init(connect: .seconds(10), handshake: .milliseconds(10))))
+        let client = try TLSClient(.init(connectTimeout: .seconds(10), handshakeTimeout: .milliseconds(10)))
         let target = try HandshakeTarget(host: "127.0.0.1", port: peer.port)
         let error = expectFailure(.handshakeTimeout) { try client.connect(to: target) { _ in .accept } }
         #expect(error?.isBeforeCertificate == true)

@@ -1,6 +1,6 @@
-import Glibc
 import Pintle
 import PintleAttacks
+import PintleSystem
 import PintleTestKit
 import Synchronization
 import Testing
@@ -12,12 +12,12 @@ struct HandshakeLoopTests {
     /// Runs a loop and returns the result of each handshake: `nil` for success, else the error's code.
     private func run(
         _ targets: [HandshakeTarget], via proxy: ProxyConfiguration = .none, atMost limit: Int = 100,
-        timeouts: TLSClient.Timeouts = .init(connect: .seconds(60), handshake: .seconds(60)),
+        configuration: TLSClient.Configuration = .init(connectTimeout: .seconds(60), handshakeTimeout: .seconds(60)),
         verdict: @escaping (borrowing PeerChain) -> HandshakeVerdict = { _ in .accept }
     ) throws -> [Int: HandshakeError.Code?] {
         var ends: [Int: HandshakeError.Code?] = [:]
         var rest = targets.enumerated().makeIterator()
-        let loop = try HandshakeLoop(TLSClient.Configuration(timeouts: timeouts), atMost: limit)
+        let loop = try HandshakeLoop(configuration, atMost: limit)
         let isDone = try loop.run(
             next: {
                 rest.next().map { index, target in
@@ -69,9 +69,9 @@ struct HandshakeLoopTests {
         ]
         // Servers that never answer get a short time-out, and the others a long one for a busy machine.
         for (targets, time) in [(late, Duration.milliseconds(400)), (targets, .seconds(60))] {
-            let timeouts = TLSClient.Timeouts(connect: time, handshake: time)
-            let together = try run(targets, atMost: limit, timeouts: timeouts)
-            let client = try TLSClient(TLSClient.Configuration(timeouts: timeouts))
+            let configuration = TLSClient.Configuration(connectTimeout: time, handshakeTimeout: time)
+            let together = try run(targets, atMost: limit, configuration: configuration)
+            let client = try TLSClient(configuration)
             for (index, target) in targets.enumerated() {
                 var alone: HandshakeError.Code?
                 do { try client.connect(to: target) { _ in .accept }.close() } catch { alone = error.code }
@@ -146,7 +146,7 @@ struct HandshakeLoopTests {
         var orders = 0
         let target = try target(server.port)
         let loop = try HandshakeLoop(
-            TLSClient.Configuration(timeouts: .init(handshake: .seconds(3_600))), atMost: 3)
+            TLSClient.Configuration(handshakeTimeout: .seconds(3_600)), atMost: 3)
         let isDone = try loop.run(
             next: {
                 orders += 1
@@ -168,7 +168,7 @@ struct HandshakeLoopTests {
             var rest = 12
             var (verdicts, sinceAsked, most) = (0, 0, 0)
             let loop = try HandshakeLoop(
-                TLSClient.Configuration(timeouts: .init(handshake: .seconds(60))), atMost: 12)
+                TLSClient.Configuration(handshakeTimeout: .seconds(60)), atMost: 12)
             let isDone = try loop.run(
                 next: {
                     rest -= 1

@@ -13,7 +13,7 @@ struct HandshakeProxyTests {
         via proxy: ProxyConfiguration, host: String = "www.example.test", port: UInt16 = 443,
         timeout: Duration = .seconds(10)
     ) throws -> TLSConnection {
-        try TLSClient(.init(timeouts: .init(connect: timeout, handshake: .seconds(10))))
+        try TLSClient(.init(connectTimeout: timeout, handshakeTimeout: .seconds(10)))
             .connect(to: HandshakeTarget(host: host, port: port), via: proxy) { _ in .accept }
     }
 

@@ -59,7 +59,7 @@ struct AuditTimeLimitTests {
                 families: .init(date: .distantPast, families: [], edges: []), now: Date()),
             writer: AuditRecordWriter(basis: AuditBasis(policy: nil, anchors: [root])),
             validator: PathValidator(system: SystemAnchors(replacedBy: [root])),
-            proxies: try ProxyEnvironment([:]), timeouts: TLSClient.Timeouts(), parallel: 1, start: Date())
+            proxies: try ProxyEnvironment([:]), configuration: TLSClient.Configuration(), parallel: 1, start: Date())
         if holds { handshakes.beforeVerdict = { slow.hold() } }
         let targets = try AuditTargets(
             named: [], lists: [AuditHostList(file)], policy: policy, connectTo: nil, shard: .all)

@@ -456,7 +456,7 @@ struct ClientCertificateTests {
             application: .stream { stream in
                 var reader = HTTPReader(stream)
                 while (try? reader.head()) != nil {
-                    let certificate = (stream as? any NegotiatedStream)?.record.clientCertificates.first ?? []
+                    let certificate = (stream as? TLSServerConnection)?.record.clientCertificates.first ?? []
                     let text = "\(CertificatePin(certificate: certificate))"
                     let head = "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n"
                     try? stream.write(Array((head + text).utf8))

@@ -84,7 +84,7 @@ final class FloodServer: Sendable {
         case .keyUpdate:
             let tls = try LoopbackTLSServer(fixture.identity) { configuration in
                 configuration.application = .stream { stream in
-                    guard (try? stream.read(upTo: 4_096)) != nil, let stream = stream as? any RekeyingStream else {
+                    guard (try? stream.read(upTo: 4_096)) != nil, let stream = stream as? TLSServerConnection else {
                         return
                     }
                     // A record with one message has 27 bytes.

@@ -149,11 +149,11 @@ extension HostilePeers {
                     usleep(50_000)
                     switch event {
                     case .none: break
-                    case .ticket: try? (stream as? any RekeyingStream)?.sendTicket()
-                    case .keyUpdate: try? (stream as? any RekeyingStream)?.updateKeys(times: 1)
+                    case .ticket: try? (stream as? TLSServerConnection)?.sendTicket()
+                    case .keyUpdate: try? (stream as? TLSServerConnection)?.updateKeys(times: 1)
                     case .closeNotify: return
                     case .endOfFile, .reset:
-                        (stream as? any ExposedStream)?.cut(isReset: event == .reset)
+                        (stream as? TLSServerConnection)?.cut(isReset: event == .reset)
                         return
                     }
                 }
@@ -200,7 +200,7 @@ extension HostilePeers {
                         for _ in 0..<5_000 where first.load(ordering: .relaxed) < count { usleep(1_000) }
                         try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
                         usleep(50_000)
-                        (stream as? any ExposedStream)?.cut(isReset: false)
+                        (stream as? TLSServerConnection)?.cut(isReset: false)
                         return
                     }
                 }
@@ -247,7 +247,7 @@ extension HostilePeers {
                     counts.withLock { $0[number, default: 0] += 1 }
                     let head = "HTTP/1.1 200 OK\r\nContent-Length: \(number.utf8.count)\r\n\r\n"
                     try? stream.write(Array((head + number).utf8))
-                    if !saysSo { (stream as? any ExposedStream)?.cut(isReset: false) }
+                    if !saysSo { (stream as? TLSServerConnection)?.cut(isReset: false) }
                     return
                 }
             })

@@ -293,7 +293,7 @@ extension HostilePeers {
 extension HostilePeers.RepetitionTests.StreamEnd {
     /// - Returns: `false` if the connection ends.
     fileprivate func act(on stream: any ByteStream, _ open: [UInt8]) -> Bool {
-        let exposed = stream as? any ExposedStream
+        let exposed = stream as? TLSServerConnection
         switch self {
         case .none: try? stream.write(open.flatMap { Frame.empty(stream: $0) })
         case .refused: try? stream.write(open.flatMap { Frame.reset(code: 7, stream: $0) })
@@ -402,7 +402,7 @@ private final class PaymentServer: Sendable {
     }
 
     private static func end(_ stream: any ByteStream, _ end: End) {
-        let exposed = stream as? any ExposedStream
+        let exposed = stream as? TLSServerConnection
         switch end {
         case .closeNotify: break
         case .endOfFile, .duringContent: exposed?.cut(isReset: false)

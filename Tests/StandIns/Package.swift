@@ -49,9 +49,10 @@ let standIns: [Target] = [
 let apple: [Target] = [
     module("PintleCrypto", on: "CryptoKit"),
     module("Pintle", on: "PintleCrypto"),
-    module("PintleStorage", on: "Pintle", exclude: ["PrivacyInfo.xcprivacy"]),
+    module("PintleSystem"),
+    module("PintleStorage", on: "Pintle", "PintleSystem", exclude: ["PrivacyInfo.xcprivacy"]),
     module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
-    module("PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", "os"),
+    module("PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleSystem", "os"),
     module(
         "PintleApple", on: "Pintle", "PintleStorage", "Network", "Security", "URLLoading", "WebKit", "os",
         features: .publicImports),
@@ -67,7 +68,6 @@ let apple: [Target] = [
 
 // Servers, keys of every kind and attacks, which need OpenSSL.
 let servers: [Target] = [
-    module("PintleSystem"),
     module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
     module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
     module(

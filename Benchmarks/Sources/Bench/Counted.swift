@@ -17,12 +17,10 @@ func countedCases(_ material: Material) throws -> [String: () throws -> Peer] {
         "hosts-subdomain": { try hosts(1) },
         "hosts-miss": { try hosts(2) },
         "update": { try UpdateSection.peers(rules: 28).peers[0] },
-        "update-again": { try UpdateSection.peers(rules: 28).peers[1] },
         "update-large": { try UpdateSection.peers(rules: 280).peers[0] },
-        "policy": { try UpdateSection.peers(rules: 280).peers[2] },
-        "signature": { try UpdateSection.peers(rules: 28).peers[3] },
-        "signature-again": { try UpdateSection.peers(rules: 28).peers[3] },
-        "signature-large": { try UpdateSection.peers(rules: 280).peers[3] },
+        "policy": { try UpdateSection.peers(rules: 280).peers[1] },
+        "signature": { try UpdateSection.peers(rules: 28).peers[2] },
+        "signature-large": { try UpdateSection.peers(rules: 280).peers[2] },
     ]
     for (name, pin) in zip(["leaf-p256", "intermediate", "leaf-rsa"], PinCase.all(material)) {
         cases["pin-\(name)"] = pin.pintle

@@ -86,7 +86,7 @@ struct EmptyGzipStack {
                 try stream.write(step)
                 // Without a pause the loop would not notice that the server closes, and the response would fill the
                 // client.
-                guard let stream = stream as? any PausingStream else { return }
+                guard let stream = stream as? TLSServerConnection else { return }
                 try stream.pause(seconds: 0.01)
             }
         } catch {

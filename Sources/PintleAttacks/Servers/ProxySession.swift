@@ -105,8 +105,7 @@ struct ProxySession {
 
     private func isAuthorized(_ value: String?) -> Bool {
         guard let credentials else { return true }
-        let expected = PEM.base64(Array("\(credentials.user):\(credentials.password)".utf8))
-        return value == "Basic " + String(decoding: expected, as: UTF8.self)
+        return value == "Basic " + Data("\(credentials.user):\(credentials.password)".utf8).base64EncodedString()
     }
 
     /// Returns host and port of an authority (RFC 3986 section 3.2) without its user information, which may be secret.

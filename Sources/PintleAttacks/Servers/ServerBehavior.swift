@@ -20,7 +20,7 @@ enum ServerBehavior: Sendable {
 
     /// - Parameter isReplaced: returns `true` if the client's next connection meets another scenario.
     func serve(_ stream: any ByteStream, isReplaced: @escaping () -> Bool) {
-        let negotiated = stream as? any NegotiatedStream
+        let negotiated = stream as? TLSServerConnection
         let record = negotiated?.record ?? TLSConnectionRecord()
         guard record.applicationProtocol == "h2" else { return HTTPService(handler: response).serveOnce(stream) }
         var service = HTTP2Service { request, byteCount in

@@ -1,3 +1,4 @@
+internal import PintleStorage
 internal import PintleSystem
 
 /// Makes many handshakes concurrently on the calling thread: sockets are non-blocking, and a single `poll` waits for
@@ -12,7 +13,7 @@ package struct HandshakeLoop {
     private static let pulse = Duration.milliseconds(100)
 
     private let context: TLSContext
-    private let timeouts: TLSClient.Timeouts
+    private let configuration: TLSClient.Configuration
     private let limit: Int
 
     /// - Parameters:
@@ -22,7 +23,7 @@ package struct HandshakeLoop {
     /// - Throws: ``HandshakeError`` with the code `invalid-configuration` or `no-resources`.
     package init(_ configuration: TLSClient.Configuration, atMost limit: Int) throws(HandshakeError) {
         context = try TLSContext(configuration)
-        timeouts = configuration.timeouts
+        self.configuration = configuration
         self.limit = max(1, limit)
     }
 
@@ -44,7 +45,7 @@ package struct HandshakeLoop {
                     isDrained = true
                     break
                 }
-                let handshake = PendingHandshake(order, context: context, timeouts: timeouts)
+                let handshake = PendingHandshake(order, context: context, configuration)
                 handshake.open(lookups)
                 if !handshake.isOver { pending.append(handshake) }
                 guard goesOn() else { return false }
@@ -90,7 +91,7 @@ package final class Bell: Sendable {
     /// - Throws: `no-resources`.
     package init() throws(HandshakeError) {
         guard let ends = StreamSocket.pair() else {
-            throw .noResources("cannot open a pair of sockets: \(systemMessage(errno))")
+            throw .noResources("cannot open a pair of sockets: \(Descriptor.errorText(errno))")
         }
         (descriptor, writeEnd) = ends
     }

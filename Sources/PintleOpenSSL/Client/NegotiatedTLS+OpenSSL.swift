@@ -11,6 +11,15 @@ extension NegotiatedTLS {
             cipherSuite: SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
             keyExchangeGroup: KeyExchangeGroup(negotiatedOn: ssl))
     }
+
+    /// Returns the protocol that the server of a connection (`SSL *`) chose by ALPN (RFC 7301); `nil` without one.
+    package static func applicationProtocol(on ssl: OpaquePointer) -> String? {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &name, &count)
+        guard count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    }
 }
 
 extension KeyExchangeGroup {

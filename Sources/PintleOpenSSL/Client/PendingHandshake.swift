@@ -9,7 +9,7 @@ final class PendingHandshake {
 
     private let order: HandshakeOrder
     private let context: TLSContext
-    private let timeouts: TLSClient.Timeouts
+    private let configuration: TLSClient.Configuration
     private let hook: VerificationHook
     private var connector: TCPConnector?
     private var handshake: TLSHandshake?
@@ -18,10 +18,10 @@ final class PendingHandshake {
     private var isLeaving = false
     private(set) var isOver = false
 
-    init(_ order: HandshakeOrder, context: TLSContext, timeouts: TLSClient.Timeouts) {
+    init(_ order: HandshakeOrder, context: TLSContext, _ configuration: TLSClient.Configuration) {
         self.order = order
         self.context = context
-        self.timeouts = timeouts
+        self.configuration = configuration
         hook = VerificationHook(for: order.target.endpoint, judge: order.judge)
     }
 
@@ -45,7 +45,7 @@ final class PendingHandshake {
         }
         let destination = order.target.destination
         guard case .none = order.proxy else {
-            let (proxy, timeout) = (order.proxy, timeouts.connect)
+            let (proxy, timeout) = (order.proxy, configuration.connectTimeout)
             return lookups.add {
                 do throws(HandshakeError) {
                     return .tunnel(try ProxyTunnel.open(proxy, to: destination, timeout: timeout).intoDescriptor())
@@ -74,7 +74,7 @@ final class PendingHandshake {
         switch result {
         case .addresses(let addresses):
             connector = TCPConnector(
-                to: order.target.destination, at: addresses, as: .server, timeout: timeouts.connect,
+                to: order.target.destination, at: addresses, as: .server, timeout: configuration.connectTimeout,
                 atMost: Self.socketLimit)
             advance()
         case .tunnel(let descriptor): connected(Socket(adopting: descriptor))
@@ -102,7 +102,8 @@ final class PendingHandshake {
         connector = nil
         do throws(HandshakeError) {
             var handshake = try TLSHandshake(
-                context: context, socket: socket, target: order.target.endpoint, timeout: timeouts.handshake)
+                context: context, socket: socket, target: order.target.endpoint, timeout: configuration.handshakeTimeout
+            )
             deadline = try handshake.start(hook)
             self.handshake = consume handshake
             speak()
@@ -112,7 +113,8 @@ final class PendingHandshake {
     }
 
     private func speak() {
-        switch handshake?.step(hook, isLate: deadline?.hasPassed ?? true) {
+        guard let deadline else { return }
+        switch handshake?.step(hook, until: deadline) {
         case .waiting, nil: return
         case .accepted:
             guard let handshake = handshake.take() else { return }
@@ -124,7 +126,7 @@ final class PendingHandshake {
         case .ended(let ending):
             guard ending.tellsPeer else { return end(.failure(ending.error)) }
             isLeaving = true
-            deadline = TLSHandshake.leaveBy
+            self.deadline = TLSHandshake.leaveBy
             order.ended(.failure(ending.error))
         }
     }

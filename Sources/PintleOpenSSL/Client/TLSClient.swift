@@ -17,34 +17,13 @@ public import Foundation
 /// Threads: any number of threads may use a client at once. Each call blocks its thread for at most the sum of the
 /// time-outs, plus the time of the system's resolver.
 public final class TLSClient: Sendable {
-    /// The time limits of the two phases of opening a connection.
-    package struct Timeouts: Hashable, Sendable {
-        /// The limit for TCP, after the name is resolved. A proxy gets the same time again to open its tunnel.
-        package var connect: Duration
-        /// The limit from the ClientHello to the end of the handshake, including the verdict.
-        package var handshake: Duration
-
-        /// Creates limits, 5 seconds each by default.
-        package init(connect: Duration = .seconds(5), handshake: Duration = .seconds(5)) {
-            self.connect = connect
-            self.handshake = handshake
-        }
-    }
-
     /// The settings of a client, the same for all of its connections.
     public struct Configuration: Hashable, Sendable {
-        /// The time limits of each connection.
-        package var timeouts: Timeouts
-        /// The limit for TCP, after the name is resolved. 5 seconds by default.
-        public var connectTimeout: Duration {
-            get { timeouts.connect }
-            set { timeouts.connect = newValue }
-        }
+        /// The limit for TCP, after the name is resolved. 5 seconds by default. A proxy gets the same time again to
+        /// open its tunnel.
+        public var connectTimeout: Duration
         /// The limit from the ClientHello to the end of the handshake, including the verdict. 5 seconds by default.
-        public var handshakeTimeout: Duration {
-            get { timeouts.handshake }
-            set { timeouts.handshake = newValue }
-        }
+        public var handshakeTimeout: Duration
         /// The protocol names for ALPN (RFC 7301), the preferred one first; empty to send no ALPN.
         public var applicationProtocols: [String]
         /// The lowest version of TLS that the client offers.
@@ -55,13 +34,10 @@ public final class TLSClient: Sendable {
             connectTimeout: Duration = .seconds(5), handshakeTimeout: Duration = .seconds(5),
             applicationProtocols: [String] = ["http/1.1"], minimumVersion: TLSVersion = .v1_2
         ) {
-            timeouts = Timeouts(connect: connectTimeout, handshake: handshakeTimeout)
+            self.connectTimeout = connectTimeout
+            self.handshakeTimeout = handshakeTimeout
             self.applicationProtocols = applicationProtocols
             self.minimumVersion = minimumVersion
-        }
-
-        package init(timeouts: Timeouts) {
-            self.init(connectTimeout: timeouts.connect, handshakeTimeout: timeouts.handshake)
         }
     }
 
@@ -97,10 +73,9 @@ public final class TLSClient: Sendable {
         verdict: @escaping (borrowing PeerChain) -> HandshakeVerdict
     ) throws(HandshakeError) -> TLSConnection {
         try target.requireOwnAddress()
-        let timeouts = configuration.timeouts
-        let socket = try ProxyTunnel.open(proxy, to: target.destination, timeout: timeouts.connect)
+        let socket = try ProxyTunnel.open(proxy, to: target.destination, timeout: configuration.connectTimeout)
         var handshake = try TLSHandshake(
-            context: context, socket: socket, target: target.endpoint, timeout: timeouts.handshake
+            context: context, socket: socket, target: target.endpoint, timeout: configuration.handshakeTimeout
         )
         try handshake.run(VerificationHook(for: target.endpoint, authentication: authentication, judge: verdict))
         return try TLSConnection(handshake.intoPump(), target: target.endpoint)

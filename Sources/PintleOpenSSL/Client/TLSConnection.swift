@@ -1,5 +1,7 @@
 internal import COpenSSL
 public import Pintle
+internal import PintleStorage
+internal import PintleSystem
 
 /// A connection whose server certificate was accepted. Releasing it closes the connection.
 ///
@@ -24,12 +26,7 @@ public final class TLSConnection {
         }
         protocolVersion = version
         tls = NegotiatedTLS(on: ssl)
-        var name: UnsafePointer<UInt8>?
-        var count: UInt32 = 0
-        SSL_get0_alpn_selected(ssl, &name, &count)
-        applicationProtocol = name.flatMap { name in
-            count == 0 ? nil : String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
-        }
+        applicationProtocol = NegotiatedTLS.applicationProtocol(on: ssl)
         peerAddress = pump.socket.peerAddress() ?? ""
         self.target = target
         self.pump = pump
@@ -114,7 +111,7 @@ public final class TLSConnection {
             // Cannot happen: only the handshake has an allowance.
             case .tooMuch: throw ended("with more than was asked for")
             case .endOfStream: throw ended("without saying so (close_notify)")
-            case .broken(let error): throw ended("unexpectedly: \(systemMessage(error))")
+            case .broken(let error): throw ended("unexpectedly: \(Descriptor.errorText(error))")
             case .library(let errors):
                 let alert = errors.peerAlert.map(TLSAlert.name)
                 throw HandshakeError(

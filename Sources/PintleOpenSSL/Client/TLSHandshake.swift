@@ -1,5 +1,7 @@
 internal import COpenSSL
 internal import Pintle
+internal import PintleStorage
+internal import PintleSystem
 
 /// A single handshake, from the ClientHello to a judged connection or an error.
 struct TLSHandshake: ~Copyable {
@@ -40,32 +42,22 @@ struct TLSHandshake: ~Copyable {
     /// - Parameter hook: asks for the verdict.
     /// - Throws: ``HandshakeError``. OpenSSL's alert about it has been sent to the peer.
     mutating func run(_ hook: VerificationHook) throws(HandshakeError) {
-        try begin(hook)
-        defer { VerificationHook.detach(from: pump.ssl) }
-        let outcome: PumpError?
-        do throws(PumpError) {
-            _ = try pump.run(until: Deadline(after: timeout)) { SSL_do_handshake($0) }
-            outcome = nil
-        } catch {
-            outcome = error
+        let deadline = try start(hook)
+        while true {
+            switch step(hook, until: deadline) {
+            case .waiting: try? pump.socket.wait(for: events, until: deadline)
+            case .accepted: return
+            case .ended(let ending):
+                if ending.tellsPeer { pump.socket.finish(within: Self.farewell) }
+                throw ending.error
+            }
         }
-        guard let ending = ending(hook, outcome) else {
-            pump.allowance = nil
-            return
-        }
-        if ending.tellsPeer { pump.socket.finish(within: Self.farewell) }
-        throw ending.error
     }
 
     /// The reason that there is no connection, and whether the peer is being sent an alert about it.
     struct Ending {
         let error: HandshakeError
         let tellsPeer: Bool
-    }
-
-    private mutating func begin(_ hook: VerificationHook) throws(HandshakeError) {
-        guard hook.attach(to: pump.ssl) else { throw .noResources("OpenSSL has no memory for a connection") }
-        pump.allowance = Self.allowance
     }
 
     /// - Parameters:
@@ -92,16 +84,17 @@ struct TLSHandshake: ~Copyable {
 
     // MARK: Non-blocking
 
-    /// The events that `poll` must wait for before the next ``step(_:isLate:)`` or ``leave()``.
+    /// The events that `poll` must wait for before the next ``step(_:until:)`` or ``leave()``.
     var events: CInt { pump.turn.events }
     var descriptor: CInt { pump.socket.descriptor }
 
-    /// Starts a handshake that ``step(_:isLate:)`` continues. The connection keeps the hook.
+    /// Starts a handshake that ``step(_:until:)`` continues. The connection keeps the hook.
     ///
     /// - Parameter hook: asks for the verdict.
     /// - Returns: the deadline of the handshake.
     mutating func start(_ hook: VerificationHook) throws(HandshakeError) -> Deadline {
-        try begin(hook)
+        guard hook.attach(to: pump.ssl) else { throw .noResources("OpenSSL has no memory for a connection") }
+        pump.allowance = Self.allowance
         return Deadline(after: timeout)
     }
 
@@ -115,14 +108,11 @@ struct TLSHandshake: ~Copyable {
     ///
     /// - Parameters:
     ///   - hook: asks for the verdict.
-    ///   - isLate: `true` if the deadline has passed. Bytes that have already arrived still count.
-    mutating func step(_ hook: VerificationHook, isLate: Bool) -> Step {
+    ///   - deadline: the end of the handshake's time. A piece that has already arrived still counts.
+    mutating func step(_ hook: VerificationHook, until deadline: Deadline) -> Step {
         let outcome: PumpError?
         do throws(PumpError) {
-            guard try pump.step({ SSL_do_handshake($0) }) != nil else {
-                guard isLate else { return .waiting }
-                throw .timedOut
-            }
+            guard try pump.step(until: deadline, { SSL_do_handshake($0) }) != nil else { return .waiting }
             outcome = nil
         } catch {
             outcome = error
@@ -229,7 +219,7 @@ struct TLSHandshake: ~Copyable {
     }
 
     private func closed(_ failure: PumpError, early: Bool) -> HandshakeError {
-        let how = if case .broken(let error) = failure { ": \(systemMessage(error))" } else { "" }
+        let how = if case .broken(let error) = failure { ": \(Descriptor.errorText(error))" } else { "" }
         return HandshakeError(
             .closedDuringHandshake, "\(target) closed the connection during the TLS handshake\(how)",
             hint: !target.isAddress

@@ -33,8 +33,8 @@ struct TLSPump: ~Copyable {
     /// The number of bytes that the peer may still send; `nil` for no limit. OpenSSL itself skips some messages without
     /// limit.
     var allowance: Int?
-    /// The state that ``step(_:)`` keeps between calls.
-    var turn = Turn()
+    /// The state that ``step(until:_:)`` keeps between calls.
+    private(set) var turn = Turn()
 
     /// - Parameter context: `SSL_CTX *`
     init(context: OpaquePointer, socket: consuming Socket) throws(HandshakeError) {
@@ -59,65 +59,15 @@ struct TLSPump: ~Copyable {
         SSL_free(ssl)
     }
 
-    /// Repeats `operation` until it returns a positive result, and moves bytes in between.
-    ///
-    /// The socket checks the deadline only when it has to wait. A peer that always has bytes ready could avoid this
-    /// check, so the loop also checks the deadline after each piece.
-    mutating func run(
-        until deadline: Deadline, _ operation: (_ ssl: OpaquePointer) -> CInt
-    ) throws(PumpError) -> CInt {
-        var hasReceived = false
-        while true {
-            // The error queue belongs to the thread, so it may hold errors of other connections.
-            ERR_clear_error()
-            let result = operation(ssl)
-            let outcome = SSL_get_error(ssl, result)
-            let errors = LibraryErrors.drain()
-            do throws(SocketError) {
-                try flush(until: deadline)
-            } catch {
-                // Report the error that ended the exchange, not the failure to send an alert about it.
-                if outcome != SSL_ERROR_SSL { throw PumpError(error) }
-            }
-            if result > 0 { return result }
-            switch outcome {
-            case SSL_ERROR_WANT_READ:
-                if hasReceived, deadline.hasPassed { throw .timedOut }
-                try fill(until: deadline)
-                hasReceived = true
-            case SSL_ERROR_ZERO_RETURN: throw .closedByPeer
-            default: throw .library(errors)
-            }
-        }
-    }
-
-    /// Sends everything that OpenSSL has written so far.
-    private func flush(until deadline: Deadline) throws(SocketError) {
-        while case let bytes = drainOutgoing(), !bytes.isEmpty { try socket.send(bytes, until: deadline) }
-    }
-
     /// Returns the next piece of OpenSSL's output; empty if there is none.
-    func drainOutgoing() -> [UInt8] {
+    private func drainOutgoing() -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: 16_384)
         let count = BIO_read(outgoing, &chunk, CInt(chunk.count))
         return Array(chunk.prefix(max(0, Int(count))))
     }
 
-    /// Receives the next piece. Called only when OpenSSL has consumed its input, so that at most one piece is buffered.
-    private mutating func fill(until deadline: Deadline) throws(PumpError) {
-        while true {
-            let bytes: [UInt8]
-            do throws(SocketError) {
-                bytes = try socket.receive(atMost: 16_384, until: deadline)
-            } catch {
-                throw PumpError(error)
-            }
-            if try give(bytes) { return }
-        }
-    }
-
     /// Passes received bytes to OpenSSL. Returns `false` while they are too few to recognize TLS.
-    mutating func give(_ received: [UInt8]) throws(PumpError) -> Bool {
+    private mutating func give(_ received: [UInt8]) throws(PumpError) -> Bool {
         var bytes = received
         guard !bytes.isEmpty else { throw .endOfStream }
         if let allowance {
@@ -163,25 +113,43 @@ extension TLSPump {
         fileprivate var outcome: Result<CInt, PumpError>?
         fileprivate var needsInput = false
 
+        /// The error that ended the exchange. It is reported, not the failure to send an alert about it.
+        fileprivate var libraryFailure: PumpError? {
+            if case .failure(let failure) = outcome, case .library = failure { failure } else { nil }
+        }
+
         /// The events that `poll` must wait for.
         var events: CInt { unsent.isEmpty ? POLLIN : POLLOUT }
     }
 
-    /// Repeats `operation` until it returns a positive result, as ``run(until:_:)`` does, but returns `nil` instead of
-    /// waiting for ``Turn/events``. The caller checks the deadline.
-    ///
-    /// ``allowance`` bounds the work, even if the peer sends without pause.
-    mutating func step(_ operation: (_ ssl: OpaquePointer) -> CInt) throws(PumpError) -> CInt? {
+    /// Repeats `operation` until it returns a positive result, and moves bytes in between.
+    mutating func run(
+        until deadline: Deadline, _ operation: (_ ssl: OpaquePointer) -> CInt
+    ) throws(PumpError) -> CInt {
+        // What an earlier operation could not send in its time is lost.
+        turn = Turn()
         while true {
-            guard try sendWhatWaits() else { return nil }
-            switch turn.outcome {
-            case .success(let result): return result
-            case .failure(let failure): throw failure
-            case nil: break
-            }
+            if let result = try step(until: deadline, operation) { return result }
+            // A socket that fails, or is not ready in time, ends the next step.
+            try? socket.wait(for: turn.events, until: deadline)
+        }
+    }
+
+    /// Repeats `operation` as ``run(until:_:)`` does, but returns `nil` instead of waiting for ``Turn/events``.
+    ///
+    /// A piece that has already arrived counts even after the deadline. The deadline is also checked after each piece,
+    /// because a peer that always has bytes ready could avoid the check before a wait.
+    mutating func step(
+        until deadline: Deadline, _ operation: (_ ssl: OpaquePointer) -> CInt
+    ) throws(PumpError) -> CInt? {
+        var hasReceived = false
+        while true {
+            guard try sendWhatWaits() else { return try wait(until: deadline) }
+            if let outcome = turn.outcome.take() { return try outcome.get() }
             if turn.needsInput {
-                guard try feed() else { return nil }
-                turn.needsInput = false
+                if hasReceived, deadline.hasPassed { throw .timedOut }
+                guard try feed() else { return try wait(until: deadline) }
+                (turn.needsInput, hasReceived) = (false, true)
             }
             // The error queue belongs to the thread, which also runs other connections.
             ERR_clear_error()
@@ -201,6 +169,12 @@ extension TLSPump {
         }
     }
 
+    /// Returns `nil`, so that the caller waits. After the deadline it throws.
+    private func wait(until deadline: Deadline) throws(PumpError) -> CInt? {
+        guard deadline.hasPassed else { return nil }
+        throw turn.libraryFailure ?? .timedOut
+    }
+
     /// Sends pending bytes. Returns `false` if the socket cannot take more now.
     private mutating func sendWhatWaits() throws(PumpError) -> Bool {
         while !turn.unsent.isEmpty {
@@ -209,9 +183,7 @@ extension TLSPump {
                 turn.unsent = turn.unsent.dropFirst(count)
             } catch {
                 turn.unsent = []
-                // Report the error that ended the exchange, not the failure to send an alert about it.
-                if case .failure(.library) = turn.outcome { return true }
-                throw PumpError(error)
+                throw turn.libraryFailure ?? PumpError(error)
             }
         }
         return true

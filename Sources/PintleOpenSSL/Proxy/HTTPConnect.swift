@@ -1,4 +1,3 @@
-internal import COpenSSL
 internal import Pintle
 
 extension ProxyTunnel {
@@ -10,7 +9,10 @@ extension ProxyTunnel {
         to destination: ServerEndpoint, credentials: ProxyCredentials?
     ) throws(HandshakeError) {
         var request = "CONNECT \(destination) HTTP/1.1\r\nHost: \(destination)\r\n"
-        if let credentials { request += "Proxy-Authorization: Basic \(Self.basic(credentials))\r\n" }
+        if let credentials {
+            let basic = Base64.encode("\(credentials.user):\(credentials.password)".utf8)
+            request += "Proxy-Authorization: Basic \(basic)\r\n"
+        }
         try send(Array((request + "\r\n").utf8))
 
         let status = try readStatusLine()
@@ -53,13 +55,5 @@ extension ProxyTunnel {
             return index + mark.count
         }
         return nil
-    }
-
-    /// Returns `user:password` in base64 (RFC 7617).
-    private static func basic(_ credentials: ProxyCredentials) -> String {
-        let plain = Array("\(credentials.user):\(credentials.password)".utf8)
-        var encoded = [UInt8](repeating: 0, count: (plain.count + 2) / 3 * 4 + 1)
-        let count = EVP_EncodeBlock(&encoded, plain, CInt(clamping: plain.count))
-        return String(decoding: encoded.prefix(max(0, Int(count))), as: UTF8.self)
     }
 }

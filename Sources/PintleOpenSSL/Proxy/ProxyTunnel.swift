@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleStorage
+internal import PintleSystem
 
 /// A tunnel that a proxy opens to the server. A proxy's answer may be slow, huge or malformed; it never reaches
 /// OpenSSL.
@@ -89,7 +91,7 @@ struct ProxyTunnel: ~Copyable {
                 .proxyTimeout, "the proxy \(proxy) did not open a connection within \(timeout.inSeconds)",
                 hint: "--connect-timeout waits longer; NO_PROXY names the hosts that are reached without it"
             )
-        case .broken(let error): mismatch(systemMessage(error))
+        case .broken(let error): mismatch(Descriptor.errorText(error))
         }
     }
 }

@@ -24,38 +24,23 @@ struct Socket: ~Copyable {
     }
 
     /// Sends all of `bytes`.
-    borrowing func send(_ bytes: UnsafeRawBufferPointer, until deadline: Deadline) throws(SocketError) {
+    borrowing func send(_ bytes: [UInt8], until deadline: Deadline) throws(SocketError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let chunk = UnsafeRawBufferPointer(rebasing: rest)
-            let sent = PintleSystem.send(descriptor, chunk.baseAddress, chunk.count, StreamSocket.sendFlags)
-            if sent >= 0 {
+            if let sent = try sendNow(rest) {
                 rest = rest.dropFirst(sent)
                 if !rest.isEmpty, deadline.hasPassed { throw .timedOut }
             } else {
-                try wait(for: POLLOUT, orThrow: errno, until: deadline)
+                try wait(for: POLLOUT, until: deadline)
             }
         }
-    }
-
-    borrowing func send(_ bytes: [UInt8], until deadline: Deadline) throws(SocketError) {
-        var failure: SocketError?
-        bytes.withUnsafeBytes { buffer in
-            do throws(SocketError) { try send(buffer, until: deadline) } catch { failure = error }
-        }
-        if let failure { throw failure }
     }
 
     /// Waits for bytes and reads at most `limit` of them; empty when the peer has closed its side.
     borrowing func receive(atMost limit: Int, until deadline: Deadline) throws(SocketError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: max(1, limit))
         while true {
-            let count = recv(descriptor, &bytes, bytes.count, 0)
-            if count >= 0 {
-                bytes.removeLast(bytes.count - count)
-                return bytes
-            }
-            try wait(for: POLLIN, orThrow: errno, until: deadline)
+            if let bytes = try receiveNow(atMost: limit) { return bytes }
+            try wait(for: POLLIN, until: deadline)
         }
     }
 
@@ -117,12 +102,9 @@ struct Socket: ~Copyable {
         return SocketAddress(storage, length: length).numericHost
     }
 
-    private borrowing func wait(
-        for events: CInt, orThrow error: CInt, until deadline: Deadline
-    ) throws(SocketError) {
-        guard Self.isMomentary(error) else { throw .broken(error) }
+    /// Waits until the socket is ready, or a signal has interrupted the wait.
+    borrowing func wait(for events: CInt, until deadline: Deadline) throws(SocketError) {
         if deadline.hasPassed { throw .timedOut }
-        if error == EINTR { return }
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         let ready = poll(&entry, 1, deadline.remainingMilliseconds)
         if ready == 0 { throw .timedOut }
@@ -130,38 +112,8 @@ struct Socket: ~Copyable {
     }
 }
 
-/// Returns the system's text for an error number, worded for the middle of a sentence.
-func systemMessage(_ error: CInt) -> String {
-    guard let text = strerror(error) else { return "error \(error)" }
-    let words = String(cString: text)
-    return words.prefix(1).lowercased() + words.dropFirst()
-}
-
-/// The instant at which waiting ends. A deadline is set once for each phase, so that many short waits cannot add up to
-/// a long one. A peer that sends one byte a second times out like a peer that sends nothing.
-struct Deadline: Sendable {
-    let instant: ContinuousClock.Instant
-
-    /// - Parameter duration: clamped to 0 through one day, which keeps the arithmetic from overflowing.
-    init(after duration: Duration) {
-        instant = ContinuousClock.now.advanced(by: min(max(duration, .zero), .seconds(86_400)))
-    }
-
-    init(at instant: ContinuousClock.Instant) {
-        self.instant = instant
-    }
-
-    var hasPassed: Bool { ContinuousClock.now >= instant }
-
-    /// The remaining time for `poll`, rounded up, so that the last wait does not become a busy loop.
-    var remainingMilliseconds: Int32 {
-        let (seconds, attoseconds) = max(.zero, ContinuousClock.now.duration(to: instant)).components
-        return Int32(clamping: seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-    }
-}
-
 extension Duration {
-    /// The duration for messages: `5 s`, `0.25 s`. Clamped as a ``Deadline`` is.
+    /// The duration for messages: `5 s`, `0.25 s`. Clamped to 0 through one day.
     var inSeconds: String {
         let (seconds, attoseconds) = min(max(self, .zero), .seconds(86_400)).components
         let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000

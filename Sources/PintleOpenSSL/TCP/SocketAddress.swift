@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleStorage
 internal import PintleSystem
 
 /// An address to which a host resolves, including the port.
@@ -81,7 +82,7 @@ struct SocketAddress: Sendable {
             switch status {
             case EAI_NONAME: "no such host"
             case EAI_AGAIN: "the name server did not answer"
-            case EAI_SYSTEM: systemMessage(error)
+            case EAI_SYSTEM: Descriptor.errorText(error)
             default: gai_strerror(status).map { String(cString: $0) } ?? "error \(status)"
             }
         return HandshakeError(

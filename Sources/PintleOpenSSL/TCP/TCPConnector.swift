@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleStorage
 internal import PintleSystem
 
 /// Opens a TCP connection to the first address of a host that answers ("happy eyeballs").
@@ -90,7 +91,7 @@ struct TCPConnector: ~Copyable {
                 lastError = error
                 return nil
             }
-            throw .noResources("cannot open a socket: \(systemMessage(error))")
+            throw .noResources("cannot open a socket: \(Descriptor.errorText(error))")
         }
         var on: CInt = 1
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
@@ -128,7 +129,7 @@ struct TCPConnector: ~Copyable {
         let error = lastError ?? ECONNREFUSED
         return HandshakeError(
             error == ECONNREFUSED ? .connectionRefused : .connectionFailed,
-            "cannot reach \(role.prefix)\(endpoint): \(systemMessage(error)) (\(triedAddresses))",
+            "cannot reach \(role.prefix)\(endpoint): \(Descriptor.errorText(error)) (\(triedAddresses))",
             hint: error == ECONNREFUSED ? refusedHint : role.connectionHint
         )
     }
@@ -138,7 +139,7 @@ struct TCPConnector: ~Copyable {
     }
 
     private borrowing func timedOut() -> HandshakeError {
-        let last = lastError.map { ", the last that answered said: \(systemMessage($0))" } ?? ""
+        let last = lastError.map { ", the last that answered said: \(Descriptor.errorText($0))" } ?? ""
         return HandshakeError(
             .connectTimeout,
             "cannot reach \(role.prefix)\(endpoint): no answer within \(timeout.inSeconds) (\(triedAddresses)\(last))",

@@ -1,7 +1,6 @@
 internal import COpenSSL
 package import Pintle
 internal import PintleStorage
-internal import PintleSystem
 internal import Synchronization
 
 /// The authorities that this machine trusts for every host, identified by the keys and certificates of their roots.
@@ -78,14 +77,6 @@ package final class PublicAuthorities: Sendable {
     }
 
     private static func entries(of folder: String) -> [String] {
-        guard let handle = opendir(folder) else { return [] }
-        defer { closedir(handle) }
-        guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
-        var entries: [String] = []
-        while entries.count < maximumEntries, let entry = readdir(handle) {
-            let name = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
-            entries.append("\(folder)/\(String(cString: name))")
-        }
-        return entries
+        ((try? Folder.names(in: folder)) ?? []).prefix(maximumEntries).map { "\(folder)/\($0)" }
     }
 }

@@ -1,6 +1,4 @@
-internal import Dispatch
 public import Pintle
-internal import Synchronization
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -18,7 +16,7 @@ extension ServerTrustEvaluator {
     /// - Parameters:
     ///   - source: the source of the policy, the users' approvals and the newest known time. Each verdict reads its
     ///     `current` once.
-    ///   - validator: validates the paths. It caches parsed certificates, so several evaluators may share one.
+    ///   - validator: validates the paths. Several evaluators may share one.
     public init(source: some PolicySource, validator: PathValidator = PathValidator()) {
         self.init(source: source, validate: validator.validate, prepare: validator.prepare(for:))
     }
@@ -30,7 +28,7 @@ extension ServerTrustEvaluator {
     ///   - policy: the policy that decides.
     ///   - approvals: called for each decision; returns the users' current approvals, such as `{ store.approvals }`.
     ///   - newestKnownTime: the date of the release or of the last update, as in `PolicySnapshot.newestKnownTime`.
-    ///   - validator: validates the paths. It caches parsed certificates, so several evaluators may share one.
+    ///   - validator: validates the paths. Several evaluators may share one.
     public init(
         policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
         newestKnownTime: Date? = nil, validator: PathValidator = PathValidator()
@@ -38,43 +36,6 @@ extension ServerTrustEvaluator {
         self.init(
             policy: policy, approvals: approvals, newestKnownTime: newestKnownTime, validate: validator.validate,
             prepare: validator.prepare(for:))
-    }
-}
-
-extension ServerTrustEvaluator {
-    /// Decides as `evaluate(_:presented:at:)` does, on another thread.
-    ///
-    /// The caller's thread does not wait, so that an event loop or an actor goes on. At most four verdicts run at the
-    /// same time in a process; the others wait. Cancelling the task changes nothing: the call still returns the
-    /// verdict.
-    ///
-    /// - Parameters:
-    ///   - server: the host and port that the caller wants to connect to, never a name from a certificate or SNI.
-    ///   - presented: the certificates that the server sent, in DER, the leaf first.
-    ///   - instant: the current time.
-    public func evaluation(
-        of server: ServerEndpoint, presented: [[UInt8]], at instant: Date
-    ) async -> TrustEvaluation {
-        await withCheckedContinuation { continuation in
-            VerdictThreads.run {
-                continuation.resume(returning: evaluate(server, presented: presented, at: instant))
-            }
-        }
-    }
-}
-
-/// A few threads for verdicts that a caller does not want to wait for.
-///
-/// The queues are serial, because a concurrent queue of Dispatch would share its threads with Swift's tasks. The first
-/// verdict reads files.
-private enum VerdictThreads {
-    /// A power of two.
-    private static let queues = (1...4).map { DispatchQueue(label: "pintle.verdict.\($0)") }
-    private static let turn = Atomic<Int>(0)
-
-    static func run(_ verdict: @escaping @Sendable () -> Void) {
-        let number = turn.wrappingAdd(1, ordering: .relaxed).oldValue
-        queues[number & (queues.count - 1)].async(execute: verdict)
     }
 }
 
@@ -86,7 +47,7 @@ extension PublicKeyPinner {
     ///   - backupPins: the pins of keys that are not in use yet.
     ///   - backup: `.noneAccepted` if you accept that losing the key locks all users out.
     ///   - anchors: the roots in which paths may end.
-    ///   - validator: validates the paths. It caches parsed certificates, so several pinners may share one.
+    ///   - validator: validates the paths. Several pinners may share one.
     /// - Throws: all problems of the pins at once. An empty list of pins is a problem too.
     public init(
         pins: [String], backupPins: [String] = [], backup: BackupRequirement = .required,

@@ -1,13 +1,6 @@
 internal import Pintle
 internal import PintleStorage
-
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import PintleSystem
 
 /// A queue that carries events from handshakes to observers, so that a handshake never waits for an observer.
 ///
@@ -57,7 +50,10 @@ package final class TrustEventFeed: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if starts { FeedThread.start { self.run() } }
+        guard starts else { return }
+        // A thread of its own: an observer may block, and if a task ends the process, Swift's thread pool may have no
+        // free thread. Only if the system has no thread left, the pool runs the work.
+        if !SystemThread.startDetached(run) { Task.detached(priority: .utility) { self.run() } }
     }
 
     /// Waits until the queue is empty and all events are delivered.
@@ -106,50 +102,5 @@ extension TrustEvent {
         guard case .verdict(let event) = self else { return 0 }
         let sent = event.evaluation.presented?.certificates.reduce(0) { $0 + $1.der.count } ?? 0
         return sent + (event.evaluation.path?.certificates.reduce(0) { $0 + $1.count } ?? 0)
-    }
-}
-
-/// Runs work on a new thread. An observer may block, and if a task ends the process, Swift's thread pool may have no
-/// free thread.
-enum FeedThread {
-    private final class Body: Sendable {
-        let run: @Sendable () -> Void
-
-        init(_ run: @escaping @Sendable () -> Void) {
-            self.run = run
-        }
-
-        static func run(_ context: UnsafeMutableRawPointer) {
-            Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
-        }
-    }
-
-    /// Starts a thread. If the system has none left, Swift's thread pool runs the work.
-    static func start(_ run: @escaping @Sendable () -> Void) {
-        let body = Unmanaged.passRetained(Body(run))
-        #if canImport(Glibc) && !canImport(Darwin)
-        var thread = pthread_t()
-        #else
-        var thread: pthread_t?
-        #endif
-        let status = pthread_create(
-            &thread, nil,
-            { context in
-                #if !canImport(Darwin)
-                guard let context else { return nil }
-                #endif
-                Body.run(context)
-                return nil
-            }, body.toOpaque())
-        guard status == 0 else {
-            body.release()
-            Task.detached(priority: .utility) { run() }
-            return
-        }
-        #if canImport(Glibc) && !canImport(Darwin)
-        pthread_detach(thread)
-        #else
-        if let thread { pthread_detach(thread) }
-        #endif
     }
 }

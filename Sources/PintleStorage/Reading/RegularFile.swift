@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import PintleSystem
 
 /// Reads whole files. Only regular files, which have an end, and only up to a size that fits into memory.
 package enum RegularFile {

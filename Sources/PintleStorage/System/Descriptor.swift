@@ -1,13 +1,7 @@
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import PintleSystem
 
 /// An open file, which is closed with the last reference.
-final class Descriptor: Sendable {
+package final class Descriptor: Sendable {
     let number: Int32
 
     /// Takes ownership of a descriptor; `nil` for the negative number of a failed `open`.
@@ -78,7 +72,7 @@ final class Descriptor: Sendable {
     }
 
     /// Returns the system's text for an error number, worded for the middle of a sentence: lower case, no full stop.
-    static func errorText(_ number: Int32) -> String {
+    package static func errorText(_ number: Int32) -> String {
         guard let text = strerror(number).map({ String(cString: $0) }) else { return "error \(number)" }
         return text.prefix(1).lowercased() + text.dropFirst()
     }

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import PintleSystem
 
 /// A small file that a process replaces atomically while others read it. It has either the old content or the new one
 /// as a whole, even if the process or the machine stops at any time.

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import PintleSystem
 
 /// An exclusive lock for changing a file, among the threads of this process and among processes. It is released with
 /// the last reference, or when the process ends. Keep a reference while you change the file.

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import PintleSystem
 
 /// A folder with mode 0700 for temporary files, which only its owner can access.
 package struct PrivateFolder: Sendable {

@@ -11,7 +11,7 @@ struct AuditHandshakes {
     let writer: AuditRecordWriter
     let validator: PathValidator
     let proxies: ProxyEnvironment
-    let timeouts: TLSClient.Timeouts
+    let configuration: TLSClient.Configuration
     let parallel: Int
     /// The instant at which the audit begins.
     let start: Date
@@ -46,7 +46,7 @@ struct AuditHandshakes {
         let loop: HandshakeLoop
         let isDone: Bool
         do throws(HandshakeError) {
-            loop = try HandshakeLoop(TLSClient.Configuration(timeouts: timeouts), atMost: parallel)
+            loop = try HandshakeLoop(configuration, atMost: parallel)
             isDone = try loop.run(
                 next: { targets.next().map { order($0, thread, failure, since: beginning) } },
                 goesOn: { failure.value == nil && !thread.isStopped })

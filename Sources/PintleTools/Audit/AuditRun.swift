@@ -137,7 +137,7 @@ final class AuditRun {
             writer: AuditRecordWriter(basis: basis),
             validator: anchors.map { PathValidator(system: SystemAnchors(replacedBy: $0)) } ?? PathValidator(),
             proxies: proxies,
-            timeouts: LiveHandshake.timeouts(arguments), parallel: request.parallel,
+            configuration: LiveHandshake.configuration(arguments), parallel: request.parallel,
             start: invocation.now)
     }
 

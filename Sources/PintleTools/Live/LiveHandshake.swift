@@ -14,19 +14,19 @@ struct LiveHandshake {
             try HostArgument.endpoint(text, defaultPort: endpoint.port)
         }
         try self.init(
-            endpoint, connectTo: connectTo, timeouts: Self.timeouts(invocation.arguments),
+            endpoint, connectTo: connectTo, configuration: Self.configuration(invocation.arguments),
             environment: invocation.environment)
     }
 
     init(
-        _ endpoint: ServerEndpoint, connectTo: ServerEndpoint?, timeouts: TLSClient.Timeouts = .init(),
+        _ endpoint: ServerEndpoint, connectTo: ServerEndpoint?, configuration: TLSClient.Configuration = .init(),
         environment: [String: String]
     ) throws(ToolError) {
         self.endpoint = endpoint
         do throws(HandshakeError) {
             target = HandshakeTarget(endpoint, connectTo: connectTo)
             proxy = try ProxyEnvironment(environment).proxy(for: target)
-            client = try TLSClient(TLSClient.Configuration(timeouts: timeouts))
+            client = try TLSClient(configuration)
         } catch {
             throw ToolError(error)
         }
@@ -63,11 +63,11 @@ struct LiveHandshake {
         var value: Value?
     }
 
-    static func timeouts(_ arguments: ParsedArguments) -> TLSClient.Timeouts {
-        var timeouts = TLSClient.Timeouts()
-        if let duration = arguments[.connectTimeout] { timeouts.connect = duration }
-        if let duration = arguments[.handshakeTimeout] { timeouts.handshake = duration }
-        return timeouts
+    static func configuration(_ arguments: ParsedArguments) -> TLSClient.Configuration {
+        var configuration = TLSClient.Configuration()
+        if let duration = arguments[.connectTimeout] { configuration.connectTimeout = duration }
+        if let duration = arguments[.handshakeTimeout] { configuration.handshakeTimeout = duration }
+        return configuration
     }
 }
 

@@ -33,11 +33,10 @@ package struct StoreFiles: Sendable {
 
     /// Reads the disk. The floor is read before the update. Because a writer writes the floor last, the floor that is
     /// read is never above the update that is read.
-    func stored(verifiedBy verifier: UpdateVerifier, active: VerifiedUpdate?) -> StoredState {
+    func stored(verifiedBy verifier: UpdateVerifier) -> StoredState {
         let floor = Reading(self.floor)
         let outside = outside.map { Reading($0, under: verifier.trust.keySetID) }
-        return StoredState(
-            update: Reading(update), floor: floor, outside: outside, verifier: verifier, active: active)
+        return StoredState(update: Reading(update), floor: floor, outside: outside, verifier: verifier)
     }
 
     /// Writes one copy of the floor.

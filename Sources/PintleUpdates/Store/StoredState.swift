@@ -19,11 +19,9 @@ struct StoredState: Sendable {
     ///   - floorReading: the content of the floor's file.
     ///   - outside: the floor's copy outside of the folder; `nil` without one.
     ///   - verifier: verifies with the app's keys and its bundled policy.
-    ///   - active: the active update, as in ``UpdateVerifier/verify(_:floor:active:at:)``. It saves work and does not
-    ///     change the result.
     init(
         update reading: StoreFiles.Reading, floor floorReading: StoreFiles.Reading, outside: StoreFiles.Reading? = nil,
-        verifier: UpdateVerifier, active: VerifiedUpdate? = nil
+        verifier: UpdateVerifier
     ) {
         let fileFloor = floorReading.floor
         // If both copies have the same version, the one outside of the folder counts.
@@ -33,7 +31,7 @@ struct StoredState: Sendable {
         var (update, updateError): (VerifiedUpdate?, UpdateError?)
         if let bytes = reading.bytes {
             do throws(UpdateError) {
-                update = try verifier.verifyStored(bytes, floor: highest, active: active)
+                update = try verifier.verifyStored(bytes, floor: highest)
             } catch {
                 updateError = error
             }

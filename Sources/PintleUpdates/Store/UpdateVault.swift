@@ -64,7 +64,7 @@ package final class UpdateVault: Sendable {
         let before = active
         let update: VerifiedUpdate
         do {
-            update = try verifier.verify(envelope, floor: before.floor.lowerBound, active: before.update, at: now)
+            update = try verifier.verify(envelope, floor: before.floor.lowerBound, at: now)
         } catch {
             throw .rejected(error)
         }
@@ -107,7 +107,7 @@ package final class UpdateVault: Sendable {
         _ files: StoreFiles, _ verifier: UpdateVerifier, active: ActiveState?, under lock: FileLock?,
         _ onEvent: (PolicyStoreEvent) -> Void
     ) -> StoredState {
-        var stored = files.stored(verifiedBy: verifier, active: active?.update)
+        var stored = files.stored(verifiedBy: verifier)
         let outdated = stored.outdatedCopies
         guard let floor = stored.floor.lowerBound, !outdated.isEmpty else {
             if let error = stored.floor.error { onEvent(.floorUnreadable(error)) }

@@ -15,7 +15,6 @@ internal import Foundation
 struct UpdateScope: Sendable {
     private let bundled: PinningPolicy
     private let rules: [PinnedHost]
-    private let reportHosts: Set<ServerName>
     private let allowance: Int
 
     /// The longest list that a person can still read.
@@ -27,29 +26,13 @@ struct UpdateScope: Sendable {
     init(bundled: PinningPolicy, allowance: Int = EffectiveRules.allowance) {
         self.bundled = bundled
         self.allowance = allowance
-        rules = Array(bundled.hosts)
-        var reportHosts: Set<ServerName> = []
-        for rule in rules {
-            for url in rule.reportTo {
-                if let host = ServerEndpoint(httpsURL: url)?.host { reportHosts.insert(host) }
-            }
-        }
-        self.reportHosts = reportHosts
+        rules = bundled.hosts
     }
 
     /// Returns everything in the update's policy that exceeds the bundled policy, in the order of the update's policy.
     ///
     /// The result does not depend on the time, so a stored update that was accepted once stays accepted.
     func problems(of policy: EmbeddedPolicy) -> [ScopeProblem] {
-        problems(of: policy, comparing: repeatsNames(policy.hosts) ? repeatedRules : effectiveRules)
-    }
-
-    /// - Parameters:
-    ///   - policy: the policy of the update.
-    ///   - compare: finds the same problems as ``repeatedRules(_:_:)`` or ``effectiveRules(_:_:)``.
-    func problems(
-        of policy: EmbeddedPolicy, comparing compare: ([PinnedHost], inout ScopeProblems) -> Void
-    ) -> [ScopeProblem] {
         var found: [ScopeProblem] = []
         if policy.unpinnedHosts != bundled.unpinnedHosts {
             found.append(
@@ -59,7 +42,8 @@ struct UpdateScope: Sendable {
                         + bundled.unpinnedHosts.rawValue))
         }
         var problems = ScopeProblems(maximum: Self.maximumProblems)
-        compare(policy.hosts, &problems)
+        compareEffectiveRules(policy.hosts, &problems)
+        let reportHosts = Set(rules.flatMap(\.reportTo).compactMap { ServerEndpoint(httpsURL: $0)?.host })
         for (index, rule) in policy.hosts.enumerated() where !rule.reportTo.isEmpty {
             for (position, url) in rule.reportTo.enumerated() where !problems.isFull {
                 guard let host = ServerEndpoint(httpsURL: url)?.host, reportHosts.contains(host) else {
@@ -82,9 +66,6 @@ struct UpdateScope: Sendable {
     ///
     /// - Parameter hosts: all rules of the update.
     func missingHosts(in hosts: [PinnedHost]) -> [PolicyProblem] {
-        // Fast path: most updates repeat the rules in their order.
-        let isRepeated = hosts.count >= rules.count && rules.indices.allSatisfy { rules[$0].hasSameName(as: hosts[$0]) }
-        guard !isRepeated else { return [] }
         let present = Set(hosts.map(\.description))
         return rules.lazy.filter { !present.contains($0.description) }.prefix(Self.maximumProblems).map { rule in
             PolicyProblem(
@@ -94,37 +75,15 @@ struct UpdateScope: Sendable {
         }
     }
 
-    /// Returns whether the update repeats the hosts, ports and sub-domain flags of the bundled rules, in the same
-    /// order. If so, each of its rules decides exactly where the bundled rule at the same index does. Most updates only
-    /// change pins.
-    func repeatsNames(_ hosts: [PinnedHost]) -> Bool {
-        hosts.count == rules.count
-            && hosts.indices.allSatisfy {
-                rules[$0].includesSubdomains == hosts[$0].includesSubdomains && rules[$0].hasSameName(as: hosts[$0])
-            }
-    }
-
-    /// Compares each rule with the bundled rule at the same index. Correct only for updates for which
-    /// ``repeatsNames(_:)`` is `true`.
-    func repeatedRules(_ hosts: [PinnedHost], _ problems: inout ScopeProblems) {
-        // Access by index: taking a rule out of its array would copy it with all that it holds.
-        for index in hosts.indices.prefix(rules.count) where !problems.isFull {
-            if !hosts[index].anchors.isNoWider(than: rules[index].anchors) {
-                addAnchors(hosts[index], index, &problems)
-            }
-            addLoosened(hosts[index], index, from: index, &problems)
-        }
-    }
-
     /// Compares the deciding rules of both policies for each class of servers.
-    func effectiveRules(_ hosts: [PinnedHost], _ problems: inout ScopeProblems) {
+    private func compareEffectiveRules(_ hosts: [PinnedHost], _ problems: inout ScopeProblems) {
         var search = EffectiveRules(bundled: rules, update: hosts, allowance: allowance)
-        var names = SuccessorNames(hosts, bundled: rules)
+        let names = SuccessorNames(hosts, bundled: rules)
         var anchors = AnchorComparison()
         let isComplete = search.visit { servers, pair in
             guard !problems.isFull else { return 0 }
             let work = anchors.work
-            judge(servers, pair, of: hosts, &names, &anchors, &problems)
+            judge(servers, pair, of: hosts, names, &anchors, &problems)
             return anchors.work - work
         }
         if !isComplete {
@@ -134,7 +93,7 @@ struct UpdateScope: Sendable {
     }
 
     private func judge(
-        _ servers: ServerClass, _ pair: EffectiveRules.Pair, of hosts: [PinnedHost], _ names: inout SuccessorNames,
+        _ servers: ServerClass, _ pair: EffectiveRules.Pair, of hosts: [PinnedHost], _ names: SuccessorNames,
         _ anchors: inout AnchorComparison, _ problems: inout ScopeProblems
     ) {
         guard let number = pair.bundled else {
@@ -304,26 +263,5 @@ extension TrustAnchors {
         guard other.includesSystem || !includesSystem else { return false }
         return certificates.isEmpty || certificates == other.certificates
             || Set(certificates).isSubset(of: other.certificates)
-    }
-}
-
-/// The scope of a bundled policy. It is built lazily, because many starts of an app meet no update. Then it is cached:
-/// the bundled policy does not change while the process lives.
-final class BundledScope: Sendable {
-    private let bundled: PinningPolicy
-    private let made = Locked<UpdateScope?>(nil)
-
-    init(of bundled: PinningPolicy) {
-        self.bundled = bundled
-    }
-
-    /// The scope. Safe to use from any thread: the first caller builds it, and concurrent callers wait.
-    var scope: UpdateScope {
-        made.withLock { made in
-            if let made { return made }
-            let scope = UpdateScope(bundled: bundled)
-            made = scope
-            return scope
-        }
     }
 }

@@ -22,7 +22,6 @@ package struct UpdateVerifier: Sendable {
     package var isPublicSuffix: @Sendable (String) -> Bool = { _ in false }
     /// The limit ``SignedEnvelope/maximumHashedBytes``; tests lower it.
     package var maximumHashedBytes = SignedEnvelope.maximumHashedBytes
-    private let scope: BundledScope?
 
     /// - Parameters:
     ///   - trust: the keys that the app ships.
@@ -34,7 +33,6 @@ package struct UpdateVerifier: Sendable {
     package init(trust: UpdateTrust, unscoped bundled: PinningPolicy?) {
         self.trust = trust
         self.bundled = bundled
-        scope = bundled.map { BundledScope(of: $0) }
     }
 
     /// Checks an update that was just fetched.
@@ -48,16 +46,7 @@ package struct UpdateVerifier: Sendable {
     package func verify(
         _ envelope: [UInt8], floor: UpdateFloor?, minimumVersion: Int = 0, at now: Date
     ) throws(UpdateError) -> VerifiedUpdate {
-        try verify(envelope, floor: floor, active: nil, minimumVersion: minimumVersion, adoptingAt: now)
-    }
-
-    /// Checks an update as ``verify(_:floor:minimumVersion:at:)`` does. If its payload is that of the active update,
-    /// which this verifier has verified before, the payload is not parsed again. The result is the same, including
-    /// errors and their order.
-    package func verify(
-        _ envelope: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate?, at now: Date
-    ) throws(UpdateError) -> VerifiedUpdate {
-        try verify(envelope, floor: floor, active: active, minimumVersion: 0, adoptingAt: now)
+        try verify(envelope, floor: floor, minimumVersion: minimumVersion, adoptingAt: now)
     }
 
     /// Checks a stored update. Ignores its dates, because an adopted update stays active: otherwise an attacker could
@@ -66,15 +55,12 @@ package struct UpdateVerifier: Sendable {
     /// - Parameters:
     ///   - envelope: the bytes that were adopted.
     ///   - floor: the higher one of the floor's two copies.
-    ///   - active: as in ``verify(_:floor:active:at:)``.
-    package func verifyStored(
-        _ envelope: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate? = nil
-    ) throws(UpdateError) -> VerifiedUpdate {
-        try verify(envelope, floor: floor, active: active, minimumVersion: 0, adoptingAt: nil)
+    package func verifyStored(_ envelope: [UInt8], floor: UpdateFloor?) throws(UpdateError) -> VerifiedUpdate {
+        try verify(envelope, floor: floor, minimumVersion: 0, adoptingAt: nil)
     }
 
     private func verify(
-        _ bytes: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate?, minimumVersion: Int, adoptingAt now: Date?
+        _ bytes: [UInt8], floor: UpdateFloor?, minimumVersion: Int, adoptingAt now: Date?
     ) throws(UpdateError) -> VerifiedUpdate {
         let envelope = try Self.attempt { () throws(UpdateError.Reason) in try SignedEnvelope(bytes) }
         let signers = envelope.signers(trustedBy: trust, hashing: maximumHashedBytes)
@@ -87,22 +73,18 @@ package struct UpdateVerifier: Sendable {
             throw UpdateError(.unknownPayloadType(envelope.payloadType), signers: signers)
         }
         let digest = envelope.payloadDigest
-        // The same bytes always have the same content, and these were parsed without an error before. Only the checks
-        // against the floor, the clock and the bundled policy are repeated, in the same order.
-        let repeated = active?.payloadDigest == digest ? active : nil
         let payload = try Self.attempt(signers: signers) { () throws(UpdateError.Reason) in
-            if let repeated { return UpdateStatement(repeated) }
-            return UpdateStatement(try UpdatePayload(envelope.payload))
+            try UpdatePayload(envelope.payload)
         }
         let floor = floor.flatMap { $0.keySetID == trust.keySetID ? $0 : nil }
         let number = if case .number(let number) = payload.version { number } else { Int?.none }
         return try Self.attempt(version: number, signers: signers) { () throws(UpdateError.Reason) in
             let version = try checkVersion(payload.version, floor: floor, minimumVersion: minimumVersion)
             if let floor, version == floor.version, digest != floor.payloadDigest { throw .replacedVersion(version) }
-            let reading = Self.reading(of: payload, isPublicSuffix)
             // No floor of this version exists, so compare with the bundled policy, which has the same version.
             if let bundled, floor?.version != version, version == bundled.updateVersion,
-                let policy = try? reading.get().policy, !policy.hasSameRules(as: bundled)
+                let policy = try? EmbeddedPolicy(payload.policy, isPublicSuffix: isPublicSuffix).policy,
+                !policy.hasSameRules(as: bundled)
             {
                 throw .replacedVersion(version)
             }
@@ -110,7 +92,7 @@ package struct UpdateVerifier: Sendable {
                 guard payload.issuedAt <= now else { throw .notYetIssued(payload.issuedAt) }
                 guard now < payload.expiresAt else { throw .expired(payload.expiresAt) }
             }
-            let policy = try policy(in: reading).numbered(version)
+            let policy = try policy(in: payload).numbered(version)
             return VerifiedUpdate(
                 version: version, issuedAt: payload.issuedAt, expiresAt: payload.expiresAt, policy: policy,
                 signers: signers, isUnchanged: version == max(floor?.version ?? 0, bundled?.updateVersion ?? 0),
@@ -128,26 +110,15 @@ package struct UpdateVerifier: Sendable {
         return number
     }
 
-    private static func reading(
-        of payload: UpdateStatement, _ isPublicSuffix: (String) -> Bool
-    ) -> Result<EmbeddedPolicy, PolicyError> {
-        do throws(PolicyError) {
-            return .success(try payload.reading(isPublicSuffix))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    private func policy(
-        in reading: Result<EmbeddedPolicy, PolicyError>
-    ) throws(UpdateError.Reason) -> PinningPolicy {
+    private func policy(in payload: UpdatePayload) throws(UpdateError.Reason) -> PinningPolicy {
         let update: EmbeddedPolicy
-        switch reading {
-        case .success(let policy): update = policy
-        // The scope of a policy that cannot be parsed cannot be judged.
-        case .failure(let error): throw .invalidPolicy(error.problems)
+        do throws(PolicyError) {
+            update = try EmbeddedPolicy(payload.policy, isPublicSuffix: isPublicSuffix)
+        } catch {
+            // The scope of a policy that cannot be parsed cannot be judged.
+            throw .invalidPolicy(error.problems)
         }
-        let scope = scope?.scope
+        let scope = bundled.map { UpdateScope(bundled: $0) }
         if let problems = scope?.problems(of: update), !problems.isEmpty { throw .outOfScope(problems) }
         guard let policy = update.policy else { throw .invalidPolicy(update.problems) }
         if let missing = scope?.missingHosts(in: update.hosts), !missing.isEmpty { throw .invalidPolicy(missing) }

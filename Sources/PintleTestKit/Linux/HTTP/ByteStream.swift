@@ -30,22 +30,8 @@ extension ByteStream {
     }
 }
 
-/// A connection over TLS 1.3 whose server can send handshake messages after the handshake.
-package protocol RekeyingStream: ByteStream {
-    /// Sends `count` KeyUpdate messages (RFC 8446 section 4.6.3) in a row.
-    func updateKeys(times count: Int) throws(StreamError)
-    /// Sends a NewSessionTicket message (RFC 8446 section 4.6.1).
-    func sendTicket() throws(StreamError)
-}
-
-/// A connection whose server can wait while it sends.
-package protocol PausingStream: ByteStream {
-    /// Waits for a time. Throws as soon as the peer disconnects or the server closes, which a write may not notice.
-    func pause(seconds: Double) throws(StreamError)
-}
-
 /// A connection that its server keeps after a response.
-package protocol KeptStream: ByteStream {
+protocol KeptStream: ByteStream {
     /// Records whether the server has answered every request so far. If so, an observer gets what the connection has
     /// brought.
     func setAnswered(_ isAnswered: Bool)
@@ -53,17 +39,6 @@ package protocol KeptStream: ByteStream {
     var isCrowded: Bool { get }
     /// Limits the time for all further reads together.
     func limitReading(seconds: Double)
-}
-
-/// A connection over TLS that an attacker on the network can reach.
-package protocol ExposedStream: ByteStream {
-    /// Ends the TCP connection without close_notify.
-    ///
-    /// - Parameter isReset: `true` for a reset, which follows when the connection is released; `false` for an end of
-    ///   file.
-    func cut(isReset: Bool)
-    /// Sends bytes without encrypting them.
-    func inject(_ bytes: [UInt8]) throws(StreamError)
 }
 
 /// The error of a connection that is closed, broken or too slow.

@@ -46,7 +46,7 @@ final class LoopbackListener: Sendable {
     func waitUntilIdle(seconds: Double) -> Bool {
         let deadline = Deadline(seconds: seconds)
         while !isIdle() {
-            if deadline.isOver { return false }
+            if deadline.hasPassed { return false }
             usleep(1_000)
         }
         return true

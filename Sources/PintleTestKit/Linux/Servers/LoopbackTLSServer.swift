@@ -105,7 +105,7 @@ public final class LoopbackTLSServer: Sendable {
     ) -> Bool {
         let deadline = Deadline(seconds: seconds)
         while !condition(connections) {
-            if deadline.isOver { return false }
+            if deadline.hasPassed { return false }
             usleep(1_000)
         }
         return true

@@ -132,7 +132,7 @@ package final class TCPConnection: ByteStream, Sendable {
         let deadline = isPatient.load(ordering: .relaxed) ? nil : end
         switch poll(events: events, deadline: deadline) {
         case .stopped: throw .serverClosed
-        case .timedOut where deadline?.isOver == true:
+        case .timedOut where deadline?.hasPassed == true:
             if events == Int16(POLLIN) {
                 ranOutReading.store(true, ordering: .relaxed)
             } else {
@@ -151,7 +151,7 @@ package final class TCPConnection: ByteStream, Sendable {
             let event = poll(watch.entry, deadline: deadline)
             guard event == .ready, !watch.hasSeenEnd else { return event }
             usleep(20_000)
-            if deadline.isOver { return .timedOut }
+            if deadline.hasPassed { return .timedOut }
         }
     }
 
@@ -165,7 +165,7 @@ package final class TCPConnection: ByteStream, Sendable {
             pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            let count = PintleSystem.poll(&entries, 2, deadline?.milliseconds ?? -1)
+            let count = PintleSystem.poll(&entries, 2, deadline?.remainingMilliseconds ?? -1)
             if entries[1].revents != 0 { return .stopped }
             if count > 0 { return .ready }
             if count == 0 || errno != EINTR { return .timedOut }

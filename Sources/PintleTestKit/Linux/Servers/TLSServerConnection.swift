@@ -1,19 +1,11 @@
 internal import COpenSSL
 
-/// A connection over TLS, with the facts of its handshake.
-package protocol NegotiatedStream: KeptStream {
-    /// The server's record of the connection so far.
-    var record: TLSConnectionRecord { get }
-    /// Adds bytes to ``TLSConnectionRecord/misdirectedByteCount``.
-    func addMisdirectedBytes(_ count: Int)
-}
-
 /// The server's side of one TLS connection.
 ///
 /// OpenSSL reads and writes memory, and this class copies the bytes between that memory and the socket. OpenSSL's own
 /// socket BIO would raise SIGPIPE, could not be woken when the server closes, and could neither stall nor change its
 /// output.
-final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream, ExposedStream {
+package final class TLSServerConnection: KeptStream {
     private let socket: TCPConnection
     private let state: TLSServerState
     private let index: Int
@@ -144,13 +136,15 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         state.updateRecord(index, change)
     }
 
-    var record: TLSConnectionRecord { state.record(index) }
+    /// The server's record of the connection so far.
+    package var record: TLSConnectionRecord { state.record(index) }
 
-    func addMisdirectedBytes(_ count: Int) { updateRecord { $0.misdirectedByteCount += count } }
+    /// Adds bytes to ``TLSConnectionRecord/misdirectedByteCount``.
+    package func addMisdirectedBytes(_ count: Int) { updateRecord { $0.misdirectedByteCount += count } }
 
     func setAnswered(_ isAnswered: Bool) { state.setAnswered(isAnswered, index) }
 
-    var isCrowded: Bool { state.isCrowded }
+    package var isCrowded: Bool { state.isCrowded }
 
     func limitReading(seconds: Double) { socket.limitReading(seconds: seconds) }
 
@@ -186,7 +180,7 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         updateRecord { $0.applicationProtocol = chosen }
     }
 
-    func read(upTo count: Int) throws(StreamError) -> [UInt8] {
+    package func read(upTo count: Int) throws(StreamError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: min(max(count, 1), 16_384))
         let received = Int(try drive { SSL_read(ssl, &buffer, Int32(buffer.count)) })
         let bytes = Array(buffer.prefix(received))
@@ -196,7 +190,7 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         return bytes
     }
 
-    func write(_ bytes: [UInt8]) throws(StreamError) {
+    package func write(_ bytes: [UInt8]) throws(StreamError) {
         // In pieces, to keep the output buffer small.
         for start in stride(from: 0, to: bytes.count, by: 1 << 16) {
             let piece = Array(bytes[start..<min(start + 1 << 16, bytes.count)])
@@ -205,7 +199,8 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         }
     }
 
-    func updateKeys(times count: Int) throws(StreamError) {
+    /// Sends `count` KeyUpdate messages (RFC 8446 section 4.6.3) in a row.
+    package func updateKeys(times count: Int) throws(StreamError) {
         let result = try drive {
             for _ in 0..<count {
                 guard SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 else { return -1 }
@@ -217,21 +212,28 @@ final class TLSServerConnection: RekeyingStream, NegotiatedStream, PausingStream
         guard result > 0 else { throw StreamError(reason: "the client ended the session") }
     }
 
-    func sendTicket() throws(StreamError) {
+    /// Sends a NewSessionTicket message (RFC 8446 section 4.6.1).
+    package func sendTicket() throws(StreamError) {
         guard SSL_new_session_ticket(ssl) == 1, try drive({ SSL_do_handshake(ssl) }) > 0 else {
             throw StreamError(reason: "no ticket can be sent")
         }
     }
 
-    func pause(seconds: Double) throws(StreamError) { try socket.pause(seconds: seconds) }
+    /// Waits for a time. Throws as soon as the peer disconnects or the server closes, which a write may not notice.
+    package func pause(seconds: Double) throws(StreamError) { try socket.pause(seconds: seconds) }
 
-    func cut(isReset: Bool) {
+    /// Ends the TCP connection without close_notify.
+    ///
+    /// - Parameter isReset: `true` for a reset, which follows when the connection is released; `false` for an end of
+    ///   file.
+    package func cut(isReset: Bool) {
         if isReset { socket.resetOnClose() }
         // Also keeps close() from sending close_notify.
         socket.shutdownWriting()
     }
 
-    func inject(_ bytes: [UInt8]) throws(StreamError) { try socket.write(bytes) }
+    /// Sends bytes without encrypting them.
+    package func inject(_ bytes: [UInt8]) throws(StreamError) { try socket.write(bytes) }
 
     /// Sends close_notify.
     func close() {

@@ -42,7 +42,7 @@ package final class ChildProcess: Sendable {
         guard status == nil else { return }
         let deadline = Deadline(seconds: grace)
         kill(-processIdentifier, SIGTERM)
-        while status == nil && !deadline.isOver { usleep(2_000) }
+        while status == nil && !deadline.hasPassed { usleep(2_000) }
         endStatus.withLock { status in
             guard status == nil else { return }
             kill(-processIdentifier, SIGKILL)
@@ -54,7 +54,7 @@ package final class ChildProcess: Sendable {
     /// is up.
     package func waitUntilListening(on port: UInt16, timeout: Double = 10) -> Bool {
         let deadline = Deadline(seconds: timeout)
-        while status == nil && !deadline.isOver {
+        while status == nil && !deadline.hasPassed {
             if (try? SocketAddress.loopback(port: port).connected()) != nil { return true }
             usleep(10_000)
         }

@@ -42,27 +42,6 @@ struct Pipe {
     }
 }
 
-/// An instant of the monotonic clock at which a wait ends.
-struct Deadline: Comparable {
-    private let instant: ContinuousClock.Instant
-
-    init(seconds: Double) {
-        // Within the range of a duration. 30 years are long enough for no limit.
-        instant = .now + .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
-    }
-
-    static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
-
-    var isOver: Bool { instant <= .now }
-
-    /// The time left, rounded up, as an argument of `poll`.
-    var milliseconds: Int32 {
-        let left = instant - .now
-        guard left > .zero else { return 0 }
-        return Int32(clamping: Int64((left / .milliseconds(1)).rounded(.up)))
-    }
-}
-
 /// The reading end of a pipe, and the last bytes read from it.
 struct Drain {
     let descriptor: FileDescriptor

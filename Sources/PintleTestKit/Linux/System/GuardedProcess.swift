@@ -20,8 +20,10 @@ package struct GuardedProcess: Sendable {
     /// outlive the call. The calling thread waits.
     /// - Parameters:
     ///   - command: The program, looked up in `PATH` unless it holds a slash, and its arguments.
+    ///   - input: The bytes of its standard input, then end of file.
     ///   - environment: Variables to set, besides those of this process.
     ///   - removed: Variables of this process that the program does not get.
+    ///   - workingDirectory: `nil` for that of this process.
     ///   - timeout: The time limit, in seconds.
     ///   - mayContinue: Returns `true` to let the program run on after the time limit. It is called about fifty times a
     ///     second.
@@ -31,8 +33,9 @@ package struct GuardedProcess: Sendable {
     ///     behind are.
     /// - Throws: an error if the program cannot be started.
     package static func run(
-        _ command: [String], environment: [String: String] = [:], without removed: Set<String> = [], timeout: Double,
-        outputLimit: Int, mayContinue: () -> Bool = { false }, isCancelled: () -> Bool = { false },
+        _ command: [String], input: [UInt8] = [], environment: [String: String] = [:],
+        without removed: Set<String> = [], workingDirectory: String? = nil, timeout: Double, outputLimit: Int,
+        mayContinue: () -> Bool = { false }, isCancelled: () -> Bool = { false },
         beforeCleanup: () -> Void = {}
     ) throws(SystemCallError) -> GuardedProcess {
         let stdout = try Pipe()
@@ -40,14 +43,14 @@ package struct GuardedProcess: Sendable {
         let begin = ContinuousClock.now
         let deadline = Deadline(seconds: timeout)
         let child = try spawn(
-            command, input: [], stdout: stdout.writeEnd.number, stderr: stderr.writeEnd.number,
-            environment: environment, without: removed, workingDirectory: nil)
+            command, input: input, stdout: stdout.writeEnd.number, stderr: stderr.writeEnd.number,
+            environment: environment, without: removed, workingDirectory: workingDirectory)
         stdout.writeEnd.close()
         stderr.writeEnd.close()
         var drains = [Drain(stdout.readEnd, limit: outputLimit), Drain(stderr.readEnd, limit: outputLimit)]
         var killed: End?
         while !hasEnded(child) {
-            let wait = killed == nil && !deadline.isOver ? min(20, deadline.milliseconds) : 20
+            let wait = killed == nil && !deadline.hasPassed ? min(20, deadline.remainingMilliseconds) : 20
             if drains.contains(where: \.isOpen) {
                 _ = Drain.poll(&drains, milliseconds: wait)
             } else {
@@ -56,7 +59,7 @@ package struct GuardedProcess: Sendable {
             let isDoomed = killed != nil
             if isCancelled() {
                 killed = .cancelled
-            } else if deadline.isOver, !isDoomed, !mayContinue() {
+            } else if deadline.hasPassed, !isDoomed, !mayContinue() {
                 killed = .timedOut
             }
             guard killed != nil else { continue }
@@ -72,7 +75,7 @@ package struct GuardedProcess: Sendable {
         let status = waitForEnd(of: child) ?? -1
         // Processes that left the group may keep the pipes open. Read only the bytes that are there already.
         let rest = Deadline(seconds: 0.2)
-        while !rest.isOver, Drain.poll(&drains, milliseconds: 0) {}
+        while Drain.poll(&drains, milliseconds: 0), !rest.hasPassed {}
         return GuardedProcess(
             end: killed ?? .exited(status), stdout: drains[0].bytes, stderr: drains[1].bytes,
             milliseconds: Int(duration / .milliseconds(1)))

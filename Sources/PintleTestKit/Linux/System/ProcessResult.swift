@@ -19,8 +19,8 @@ package struct ProcessResult: Sendable, Hashable {
 
 /// Runs a program to its end.
 ///
-/// The function reads both outputs while the program runs, so a full pipe never blocks it. After the time-out it kills
-/// the program's process group. The calling thread waits.
+/// Its process group does not outlive the call. The calling thread waits.
+///
 /// - Parameters:
 ///   - command: The program, looked up in `PATH` unless it holds a slash, and its arguments.
 ///   - input: The bytes of its standard input, then end of file.
@@ -33,43 +33,12 @@ package func runProcess(
     _ command: [String], input: [UInt8] = [], environment: [String: String] = [:],
     workingDirectory: String? = nil, timeout: Double = 30
 ) throws(SystemCallError) -> ProcessResult {
-    let stdout = try Pipe()
-    let stderr = try Pipe()
-    let deadline = Deadline(seconds: timeout)
-    let child = try spawn(
-        command, input: input, stdout: stdout.writeEnd.number, stderr: stderr.writeEnd.number,
-        environment: environment, workingDirectory: workingDirectory)
-    stdout.writeEnd.close()
-    stderr.writeEnd.close()
-
-    var drains = [Drain(stdout.readEnd), Drain(stderr.readEnd)]
-    var status: Int32?
-    var timedOut = false
-    while drains.contains(where: \.isOpen) {
-        // A grandchild may keep the pipes open forever. After the child's end, read only the bytes that are there
-        // already.
-        if status == nil { status = reap(child) }
-        let hadEnded = status != nil
-        let progress = Drain.poll(&drains, milliseconds: hadEnded ? 100 : min(20, deadline.milliseconds))
-        if hadEnded && !progress { break }
-        if !hadEnded && deadline.isOver {
-            timedOut = true
-            kill(-child, SIGKILL)
-            status = waitForEnd(of: child)
-        }
-    }
-    while status == nil {
-        status = reap(child)
-        guard status == nil else { break }
-        if deadline.isOver {
-            timedOut = true
-            kill(-child, SIGKILL)
-            status = waitForEnd(of: child)
-        } else {
-            usleep(1_000)
-        }
-    }
-    return ProcessResult(status: status ?? -1, timedOut: timedOut, stdout: drains[0].bytes, stderr: drains[1].bytes)
+    let process = try GuardedProcess.run(
+        command, input: input, environment: environment, workingDirectory: workingDirectory, timeout: timeout,
+        outputLimit: .max)
+    let status = if case .exited(let status) = process.end { status } else { 128 + SIGKILL }
+    return ProcessResult(
+        status: status, timedOut: process.end == .timedOut, stdout: process.stdout, stderr: process.stderr)
 }
 
 /// Returns the path of a program of the same build, in the folder of the running one, or `nil`.

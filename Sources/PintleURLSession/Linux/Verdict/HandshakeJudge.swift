@@ -224,10 +224,7 @@ final class HandshakeJudge: HandshakeObserver {
 
     /// Returns `true` if client and server have agreed on HTTP/2 (RFC 7301).
     static func speaksHTTP2(_ ssl: OpaquePointer) -> Bool {
-        var name: UnsafePointer<UInt8>?
-        var count: UInt32 = 0
-        SSL_get0_alpn_selected(ssl, &name, &count)
-        return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
+        NegotiatedTLS.applicationProtocol(on: ssl) == "h2"
     }
 
     private static func judge(_ pointer: UnsafeMutableRawPointer?) -> HandshakeJudge? {

@@ -13,6 +13,7 @@ public final class PathValidator: Sendable {
     private let budget: PathBudget
     private let profile: PathProfile
     package let suffixes: PublicSuffixList
+    private let issuers = ParsedIssuers()
 
     /// The limit for an RSA exponent in bits. OpenSSL has the same limit for large keys; common exponents have 17 bits.
     private static let largestExponent = 64
@@ -49,7 +50,7 @@ public final class PathValidator: Sendable {
             return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the library cannot read it"))
         }
         let others = request.chain.others.compactMap { certificate in
-            X509Reference(der: certificate.der).map { PresentedIssuer(reference: $0, certificate: certificate) }
+            issuers.reference(to: certificate).map { PresentedIssuer(reference: $0, certificate: certificate) }
         }
         return validate(request, leaf: leaf, others: others)
     }

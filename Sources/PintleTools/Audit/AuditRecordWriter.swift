@@ -23,7 +23,7 @@ struct AuditRecordWriter {
     private static let mostProblems = 32
 
     func line(
-        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ facts: CheckFacts, _ entries: [LintEntry],
+        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ facts: CheckFacts, _ entries: [LintProblem],
         _ fragility: Fragility?
     )
         -> [UInt8]
@@ -81,7 +81,7 @@ struct AuditRecordWriter {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    private static func write(_ entries: [LintEntry], to json: inout JSONWriter) {
+    private static func write(_ entries: [LintProblem], to json: inout JSONWriter) {
         guard !entries.isEmpty else { return }
         json.objects("problems", entries.prefix(mostProblems)) { json, entry in
             json.member("id", entry.problem.id)

@@ -8,11 +8,11 @@ import Testing
 @Suite("Histories of keys")
 struct KeyHistoryTests {
     private let scene: HistoryFixture
-    private let server: HistoryServer
+    private let server: AuditServer
 
     init() throws {
         scene = try HistoryFixture()
-        server = HistoryServer(endpoint: try #require(ServerEndpoint("a.test:443")))
+        server = AuditServer(endpoint: try #require(ServerEndpoint("a.test:443")))
     }
 
     private func days(_ leaves: [(leaf: String, key: String, from: String)]) -> [String] {

@@ -7,11 +7,11 @@ struct FragilityJudge: Sendable {
     /// Returns whether a root signs for everyone, because this machine trusts it.
     let isPublicRoot: @Sendable (PublicKeyPin) -> Bool
     /// Returns the results of earlier audits of a server.
-    var history: @Sendable (HistoryServer) -> KeyHistory? = { _ in nil }
+    var history: @Sendable (AuditServer) -> KeyHistory? = { _ in nil }
 
     /// The certificates of a path, as far as the judgement needs them.
     struct Path {
-        let server: HistoryServer
+        let server: AuditServer
         /// The keys, leaf first.
         let keys: [PublicKeyPin]
         let fingerprint: CertificatePin

@@ -6,7 +6,7 @@ internal import PintleSystem
 /// It holds what the results saw and concludes nothing from their absence: between two observations a server may have
 /// changed more than once. Read histories with ``read(_:limits:warning:)``.
 struct KeyHistory: Sendable {
-    let server: HistoryServer
+    let server: AuditServer
     /// The results with a validated path, the oldest first.
     let observations: [KeyObservation]
     /// The results without one, the oldest first.
@@ -105,7 +105,7 @@ struct KeyHistory: Sendable {
 extension KeyHistory {
     /// Returns the history of a server. If it was only reached elsewhere, as with `--connect-to`, that history counts,
     /// unless there are several.
-    static func of(_ server: HistoryServer, in histories: [HistoryServer: KeyHistory]) -> KeyHistory? {
+    static func of(_ server: AuditServer, in histories: [AuditServer: KeyHistory]) -> KeyHistory? {
         if let history = histories[server] { return history }
         let others = histories.values.filter { $0.server.endpoint == server.endpoint }
         return others.count == 1 ? others.first : nil

@@ -16,7 +16,7 @@ struct LiveLint {
     ///   - histories: the results of earlier audits.
     init(
         _ policy: PinningPolicy, of json: [UInt8], authorities: PublicAuthorities, families: AuthorityFamilies,
-        histories: [HistoryServer: KeyHistory] = [:], now: Date
+        histories: [AuditServer: KeyHistory] = [:], now: Date
     ) {
         self.policy = policy
         self.authorities = authorities
@@ -77,7 +77,7 @@ struct LiveLint {
         return judge.judge(
             host,
             on: FragilityJudge.Path(
-                server: HistoryServer(endpoint: facts.endpoint, connectTo: connectTo), keys: keys,
+                server: AuditServer(endpoint: facts.endpoint, connectTo: connectTo), keys: keys,
                 fingerprint: leaf.fingerprint, validity: leaf.validity, now: facts.instant))
     }
 

@@ -67,9 +67,7 @@ private func history(_ input: [UInt8]) {
         let name = element.drop { $0 == "/" }.prefix { $0.isLetter }
         guard names.contains(String(name)) else { fatalError("markup in \(svg)") }
     }
-    var document: [UInt8] = []
-    report.writeDocument { document += $0 }
-    guard (try? JSONDocument(document)) != nil else { fatalError("no JSON") }
+    guard (try? JSONDocument(report.document.bytes)) != nil else { fatalError("no JSON") }
 }
 
 private func hosts(_ input: [UInt8]) {

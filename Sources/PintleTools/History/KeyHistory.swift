@@ -13,7 +13,7 @@ struct KeyHistory: Sendable {
     let gaps: [KeyGap]
 
     /// The parts of a path that a renewal may keep.
-    enum Part: CaseIterable, Sendable {
+    enum Part {
         case leafKey, intermediates, root
     }
 
@@ -54,29 +54,13 @@ struct KeyHistory: Sendable {
 
     /// The renewals that were seen, the oldest first: each leaf certificate that is new to the history. A server that
     /// goes back to an earlier certificate does not renew it.
-    var renewals: [KeyRenewal] {
-        changes.filter { $0.leafCertificate && !$0.isReturn }.map {
-            KeyRenewal(before: $0.before, after: $0.after)
-        }
-    }
+    var renewals: [KeyChange] { changes.filter { $0.leafCertificate && !$0.isReturn } }
 
     /// A Boolean value that indicates whether the server went back to an earlier leaf certificate. A pool of servers
     /// with several certificates does, and its renewals then tell little.
     var showsSeveralLeaves: Bool { changes.contains(where: \.isReturn) }
 
     // MARK: Renewals
-
-    /// Returns whether the server kept a part of its path over its last renewals.
-    ///
-    /// - Parameter count: how many renewals to look at, from the newest; all by default.
-    /// - Returns: `false` if one of them changed the part; `nil` if no renewal was seen, or if a root is not known
-    ///   and no
-    ///   other renewal changed it.
-    func keeps(_ part: Part, overLast count: Int = .max) -> Bool? {
-        let kept = renewals.suffix(max(0, count)).map { $0.keeps(part) }
-        if kept.contains(false) { return false }
-        return kept.isEmpty || kept.contains(nil) ? nil : true
-    }
 
     /// The lifetime of the newest leaf certificate in seconds, from its notBefore to its notAfter; `nil` without an
     /// observation.
@@ -92,13 +76,6 @@ struct KeyHistory: Sendable {
     var renewalInterval: TimeInterval? {
         let intervals = renewals.compactMap(\.interval).sorted()
         return intervals.isEmpty ? nil : intervals[(intervals.count - 1) / 2]
-    }
-
-    /// The instant at which the next renewal is due by the rhythm seen: ``renewalInterval`` after the beginning of the
-    /// newest certificate. It may have passed; `nil` without a rhythm.
-    var nextRenewal: Date? {
-        guard let interval = renewalInterval, let newest = observations.last else { return nil }
-        return newest.notBefore.addingTimeInterval(interval)
     }
 }
 

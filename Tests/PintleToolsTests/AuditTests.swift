@@ -157,26 +157,6 @@ struct AuditTests {
         }
     }
 
-    @Test("The cache of authorities stays small and never returns another certificate's JSON")
-    func boundedCache() {
-        let cache = AuthorityJSON()
-        let key = { (number: Int) in
-            AuthorityJSON.Key(
-                certificate: CertificatePin(certificate: Array("\(number)".utf8)), position: "1", isSent: true,
-                isOnPath: true)
-        }
-        for number in 0..<1_000 {
-            cache.add(Array("\(number)".utf8), for: key(number))
-            #expect(cache[key(number)] == Array("\(number)".utf8))
-        }
-        #expect(cache.count <= 64)
-        #expect(cache[key(0)] == nil)
-        cache.add([UInt8](repeating: 0x20, count: 4_096), for: key(-1))
-        cache.add([UInt8](repeating: 0x20, count: 4_097), for: key(-2))
-        #expect(cache[key(-1)] != nil)
-        #expect(cache[key(-2)] == nil)
-    }
-
     @Test("A backup key in the served chain is a warning, and --strict counts it")
     func backupInUse() throws {
         let server = try LoopbackTLSServer(scene.identity)

@@ -131,7 +131,7 @@ struct AuditTimeLimitTests {
 
     private func key(_ line: [UInt8]) throws(ToolError) -> AuditKey {
         do {
-            return try AuditRecord(Array(line.dropLast())).key
+            return try AuditRecord(Array(line.dropLast())).server.key
         } catch {
             throw .unusable("unreadable-result", error.message)
         }

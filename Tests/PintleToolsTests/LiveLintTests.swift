@@ -200,9 +200,8 @@ struct LiveLintTests {
         #expect(run.output.split(separator: "\n").count == 1)
         #expect(run.output.contains("%0Ahelp: "))
         #expect(lint(path, server, "--github", "--json").code == 2)
-        let odd = LintEntry(
-            .warning,
-            PolicyProblem(id: "a:b,c", at: .root, message: "100 % of\nit", help: ""), server: "")
+        let odd = LintProblem(
+            severity: .warning, problem: PolicyProblem(id: "a:b,c", at: .root, message: "100 % of\nit", help: ""))
         #expect(
             GitHubAnnotations.line(odd, as: "warning", file: "a,b:c.json")
                 == "::warning file=a%2Cb%3Ac.json,title=a%3Ab%2Cc::100 %25 of\\u{A}it")

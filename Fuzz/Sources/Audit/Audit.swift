@@ -67,26 +67,24 @@ private func history(_ input: [UInt8]) {
         let name = element.drop { $0 == "/" }.prefix { $0.isLetter }
         guard names.contains(String(name)) else { fatalError("markup in \(svg)") }
     }
-    var document: [UInt8] = []
-    report.writeDocument { document += $0 }
-    guard (try? JSONDocument(document)) != nil else { fatalError("no JSON") }
+    guard (try? JSONDocument(report.document.bytes)) != nil else { fatalError("no JSON") }
 }
 
 private func hosts(_ input: [UInt8]) {
     guard let file = try? InputFile("-", standardInput: ByteSource(input)) else { return }
     let list = AuditHostList(file)
     var errors: [ToolError] = []
-    list.check(&errors)
+    var servers: [AuditServer] = []
+    list.read(&errors) { servers.append($0) }
     guard errors.allSatisfy({ $0.code == "more-errors" || $0.line != nil && $0.column != nil }) else {
         fatalError("an error without a place")
     }
-    var lines = list.lines
-    while let target = lines.next() {
-        guard let again = try? HostArgument.endpoint(target.endpoint.description), again == target.endpoint else {
-            fatalError("\(target.endpoint) reads as something else")
+    for endpoint in servers.map(\.endpoint) {
+        guard let again = try? HostArgument.endpoint(endpoint.description), again == endpoint else {
+            fatalError("\(endpoint) reads as something else")
         }
-        guard (1...7).count(where: { AuditShard("\($0)/7")?.contains(target.endpoint.host) == true }) == 1 else {
-            fatalError("\(target.endpoint) is not in one part of seven")
+        guard (1...7).count(where: { AuditShard("\($0)/7")?.contains(endpoint.host) == true }) == 1 else {
+            fatalError("\(endpoint) is not in one part of seven")
         }
     }
 }

@@ -102,7 +102,7 @@ extension ReferenceSection {
             standard output gets a row for all servers with the same reason: up to 10 of their names, or all with \
             `-v`, which also shows trusted servers. Names are resolved, and proxies asked, 32 at a time. If the \
             process may open few files (`ulimit -n`), fewer servers are asked at a time. Without `-v`, memory does not \
-            grow with the results; a list of hosts takes less than 200 bytes for each.
+            grow with the results; a list of hosts takes about 300 bytes for each.
             """))
 
     fileprivate static let ending = ReferenceSection(

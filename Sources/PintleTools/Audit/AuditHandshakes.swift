@@ -25,22 +25,15 @@ struct AuditHandshakes {
     ///   - goesOn: called at least ten times a second.
     /// - Returns: `true` if every server was asked.
     func run(
-        _ targets: AuditTargets.Iterator, handle: ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
+        _ servers: [AuditServer], handle: ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
     ) throws(ToolError) -> Bool {
         let thread = try AuditThread()
-        return try thread.run({ askAll(targets, for: thread) }, handle: handle, goesOn: goesOn)
+        return try thread.run(
+            { Result { () throws(ToolError) in try ask(servers, for: thread) } }, handle: handle, goesOn: goesOn)
     }
 
-    private func askAll(_ targets: AuditTargets.Iterator, for thread: AuditThread) -> Result<Bool, ToolError> {
-        do throws(ToolError) {
-            return .success(try ask(targets, for: thread))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    private func ask(_ targets: AuditTargets.Iterator, for thread: AuditThread) throws(ToolError) -> Bool {
-        var targets = targets
+    private func ask(_ servers: [AuditServer], for thread: AuditThread) throws(ToolError) -> Bool {
+        var servers = servers.makeIterator()
         let beginning = ContinuousClock.now
         let failure = LiveHandshake.Kept<ToolError>()
         let loop: HandshakeLoop
@@ -48,7 +41,7 @@ struct AuditHandshakes {
         do throws(HandshakeError) {
             loop = try HandshakeLoop(configuration, atMost: parallel)
             isDone = try loop.run(
-                next: { targets.next().map { order($0, thread, failure, since: beginning) } },
+                next: { servers.next().map { order($0, thread, failure, since: beginning) } },
                 goesOn: { failure.value == nil && !thread.isStopped })
         } catch {
             throw ToolError(error)
@@ -58,11 +51,11 @@ struct AuditHandshakes {
     }
 
     private func order(
-        _ target: AuditTarget, _ thread: AuditThread, _ failure: LiveHandshake.Kept<ToolError>,
+        _ target: AuditServer, _ thread: AuditThread, _ failure: LiveHandshake.Kept<ToolError>,
         since beginning: ContinuousClock.Instant
     ) -> HandshakeOrder {
         let begin = ContinuousClock.now
-        let instant = start.addingTimeInterval(Self.seconds(from: beginning, to: begin))
+        let instant = start.addingTimeInterval((begin - beginning) / .seconds(1))
         let handshake = HandshakeTarget(target.endpoint, connectTo: target.connectTo)
         let verdict = LiveVerdict(of: target.endpoint, by: policy, validator: validator, instant: instant)
         let presented = LiveHandshake.Kept<[[UInt8]]>()
@@ -74,7 +67,7 @@ struct AuditHandshakes {
             beforeVerdict()
             return verdict.judge(chain)
         } ended: { result in
-            let milliseconds = Int(Self.seconds(from: begin, to: arrival.value ?? .now) * 1_000)
+            let milliseconds = Int(begin.duration(to: arrival.value ?? .now) / .milliseconds(1))
             do throws(ToolError) {
                 let outcome = LiveHandshake.Outcome(presented: presented.value, result)
                 thread.put(try line(target, verdict, outcome, instant, milliseconds))
@@ -86,7 +79,7 @@ struct AuditHandshakes {
 
     /// - Throws: a failure of this machine, which says nothing about the server.
     private func line(
-        _ target: AuditTarget, _ verdict: LiveVerdict, _ outcome: LiveHandshake.Outcome, _ instant: Date,
+        _ target: AuditServer, _ verdict: LiveVerdict, _ outcome: LiveHandshake.Outcome, _ instant: Date,
         _ milliseconds: Int
     ) throws(ToolError) -> [UInt8] {
         let facts: CheckFacts
@@ -103,11 +96,6 @@ struct AuditHandshakes {
         let line = writer.line(target, at: instant, milliseconds: milliseconds, facts, entries, fragility)
         facts.connection?.close()
         return line
-    }
-
-    private static func seconds(from start: ContinuousClock.Instant, to end: ContinuousClock.Instant) -> Double {
-        let (seconds, attoseconds) = start.duration(to: end).components
-        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }
 

@@ -17,10 +17,8 @@ struct AuditHostList {
         self.file = file
     }
 
-    var lines: Lines { Lines(file.bytes) }
-
-    /// Adds an error for every unreadable line to `errors`.
-    func check(_ errors: inout [ToolError]) {
+    /// Calls `body` with every server, and adds an error for every unreadable line to `errors`.
+    func read(_ errors: inout [ToolError], _ body: (AuditServer) -> Void) {
         guard !Self.marks.contains(where: file.bytes.starts) else {
             errors.append(
                 .unusable(
@@ -28,10 +26,17 @@ struct AuditHostList {
                     column: 1, hint: "save it as UTF-8 without BOM"))
             return
         }
-        var lines = lines
-        while let line = lines.nextLine() {
+        var (start, number) = (0, 0)
+        while start < file.bytes.count {
+            let end = file.bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? file.bytes.count
+            let line = file.bytes[start..<end]
+            start = end + 1
+            number += 1
+            var text = line.prefix { $0 != UInt8(ascii: "#") }.drop(while: Self.isBlank)
+            while let last = text.last, Self.isBlank(last) { text.removeLast() }
+            if text.isEmpty { continue }
             do throws(ToolError) {
-                _ = try Self.target(line.text)
+                body(try Self.server(text))
             } catch {
                 guard errors.count < Self.maximumErrors else {
                     errors.append(
@@ -40,57 +45,16 @@ struct AuditHostList {
                 }
                 var error = error
                 error.file = file.name
-                error.line = line.number
-                error.column = line.column
+                error.line = number
+                error.column = text.startIndex - line.startIndex + 1
                 errors.append(error)
             }
         }
     }
 
-    /// The targets of a list that has passed ``check(_:)``.
-    struct Lines {
-        private let bytes: [UInt8]
-        private var start = 0
-        private var number = 0
-
-        init(_ bytes: [UInt8]) {
-            self.bytes = bytes
-        }
-
-        struct Line {
-            let text: ArraySlice<UInt8>
-            /// The line number, counted from 1.
-            let number: Int
-            let column: Int
-        }
-
-        mutating func next() -> AuditTarget? {
-            while let line = nextLine() {
-                if let target = try? AuditHostList.target(line.text) { return target }
-            }
-            return nil
-        }
-
-        /// Returns the next line with content, without surrounding blanks.
-        mutating func nextLine() -> Line? {
-            while start < bytes.count {
-                let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-                let line = bytes[start..<end]
-                start = end + 1
-                number += 1
-                var text = line.prefix { $0 != UInt8(ascii: "#") }.drop(while: AuditHostList.isBlank)
-                while let last = text.last, AuditHostList.isBlank(last) { text.removeLast() }
-                if !text.isEmpty {
-                    return Line(text: text, number: number, column: text.startIndex - line.startIndex + 1)
-                }
-            }
-            return nil
-        }
-    }
-
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 
-    private static func target(_ line: ArraySlice<UInt8>) throws(ToolError) -> AuditTarget {
+    private static func server(_ line: ArraySlice<UInt8>) throws(ToolError) -> AuditServer {
         let words = line.count <= longestLine ? line.split(maxSplits: 2, whereSeparator: isBlank) : []
         guard let first = words.first, words.count <= 2 else {
             throw .unusable(
@@ -98,8 +62,8 @@ struct AuditHostList {
                 hint: "write one server a line; # begins a comment")
         }
         let endpoint = try HostArgument.endpoint(text(first))
-        guard words.count == 2 else { return AuditTarget(endpoint: endpoint) }
-        return AuditTarget(
+        guard words.count == 2 else { return AuditServer(endpoint: endpoint) }
+        return AuditServer(
             endpoint: endpoint, connectTo: try HostArgument.endpoint(text(words[1]), defaultPort: endpoint.port))
     }
 

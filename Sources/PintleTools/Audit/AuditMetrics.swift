@@ -18,10 +18,14 @@ struct AuditMetrics {
     /// The servers whose pins end first.
     private var pinEnds = First(limit: mostServers, of: serversByDate)
 
-    private static let failuresByName: @Sendable (AuditRecord, AuditRecord) -> Bool = { $0.server < $1.server }
-    private static let serversByDate: @Sendable ((date: Date, server: Server), (date: Date, server: Server)) -> Bool = {
-        $0.date != $1.date ? $0.date < $1.date : $0.server < $1.server
+    private static let failuresByName: @Sendable (AuditRecord, AuditRecord) -> Bool = {
+        $0.server.name < $1.server.name
     }
+    private static let serversByDate: @Sendable (End, End) -> Bool = {
+        $0.date != $1.date ? $0.date < $1.date : $0.server.name < $1.server.name
+    }
+
+    private typealias End = (date: Date, server: AuditServer)
 
     init(now: Date) {
         tally = AuditTally(now: now)
@@ -91,32 +95,16 @@ struct AuditMetrics {
     }
 }
 
-extension AuditRecord {
-    fileprivate var server: AuditMetrics.Server { AuditMetrics.Server(self) }
-}
-
-extension AuditMetrics {
+extension AuditServer {
     /// The labels that tell a server from all others, in the order of their values.
-    fileprivate struct Server: Comparable {
-        private let name: String
-        /// The place that was connected to, if it is another.
-        private let connectTo: String?
-
-        init(_ record: AuditRecord) {
-            name = "\(record.endpoint)"
-            connectTo = record.connectTo.map { "\($0)" }
-        }
-
-        var labels: [String: String] {
-            var labels = ["server": name]
-            labels["connect_to"] = connectTo
-            return labels
-        }
-
-        static func < (left: Server, right: Server) -> Bool {
-            (left.name, left.connectTo ?? "") < (right.name, right.connectTo ?? "")
-        }
+    fileprivate var labels: [String: String] {
+        var labels = ["server": "\(endpoint)"]
+        labels["connect_to"] = connectTo?.description
+        return labels
     }
+
+    /// The values of the labels, by which the metrics are in order.
+    fileprivate var name: (String, String) { ("\(endpoint)", connectTo?.description ?? "") }
 }
 
 /// The first entries in an order, without keeping all of them.

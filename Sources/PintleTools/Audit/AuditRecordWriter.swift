@@ -11,11 +11,6 @@ internal import PintleSystem
 /// certificate has `error` instead of a decision.
 struct AuditRecordWriter {
     let basis: AuditBasis
-    private let authorities = AuthorityJSON()
-
-    init(basis: AuditBasis) {
-        self.basis = basis
-    }
 
     /// These limits bound the length of a line, whatever the server sends.
     private static let mostCertificates = 16
@@ -23,11 +18,9 @@ struct AuditRecordWriter {
     private static let mostProblems = 32
 
     func line(
-        _ target: AuditTarget, at instant: Date, milliseconds: Int, _ facts: CheckFacts, _ entries: [LintEntry],
+        _ target: AuditServer, at instant: Date, milliseconds: Int, _ facts: CheckFacts, _ entries: [LintProblem],
         _ fragility: Fragility?
-    )
-        -> [UInt8]
-    {
+    ) -> [UInt8] {
         line(target, at: instant, milliseconds) { json in
             json.write(facts.decision)
             json.member("rule", facts.rule?.pattern)
@@ -40,9 +33,7 @@ struct AuditRecordWriter {
                 json.member("certificateEnds", end.date)
                 json.member("certificateEndsAt", end.position)
             }
-            json.array("certificates", facts.positions.places.prefix(Self.mostCertificates)) { json, place in
-                write(place, to: &json)
-            }
+            json.objects("certificates", facts.positions.places.prefix(Self.mostCertificates), Self.write)
             let more = facts.positions.places.count - Self.mostCertificates
             json.member("moreCertificates", more > 0 ? more : nil)
             Self.write(entries, to: &json)
@@ -51,7 +42,7 @@ struct AuditRecordWriter {
         }
     }
 
-    func line(_ target: AuditTarget, at instant: Date, milliseconds: Int, rule: MatchedRule?, _ error: ToolError)
+    func line(_ target: AuditServer, at instant: Date, milliseconds: Int, rule: MatchedRule?, _ error: ToolError)
         -> [UInt8]
     {
         line(target, at: instant, milliseconds) { json in
@@ -65,7 +56,7 @@ struct AuditRecordWriter {
     }
 
     private func line(
-        _ target: AuditTarget, at instant: Date, _ milliseconds: Int, _ members: (inout JSONWriter) -> Void
+        _ target: AuditServer, at instant: Date, _ milliseconds: Int, _ members: (inout JSONWriter) -> Void
     ) -> [UInt8] {
         var json = JSONWriter(.compact)
         json.object { json in
@@ -81,7 +72,7 @@ struct AuditRecordWriter {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    private static func write(_ entries: [LintEntry], to json: inout JSONWriter) {
+    private static func write(_ entries: [LintProblem], to json: inout JSONWriter) {
         guard !entries.isEmpty else { return }
         json.objects("problems", entries.prefix(mostProblems)) { json, entry in
             json.member("id", entry.problem.id)
@@ -95,30 +86,16 @@ struct AuditRecordWriter {
         json.member("moreProblems", entries.count > mostProblems ? entries.count - mostProblems : nil)
     }
 
-    private func write(_ place: PathPositions.Place, to json: inout JSONWriter) {
-        let fingerprint = CertificatePin(certificate: place.der)
-        guard place.certificate?.isCA ?? false else { return Self.write(place, fingerprint, to: &json) }
-        let key = AuthorityJSON.Key(
-            certificate: fingerprint, position: place.position, isSent: place.isSent, isOnPath: place.isOnPath)
-        if let known = authorities[key] { return json.value(verbatim: known[...]) }
-        var writer = JSONWriter(.compact)
-        Self.write(place, fingerprint, to: &writer)
-        authorities.add(writer.bytes, for: key)
-        json.value(verbatim: writer.bytes[...])
-    }
-
-    private static func write(_ place: PathPositions.Place, _ fingerprint: CertificatePin, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("position", place.position)
-            json.member("subject", (place.certificate?.subject.description).map(shortened))
-            json.member("issuer", (place.certificate?.issuer.description).map(shortened))
-            json.member("spkiPin", place.certificate?.publicKeyPin.description)
-            json.member("certificateSHA256", fingerprint.description)
-            json.member("notBefore", place.certificate?.validity.notBefore)
-            json.member("notAfter", place.certificate?.validity.notAfter)
-            json.member("sent", place.isSent)
-            json.member("onPath", place.isOnPath)
-        }
+    private static func write(_ json: inout JSONWriter, _ place: PathPositions.Place) {
+        json.member("position", place.position)
+        json.member("subject", (place.certificate?.subject.description).map(shortened))
+        json.member("issuer", (place.certificate?.issuer.description).map(shortened))
+        json.member("spkiPin", place.certificate?.publicKeyPin.description)
+        json.member("certificateSHA256", CertificatePin(certificate: place.der).description)
+        json.member("notBefore", place.certificate?.validity.notBefore)
+        json.member("notAfter", place.certificate?.validity.notAfter)
+        json.member("sent", place.isSent)
+        json.member("onPath", place.isOnPath)
     }
 
     private static func shortened(_ text: String) -> String {

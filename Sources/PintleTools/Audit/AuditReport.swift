@@ -126,7 +126,7 @@ struct AuditReport {
         }
         func text(_ text: String?) -> Report.Table.Cell { .init(lines: text.map { [Line($0)] } ?? []) }
         return [
-            text("\(record.endpoint)" + (record.connectTo.map { " at \($0)" } ?? "")),
+            text(record.server.description),
             .init(lines: [word], mark: mark, order: rank),
             text([record.reason, record.pathFailure].compactMap(\.self).joined(separator: " ")),
             text(record.rule), text(record.certificateEnds.map(ValidityText.day)),

@@ -35,7 +35,7 @@ final class AuditResults {
                     error.code, error.message, file: path, line: reader.line,
                     hint: "such results do not mix: begin a new file")
             }
-            known.insert(record.key)
+            known.insert(record.server.key)
         }
         // Cut off a line that a killed audit did not finish. The audit asks its server again.
         guard reader.tornBytes == 0 || ftruncate(descriptor, off_t(reader.wholeBytes)) == 0 else {

@@ -60,7 +60,7 @@ struct AuditRows {
     @discardableResult
     mutating func add(_ record: AuditRecord) -> Line? {
         guard let key = key(of: record) else { return nil }
-        let server = "\(record.endpoint)" + (record.connectTo.map { " at \($0)" } ?? "")
+        let server = record.server.description
         if let place = places[key] {
             rows[place].count += 1
             if isVerbose || rows[place].count <= Self.mostServers { rows[place].servers.append(server) }
@@ -105,7 +105,7 @@ struct AuditRows {
         if let code = record.pathFailure, let range = message.firstRange(of: ": \(code): ") {
             message = String(message[range.upperBound...])
         }
-        for server in [record.endpoint, record.connectTo].compactMap(\.self) {
+        for server in [record.endpoint, record.server.connectTo].compactMap(\.self) {
             message = message.replacing(" (\(server))", with: "").replacing("\(server)", with: "the server")
         }
         return message

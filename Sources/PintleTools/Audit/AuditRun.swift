@@ -48,11 +48,9 @@ final class AuditRun {
         }
         let before = tally.servers
         warnOfUnmetRules()
-        var left = request.targets.count
+        let rest = request.targets.remaining(after: known)
+        let left = rest.count
         if !known.isEmpty {
-            var rest = request.targets.remaining(after: known)
-            left = 0
-            while rest.next() != nil { left += 1 }
             let others = known.count - before
             console.printMessage(
                 "\(ValidityText.counted(before, "result")) from before; "
@@ -65,7 +63,7 @@ final class AuditRun {
         let progress = ProgressLine(console, environment: invocation.environment)
         defer { progress.erase() }
         var isLate = false
-        let isDone = try handshakes.run(request.targets.remaining(after: known)) { (line) throws(ToolError) in
+        let isDone = try handshakes.run(rest) { (line) throws(ToolError) in
             try self.addResult(line, progress)
         } goesOn: {
             progress.draw { tally.progress(total: before + left, before: before, after: $0) }

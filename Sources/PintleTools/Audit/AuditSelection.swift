@@ -39,7 +39,7 @@ struct AuditSelection {
                         error.code, error.message + " than the results before it", file: path, line: line,
                         hint: "such results do not mix: make a report of each")
                 }
-                let key = record.key
+                let key = record.server.key
                 guard wanted?.contains(key) ?? true else { return }
                 if let known = newest[key], known.instant >= record.instant { return }
                 newest[key] = (record.instant, place)
@@ -55,7 +55,7 @@ struct AuditSelection {
         for path in paths {
             _ = try AuditReader.forEach(in: path) { record, _ throws(ToolError) in
                 defer { place += 1 }
-                if newest[record.key]?.place == place { try body(record) }
+                if newest[record.server.key]?.place == place { try body(record) }
             }
         }
     }

@@ -3,16 +3,9 @@ internal import PintleCrypto
 
 /// The servers of an audit: those on the command line, then those in the lists. If the user names neither, the hosts of
 /// the policy's rules. Each server occurs once.
-///
-/// A list stays in memory as its bytes and is read line by line. Each server needs 16 more bytes.
 struct AuditTargets {
-    private let named: [AuditTarget]
-    private let lists: [AuditHostList]
-    private let policy: PinningPolicy?
-    private let connectTo: String?
-    private let shard: AuditShard
-    /// The number of servers in this part.
-    let count: Int
+    /// The servers of this part.
+    let servers: [AuditServer]
     /// The number of servers in all parts.
     let total: Int
     /// The rules that match no server of any part, if there are lists. Such a rule may have a typo.
@@ -25,26 +18,30 @@ struct AuditTargets {
     init(
         named: [ServerEndpoint], lists: [AuditHostList], policy: PinningPolicy?, connectTo: String?, shard: AuditShard
     ) throws(ToolError) {
-        self.lists = lists
-        self.policy = named.isEmpty && lists.isEmpty ? policy : nil
-        self.connectTo = connectTo
-        self.shard = shard
         // One check is enough for all servers, because they differ only in the port.
         if let connectTo { _ = try HostArgument.endpoint(connectTo) }
-        self.named = named.map { AuditTarget(endpoint: $0) }
-        var errors: [ToolError] = []
-        for list in lists { list.check(&errors) }
-        if let error = ToolError.joining(errors) { throw error }
-        var iterator = Iterator(
-            named: self.named, lists: lists, policy: self.policy, connectTo: connectTo, shard: .all, excluding: [])
-        var (count, total) = (0, 0)
+        var servers: [AuditServer] = []
+        var seen: Set<AuditKey> = []
         var unmet = Set(lists.isEmpty ? 0..<0 : policy?.hosts.indices ?? 0..<0)
-        while let target = iterator.next() {
-            total += 1
-            if shard.contains(target.endpoint.host) { count += 1 }
-            if !unmet.isEmpty, let rule = policy?.rule(for: target.endpoint) { unmet.remove(rule.index) }
+        func add(_ server: AuditServer) {
+            var server = server
+            if server.connectTo == nil, let connectTo {
+                server.connectTo = try? HostArgument.endpoint(connectTo, defaultPort: server.endpoint.port)
+            }
+            guard seen.insert(server.key).inserted else { return }
+            if shard.contains(server.endpoint.host) { servers.append(server) }
+            if !unmet.isEmpty, let rule = policy?.rule(for: server.endpoint) { unmet.remove(rule.index) }
         }
-        (self.count, self.total) = (count, total)
+        for endpoint in named { add(AuditServer(endpoint: endpoint)) }
+        var errors: [ToolError] = []
+        for list in lists { list.read(&errors, add) }
+        if let error = ToolError.joining(errors) { throw error }
+        if named.isEmpty, lists.isEmpty {
+            for rule in policy?.hosts ?? [] {
+                add(AuditServer(endpoint: ServerEndpoint(host: rule.host, port: rule.port ?? 443)))
+            }
+        }
+        (self.servers, total) = (servers, seen.count)
         unmetRules = unmet.sorted().compactMap { index in
             guard let rule = policy?.hosts[index] else { return nil }
             return rule.host.description + (rule.port.map { ":\($0)" } ?? "")
@@ -52,73 +49,12 @@ struct AuditTargets {
     }
 
     /// The servers of this part, in 16 bytes each.
-    var keys: Set<AuditKey> {
-        var keys = Set<AuditKey>(minimumCapacity: count)
-        var iterator = remaining(after: [])
-        while let target = iterator.next() { keys.insert(target.key) }
-        return keys
-    }
+    var keys: Set<AuditKey> { Set(servers.map(\.key)) }
 
     /// - Parameter known: servers that have been asked.
-    func remaining(after known: Set<AuditKey>) -> Iterator {
-        Iterator(named: named, lists: lists, policy: policy, connectTo: connectTo, shard: shard, excluding: known)
+    func remaining(after known: Set<AuditKey>) -> [AuditServer] {
+        known.isEmpty ? servers : servers.filter { !known.contains($0.key) }
     }
-
-    struct Iterator: IteratorProtocol {
-        private var named: ArraySlice<AuditTarget>
-        private var lists: ArraySlice<AuditHostList>
-        private var lines: AuditHostList.Lines?
-        private let policy: PinningPolicy?
-        private var nextRule = 0
-        private let connectTo: String?
-        private let shard: AuditShard
-        private var seen: Set<AuditKey>
-
-        fileprivate init(
-            named: [AuditTarget], lists: [AuditHostList], policy: PinningPolicy?, connectTo: String?,
-            shard: AuditShard, excluding known: Set<AuditKey>
-        ) {
-            self.named = named[...]
-            self.lists = lists[...]
-            self.policy = policy
-            self.connectTo = connectTo
-            self.shard = shard
-            seen = known
-        }
-
-        mutating func next() -> AuditTarget? {
-            while var target = nextNamed() {
-                guard shard.contains(target.endpoint.host) else { continue }
-                if target.connectTo == nil, let connectTo {
-                    target.connectTo = try? HostArgument.endpoint(connectTo, defaultPort: target.endpoint.port)
-                }
-                if seen.insert(target.key).inserted { return target }
-            }
-            return nil
-        }
-
-        private mutating func nextNamed() -> AuditTarget? {
-            if let target = named.popFirst() { return target }
-            while true {
-                if let target = lines?.next() { return target }
-                guard let list = lists.popFirst() else { break }
-                lines = list.lines
-            }
-            guard let hosts = policy?.hosts, nextRule < hosts.count else { return nil }
-            defer { nextRule += 1 }
-            let rule = hosts[nextRule]
-            return AuditTarget(endpoint: ServerEndpoint(host: rule.host, port: rule.port ?? 443))
-        }
-    }
-}
-
-/// A server that is to be asked.
-struct AuditTarget {
-    let endpoint: ServerEndpoint
-    /// The address to connect to instead, if there is one.
-    var connectTo: ServerEndpoint?
-
-    var key: AuditKey { AuditKey(endpoint, connectTo) }
 }
 
 /// One of several shards of a list of hosts, each for another machine.

@@ -6,60 +6,47 @@ struct FamilyFileReader: ValueReader {
     var problems: [(offset: Int, error: ToolError)] = []
     private var pins: [PublicKeyPin: String] = [:]
 
-    private init() {}
-
     /// - Parameter file: the name of the file in errors.
     /// - Throws: every problem with its place, in the order of the file; at most 100.
     static func read(_ bytes: [UInt8], file: String) throws(ToolError) -> AuthorityFamilies {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(bytes, limits: .init(maximumBytes: FamilyLimits.fileSize, maximumDepth: 12))
-        } catch {
-            throw .unusable(
-                error.code.rawValue, error.message, file: file, line: error.line, column: error.column,
-                hint: error.hint ?? "the file must be JSON as RFC 8259 has it")
-        }
         var reader = FamilyFileReader()
-        let families = reader.file(document.root)
-        if let error = ToolError.joining(reader.placed(in: document, file: file)) { throw error }
-        guard let families else { throw .unusable("invalid-families", "the file cannot be used", file: file) }
-        return families
+        let limits = JSONDocument.Limits(maximumBytes: FamilyLimits.fileSize, maximumDepth: 12)
+        return try reader.document(bytes, limits, file: file, called: "the file", unusable: "invalid-families") {
+            $0.file($1)
+        }
     }
 
     private mutating func file(_ root: JSONValue) -> AuthorityFamilies? {
-        guard let members = members(of: root, as: FamilyKeys.File.self, "the file") else { return nil }
-        if let version = required(.version, of: members, in: root, "the file", example: "1") {
-            _ = integer(version, in: 1...1, id: "unsupported-version", "version")
+        guard let fields = fields(of: root, as: FamilyKeys.File.self, "the file", isDocument: true) else { return nil }
+        _ = required(.version, of: fields, example: "1") {
+            $0.integer($1, in: 1...1, id: "unsupported-version", $2)
         }
-        let date = required(.date, of: members, in: root, "the file", example: "\"2026-11-23\"")
-            .flatMap { self.date($0, "date") }
+        let date = required(.date, of: fields, example: "\"2026-11-23\"") { $0.date($1, $2) }
         var names: [String] = []
         let families =
-            required(.families, of: members, in: root, "the file", example: "[{\"id\": ...}]")
-            .map { self.families($0, &names) } ?? []
+            required(.families, of: fields, example: "[{\"id\": ...}]") { $0.families($1, &names, $2) } ?? []
         let ids = families.map(\.id)
-        let edges = members[.edges].map { self.edges($0, ids, &names) } ?? []
+        let edges = optional(.edges, of: fields) { $0.edges($1, ids, &names, $2) } ?? []
         guard problems.isEmpty, let date else { return nil }
         return AuthorityFamilies(date: date, families: families, edges: edges)
     }
 
     // MARK: Families
 
-    private mutating func families(_ value: JSONValue, _ names: inout [String]) -> [AuthorityFamily] {
+    private mutating func families(
+        _ value: JSONValue, _ names: inout [String], _ path: String
+    ) -> [AuthorityFamily] {
         var families: [AuthorityFamily] = []
-        for (index, element) in list(value, "families", limit: FamilyLimits.families).enumerated() where !isFull {
-            let path = "families[\(index)]"
-            guard let members = members(of: element, as: FamilyKeys.Family.self, path) else { continue }
-            let (id, name, aliases) = self.names(
-                (members[.id], members[.name], members[.aliases]), in: element, path, &names)
-            let sources = members[.sources].map { quotations($0, "\(path).sources") } ?? []
-            let advice = members[.advice].map { quotations($0, "\(path).advice") } ?? []
-            let lifetimes = members[.lifetimes].map { self.lifetimes($0, "\(path).lifetimes") } ?? []
-            let rotation = members[.rotation].map { self.rotation($0, "\(path).rotation") } ?? []
+        for (element, path) in list(value, path, limit: FamilyLimits.families) where !isFull {
+            guard let fields = fields(of: element, as: FamilyKeys.Family.self, path) else { continue }
+            let (id, name, aliases) = self.names(fields, .id, .name, .aliases, &names)
+            let sources = optional(.sources, of: fields) { $0.quotations($1, $2) } ?? []
+            let advice = optional(.advice, of: fields) { $0.quotations($1, $2) } ?? []
+            let lifetimes = optional(.lifetimes, of: fields) { $0.lifetimes($1, $2) } ?? []
+            let rotation = optional(.rotation, of: fields) { $0.rotation($1, $2) } ?? []
             let roots =
-                required(.roots, of: members, in: element, path, example: "[{\"name\": ..., \"pin\": ...}]")
-                .map { self.members(in: $0, "\(path).roots") } ?? []
-            let intermediates = members[.intermediates].map { self.members(in: $0, "\(path).intermediates") } ?? []
+                required(.roots, of: fields, example: "[{\"name\": ..., \"pin\": ...}]") { $0.members($1, $2) } ?? []
+            let intermediates = optional(.intermediates, of: fields) { $0.members($1, $2) } ?? []
             guard let id, let name else { continue }
             families.append(
                 AuthorityFamily(
@@ -70,39 +57,34 @@ struct FamilyFileReader: ValueReader {
     }
 
     /// Reads the words by which a family or an edge can be asked for. No two may share one.
-    private mutating func names(
-        _ values: (id: JSONValue?, name: JSONValue?, aliases: JSONValue?), in object: JSONValue, _ path: String,
-        _ known: inout [String]
+    private mutating func names<Key>(
+        _ fields: Fields<Key>, _ idKey: Key, _ nameKey: Key, _ aliasesKey: Key, _ known: inout [String]
     ) -> (id: String?, name: String?, aliases: [String]) {
-        var read: [String?] = []
-        for (key, value) in [("id", values.id), ("name", values.name)] {
-            if value == nil {
-                report(
-                    "missing-key", object, "\(path) has no \"\(key)\"",
-                    help: "add \"\(key)\": \(key == "id" ? "\"letsencrypt\"" : "\"Let's Encrypt\"")")
-            }
-            read.append(value.flatMap { name($0, "\(path).\(key)") })
-            if key == "id", let value, let id = read[0], !id.utf8.allSatisfy(Self.isOfIDs) {
-                report(
-                    "invalid-id", value, "\(path).id is not a valid id",
-                    help: "write small letters, digits, hyphens and dots")
-            }
+        let id = required(idKey, of: fields, example: "\"letsencrypt\"") { $0.name($1, $2) }
+        if let id, let value = fields[idKey], !id.utf8.allSatisfy(Self.isOfIDs) {
+            report(
+                "invalid-id", value, "\(fields.path(idKey)) is not a valid id",
+                help: "write small letters, digits, hyphens and dots")
         }
-        var aliases: [String] = []
-        if let value = values.aliases {
-            for (index, element) in list(value, "\(path).aliases", limit: FamilyLimits.aliases, mayBeEmpty: true)
-                .enumerated() where !isFull
-            {
-                if let alias = name(element, "\(path).aliases[\(index)]") { aliases.append(alias) }
-            }
-        }
-        for word in Set((read.compactMap(\.self) + aliases).map { $0.lowercased() }).sorted() {
+        let name = required(nameKey, of: fields, example: "\"Let's Encrypt\"") { $0.name($1, $2) }
+        let aliases = optional(aliasesKey, of: fields) { $0.aliases($1, $2) } ?? []
+        for word in Set(([id, name].compactMap(\.self) + aliases).map { $0.lowercased() }).sorted() {
             if known.contains(word) {
-                report("duplicate-name", object, "\(path) is called \"\(word)\" like another", help: "rename one")
+                report(
+                    "duplicate-name", fields.object, "\(fields.name) is called \"\(word)\" like another",
+                    help: "rename one")
             }
             known.append(word)
         }
-        return (read[0], read[1], aliases)
+        return (id, name, aliases)
+    }
+
+    private mutating func aliases(_ value: JSONValue, _ path: String) -> [String] {
+        var aliases: [String] = []
+        for (element, path) in list(value, path, limit: FamilyLimits.aliases, mayBeEmpty: true) where !isFull {
+            if let alias = name(element, path) { aliases.append(alias) }
+        }
+        return aliases
     }
 
     /// Ids become words of command lines to copy.
@@ -115,32 +97,28 @@ struct FamilyFileReader: ValueReader {
         }
     }
 
-    private mutating func members(in value: JSONValue, _ path: String) -> [AuthorityFamily.Member] {
+    private mutating func members(_ value: JSONValue, _ path: String) -> [AuthorityFamily.Member] {
         var found: [AuthorityFamily.Member] = []
-        for (index, element) in list(value, path, limit: FamilyLimits.members).enumerated() where !isFull {
-            let path = "\(path)[\(index)]"
-            guard let members = members(of: element, as: FamilyKeys.Member.self, path) else { continue }
-            let name = required(.name, of: members, in: element, path, example: "\"ISRG Root X1\"")
-                .flatMap { self.name($0, "\(path).name") }
-            let notAfter = members[.notAfter].flatMap { self.date($0, "\(path).notAfter") }
-            let pin = members[.pin].flatMap { newPin($0, "\(path).pin") }
+        for (element, path) in list(value, path, limit: FamilyLimits.members) where !isFull {
+            guard let fields = fields(of: element, as: FamilyKeys.Member.self, path) else { continue }
+            let name = required(.name, of: fields, example: "\"ISRG Root X1\"") { $0.name($1, $2) }
+            let notAfter = optional(.notAfter, of: fields) { $0.date($1, $2) }
+            let pin = optional(.pin, of: fields) { $0.newPin($1, $2) }
             let origin: String?
-            if let missing = members[.missing] {
-                origin = text(missing, "\(path).missing")
-                if let value = members[.pin] {
+            if fields[.missing] != nil {
+                origin = optional(.missing, of: fields) { $0.text($1, $2) }
+                if let value = fields[.pin] {
                     report(
                         "pin-of-missing", value, "\(path) is missing and has a pin", help: "remove one of the two")
                 }
             } else {
-                if members[.pin] == nil {
-                    report(
-                        "missing-key", element, "\(path) has no \"pin\"",
-                        help: "add \"pin\": \"sha256/...\", or say where it was sought: \"missing\": ...")
+                if fields[.pin] == nil {
+                    let help = "add \"pin\": \"sha256/...\", or say where it was sought: \"missing\": ..."
+                    reportMissing(.pin, of: fields, help)
                 }
-                origin = required(.from, of: members, in: element, path, example: "\"ca-certificates 20250419: ...\"")
-                    .flatMap { text($0, "\(path).from") }
+                origin = required(.from, of: fields, example: "\"ca-certificates 20250419: ...\"") { $0.text($1, $2) }
             }
-            let note = members[.note].flatMap { text($0, "\(path).note") }
+            let note = optional(.note, of: fields) { $0.text($1, $2) }
             guard let name, let origin else { continue }
             found.append(
                 AuthorityFamily.Member(name: name, pin: pin, notAfter: notAfter, origin: origin, note: note))
@@ -162,15 +140,11 @@ struct FamilyFileReader: ValueReader {
 
     private mutating func quotations(_ value: JSONValue, _ path: String) -> [AuthorityFamily.Quotation] {
         var found: [AuthorityFamily.Quotation] = []
-        for (index, element) in list(value, path, limit: FamilyLimits.quotations).enumerated() where !isFull {
-            let path = "\(path)[\(index)]"
-            guard let members = members(of: element, as: FamilyKeys.Quotation.self, path) else { continue }
-            let url = required(.url, of: members, in: element, path, example: "\"https://...\"")
-                .flatMap { text($0, "\(path).url") }
-            let read = required(.read, of: members, in: element, path, example: "\"2026-11-23\"")
-                .flatMap { self.date($0, "\(path).read") }
-            let sentence = required(.sentence, of: members, in: element, path, example: "\"...\"")
-                .flatMap { text($0, "\(path).sentence") }
+        for (element, path) in list(value, path, limit: FamilyLimits.quotations) where !isFull {
+            guard let fields = fields(of: element, as: FamilyKeys.Quotation.self, path) else { continue }
+            let url = required(.url, of: fields, example: "\"https://...\"") { $0.text($1, $2) }
+            let read = required(.read, of: fields, example: "\"2026-11-23\"") { $0.date($1, $2) }
+            let sentence = required(.sentence, of: fields, example: "\"...\"") { $0.text($1, $2) }
             guard let url, let read, let sentence else { continue }
             found.append(AuthorityFamily.Quotation(url: url, read: read, sentence: sentence))
         }
@@ -179,13 +153,13 @@ struct FamilyFileReader: ValueReader {
 
     private mutating func lifetimes(_ value: JSONValue, _ path: String) -> [AuthorityFamily.Lifetime] {
         var found: [AuthorityFamily.Lifetime] = []
-        for (index, element) in list(value, path, limit: FamilyLimits.lifetimes).enumerated() where !isFull {
-            let path = "\(path)[\(index)]"
-            guard let members = members(of: element, as: FamilyKeys.Lifetime.self, path) else { continue }
-            let from = members[.from].flatMap { self.date($0, "\(path).from") }
-            let days = required(.days, of: members, in: element, path, example: "90")
-                .flatMap { integer($0, in: 1...FamilyLimits.days, id: "invalid-days", "\(path).days") }
-            let sources = members[.sources].map { quotations($0, "\(path).sources") } ?? []
+        for (index, (element, path)) in list(value, path, limit: FamilyLimits.lifetimes).enumerated() where !isFull {
+            guard let fields = fields(of: element, as: FamilyKeys.Lifetime.self, path) else { continue }
+            let from = optional(.from, of: fields) { $0.date($1, $2) }
+            let days = required(.days, of: fields, example: "90") {
+                $0.integer($1, in: 1...FamilyLimits.days, id: "invalid-days", $2)
+            }
+            let sources = optional(.sources, of: fields) { $0.quotations($1, $2) } ?? []
             if index > 0, (from ?? .distantPast) <= (found.last?.from ?? .distantPast) {
                 report(
                     "dates-out-of-order", element, "\(path) does not begin after the one before it",
@@ -198,9 +172,8 @@ struct FamilyFileReader: ValueReader {
     }
 
     private mutating func rotation(_ value: JSONValue, _ path: String) -> [AuthorityFamily.Quotation] {
-        guard let members = members(of: value, as: FamilyKeys.Rotation.self, path) else { return [] }
-        return required(.sources, of: members, in: value, path, example: "[{\"url\": ...}]")
-            .map { quotations($0, "\(path).sources") } ?? []
+        guard let fields = fields(of: value, as: FamilyKeys.Rotation.self, path) else { return [] }
+        return required(.sources, of: fields, example: "[{\"url\": ...}]") { $0.quotations($1, $2) } ?? []
     }
 
     /// Reads a text that the output prints.
@@ -219,28 +192,27 @@ struct FamilyFileReader: ValueReader {
 
     // MARK: Edges
 
-    private mutating func edges(_ value: JSONValue, _ families: [String], _ names: inout [String]) -> [IssuingEdge] {
+    private mutating func edges(
+        _ value: JSONValue, _ families: [String], _ names: inout [String], _ path: String
+    ) -> [IssuingEdge] {
         var edges: [IssuingEdge] = []
-        for (index, element) in list(value, "edges", limit: FamilyLimits.families, mayBeEmpty: true).enumerated()
-        where !isFull {
-            let path = "edges[\(index)]"
-            guard let members = members(of: element, as: FamilyKeys.Edge.self, path) else { continue }
-            let (id, name, aliases) = self.names(
-                (members[.id], members[.name], members[.aliases]), in: element, path, &names)
+        for (element, path) in list(value, path, limit: FamilyLimits.families, mayBeEmpty: true) where !isFull {
+            guard let fields = fields(of: element, as: FamilyKeys.Edge.self, path) else { continue }
+            let (id, name, aliases) = self.names(fields, .id, .name, .aliases, &names)
             var positions: [Int] = []
             let list =
-                required(.families, of: members, in: element, path, example: "[\"google\"]")
-                .map { self.list($0, "\(path).families", limit: FamilyLimits.families) } ?? []
-            for (position, element) in list.enumerated() where !isFull {
-                let path = "\(path).families[\(position)]"
+                required(.families, of: fields, example: "[\"google\"]") {
+                    $0.list($1, $2, limit: FamilyLimits.families)
+                } ?? []
+            for (element, path) in list where !isFull {
                 guard let index = reference(element, to: families, path, called: "family") else { continue }
                 if positions.contains(index) {
                     report("duplicate-name", element, "\(path) is listed twice", help: "list each family once")
                 }
                 positions.append(index)
             }
-            let sources = members[.sources].map { quotations($0, "\(path).sources") } ?? []
-            let advice = members[.advice].map { quotations($0, "\(path).advice") } ?? []
+            let sources = optional(.sources, of: fields) { $0.quotations($1, $2) } ?? []
+            let advice = optional(.advice, of: fields) { $0.quotations($1, $2) } ?? []
             guard let id, let name else { continue }
             edges.append(
                 IssuingEdge(

@@ -7,11 +7,11 @@ struct FragilityJudge: Sendable {
     /// Returns whether a root signs for everyone, because this machine trusts it.
     let isPublicRoot: @Sendable (PublicKeyPin) -> Bool
     /// Returns the results of earlier audits of a server.
-    var history: @Sendable (HistoryServer) -> KeyHistory? = { _ in nil }
+    var history: @Sendable (AuditServer) -> KeyHistory? = { _ in nil }
 
     /// The certificates of a path, as far as the judgement needs them.
     struct Path {
-        let server: HistoryServer
+        let server: AuditServer
         /// The keys, leaf first.
         let keys: [PublicKeyPin]
         let fingerprint: CertificatePin
@@ -21,10 +21,12 @@ struct FragilityJudge: Sendable {
         var endpoint: ServerEndpoint { server.endpoint }
     }
 
-    /// The outlook of one pin.
-    private enum Outlook {
-        case lasting
-        case ending(Fragility)
+    /// The reason why a pin is likely to end with the next renewal.
+    private struct Cause {
+        var id = Fragility.ID.fragilePin
+        let because: String
+        let remedy: String
+        let isProblem: Bool
     }
 
     /// Returns the judgement of the pins that match; `nil` if one of them is likely to last, or if none matches.
@@ -35,7 +37,8 @@ struct FragilityJudge: Sendable {
         guard host.anchors.includesSystem, host.enforcement == .enforce else { return nil }
         let pins = host.pins + host.backupPins
         let depths = path.keys.indices
-        func outlooks(_ depths: some Sequence<Int>) -> [Outlook] {
+        /// Returns `nil` for each pin that is likely to last.
+        func outlooks(_ depths: some Sequence<Int>) -> [Fragility?] {
             depths.flatMap { depth in
                 pins.filter { matches($0, path, depth) }.map { outlook(of: $0, at: depth, path, pins) }
             }
@@ -49,10 +52,10 @@ struct FragilityJudge: Sendable {
             ?? singleAuthority(host, pins)
     }
 
-    private func best(_ outlooks: [Outlook]) -> Fragility? {
+    private func best(_ outlooks: [Fragility?]) -> Fragility? {
         var longest: Fragility?
         for outlook in outlooks {
-            guard case .ending(let fragility) = outlook else { return nil }
+            guard let fragility = outlook else { return nil }
             let until = fragility.until ?? .distantFuture
             // Of two pins that end on one day, the one that is no problem tells more.
             if let known = longest {
@@ -65,10 +68,7 @@ struct FragilityJudge: Sendable {
     }
 
     private func matches(_ pin: Pin, _ path: Path, _ depth: Int) -> Bool {
-        switch (pin.position, depth) {
-        case (.leaf, 1...), (.ca, 0): return false
-        default: break
-        }
+        guard pin.position.covers(depth: depth) else { return false }
         switch pin.subject {
         case .publicKey(let key): return path.keys[depth] == key
         // The fingerprint of an authority ends with its certificate, years later.
@@ -78,53 +78,53 @@ struct FragilityJudge: Sendable {
 
     // MARK: Positions
 
-    private func outlook(of pin: Pin, at depth: Int, _ path: Path, _ pins: [Pin]) -> Outlook {
+    /// Returns `nil` for a pin that is likely to last.
+    private func outlook(of pin: Pin, at depth: Int, _ path: Path, _ pins: [Pin]) -> Fragility? {
         // A pool of servers with several certificates changes its leaf without a renewal.
         let history = history(path.server).flatMap { $0.showsSeveralLeaves ? nil : $0 }
-        let renewal = nextRenewal(of: path, history)
-        func ending(_ id: Fragility.ID, _ because: String, _ remedy: String, _ isProblem: Bool) -> Outlook {
-            .ending(
-                Fragility(
-                    id: id, subject: "\(pin)", until: renewal.date, because: "\(because); \(renewal.rule)",
-                    remedy: remedy, isProblem: isProblem))
+        return cause(of: pin, at: depth, path, pins, history).map { cause in
+            let renewal = nextRenewal(of: path, history)
+            return Fragility(
+                id: cause.id, subject: "\(pin)", until: renewal.date, because: "\(cause.because); \(renewal.rule)",
+                remedy: cause.remedy, isProblem: cause.isProblem)
         }
+    }
+
+    private func cause(
+        of pin: Pin, at depth: Int, _ path: Path, _ pins: [Pin], _ history: KeyHistory?
+    ) -> Cause? {
         let key = path.keys[depth]
         if depth > 0, let family = families.family(ofRoot: key) {
             let others = family.pins.filter { other in !pins.contains { $0.subject == .publicKey(other) } }
-            guard !others.isEmpty else { return changing(.root, pins, history, ending) }
-            return ending(
-                .familyIncomplete, "\(family.name) also issues from \(names(of: others, in: family))",
-                "pin all its roots: pintle pin --authority \(family.id)", false)
+            guard !others.isEmpty else { return changing(.root, pins, history) }
+            return Cause(
+                id: .familyIncomplete, because: "\(family.name) also issues from \(names(of: others, in: family))",
+                remedy: "pin all its roots: pintle pin --authority \(family.id)", isProblem: false)
         }
-        if depth == path.keys.count - 1, depth > 0 {
-            return changing(.root, pins, history, ending)
-        }
-        if depth > 0 { return intermediate(key, path, pins, history, ending) }
+        if depth == path.keys.count - 1, depth > 0 { return changing(.root, pins, history) }
+        if depth > 0 { return intermediate(key, path, pins, history) }
         if pin.fingerprint != nil {
-            return ending(
-                .fragilePin, "a fingerprint ends with its certificate", "pin the key: pintle pin \(path.endpoint)",
-                false)
+            return Cause(
+                because: "a fingerprint ends with its certificate", remedy: "pin the key: pintle pin \(path.endpoint)",
+                isProblem: false)
         }
-        return leafKey(path, history, ending)
+        return leafKey(path, history)
     }
 
     private func intermediate(
-        _ key: PublicKeyPin, _ path: Path, _ pins: [Pin], _ history: KeyHistory?,
-        _ ending: (Fragility.ID, String, String, Bool) -> Outlook
-    ) -> Outlook {
+        _ key: PublicKeyPin, _ path: Path, _ pins: [Pin], _ history: KeyHistory?
+    ) -> Cause? {
         let family = families.family(ofIntermediate: key) ?? families.family(ofPath: path.keys)
-        let remedy = "pin the roots instead: pintle pin \(path.endpoint) --durable"
-        guard let family, !family.rotation.isEmpty else { return changing(.intermediates, pins, history, ending) }
-        return ending(.fragilePin, "\(family.name) exchanges its intermediates", remedy, true)
+        guard let family, !family.rotation.isEmpty else { return changing(.intermediates, pins, history) }
+        return Cause(
+            because: "\(family.name) exchanges its intermediates",
+            remedy: "pin the roots instead: pintle pin \(path.endpoint) --durable", isProblem: true)
     }
 
-    /// Returns the outlook of a key of an authority that says nothing about its changes: it is likely to end if
-    /// renewals changed it before. A single change was a move, which tells nothing about the next one, and a change
-    /// between pinned keys has no effect.
-    private func changing(
-        _ part: KeyHistory.Part, _ pins: [Pin], _ history: KeyHistory?,
-        _ ending: (Fragility.ID, String, String, Bool) -> Outlook
-    ) -> Outlook {
+    /// Judges a key of an authority that says nothing about its changes: it is likely to end if renewals changed it
+    /// before. A single change was a move, which tells nothing about the next one, and a change between pinned keys has
+    /// no effect.
+    private func changing(_ part: KeyHistory.Part, _ pins: [Pin], _ history: KeyHistory?) -> Cause? {
         func isPinned(_ observation: KeyObservation) -> Bool {
             let keys = part == .root ? [observation.root].compactMap(\.self) : observation.intermediates
             return keys.contains { key in pins.contains { $0.subject == .publicKey(key) } }
@@ -133,31 +133,29 @@ struct FragilityJudge: Sendable {
             history?.renewals.count { renewal in
                 renewal.keeps(part) == false && !(isPinned(renewal.before) && isPinned(renewal.after))
             } ?? 0
-        guard changes > 1 else { return .lasting }
-        return ending(
-            .fragilePin, "earlier audits saw \(changes) changes here",
-            "pin the roots of every authority that was seen, or a key of your own", true)
+        guard changes > 1 else { return nil }
+        return Cause(
+            because: "earlier audits saw \(changes) changes here",
+            remedy: "pin the roots of every authority that was seen, or a key of your own", isProblem: true)
     }
 
-    private func leafKey(
-        _ path: Path, _ history: KeyHistory?, _ ending: (Fragility.ID, String, String, Bool) -> Outlook
-    ) -> Outlook {
+    private func leafKey(_ path: Path, _ history: KeyHistory?) -> Cause? {
         guard let root = path.keys.last, families.family(ofPath: path.keys) != nil || isPublicRoot(root) else {
-            return .lasting
+            return nil
         }
         let remedy =
             "let the client of the authority keep the key when it renews, or pin the roots: "
             + "pintle pin \(path.endpoint) --durable"
-        switch history?.keeps(.leafKey, overLast: 1) {
-        case true?: return .lasting
-        case false?: return ending(.fragilePin, "the last renewal that audits saw brought a new key", remedy, true)
-        case nil: break
+        if let last = history?.renewals.last {
+            guard last.leafKey else { return nil }
+            return Cause(
+                because: "the last renewal that audits saw brought a new key", remedy: remedy, isProblem: true)
         }
         let days = path.validity.notAfter.timeIntervalSince(path.validity.notBefore) / 86_400
-        guard days <= Self.automatedLifetime else { return .lasting }
-        return ending(
-            .fragilePin, "no renewal was seen, and most clients that renew short certificates make a new key", remedy,
-            false)
+        guard days <= Self.automatedLifetime else { return nil }
+        return Cause(
+            because: "no renewal was seen, and most clients that renew short certificates make a new key",
+            remedy: remedy, isProblem: false)
     }
 
     /// The longest lifetime in days of certificates that are renewed by programs: that of public certificates from

@@ -101,11 +101,7 @@ struct HistoryCommand {
             try ReportHTML(report.page, date: invocation.now).write(to: page)
             console.printMessage("wrote \(SafeText.escape(page))")
         }
-        if invocation.writesJSON {
-            report.writeDocument(to: console.write)
-        } else {
-            invocation.print(report.page.report)
-        }
+        invocation.print(report.page.report, orJSON: report.document)
         return report.died > 0 ? .rejected : .fine
     }
 }

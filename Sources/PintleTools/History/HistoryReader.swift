@@ -24,7 +24,7 @@ extension KeyHistory {
     /// - Throws: `malformed-results` with the place of a line that is no result; `too-many-results` beyond the limits.
     static func read(
         _ paths: [String], limits: HistoryLimits = HistoryLimits(), warning: (String) -> Void = { _ in }
-    ) throws(ToolError) -> [HistoryServer: KeyHistory] {
+    ) throws(ToolError) -> [AuditServer: KeyHistory] {
         var reader = HistoryReader(limits: limits)
         for path in paths { try reader.read(path, warning: warning) }
         return reader.histories
@@ -36,7 +36,7 @@ extension KeyHistory {
 /// Each certificate, path and text is kept once, so that an observation takes about 40 bytes.
 struct HistoryReader {
     private let limits: HistoryLimits
-    private var servers: [HistoryServer: Results] = [:]
+    private var servers: [AuditServer: Results] = [:]
     private var certificates: [CertificatePin: ObservedCertificate] = [:]
     private var paths: [[CertificatePin]: ObservedPath] = [:]
     private var matches: [String: KeyObservation.Match] = [:]
@@ -59,12 +59,12 @@ struct HistoryReader {
 
     /// Adds the results of a file.
     mutating func read(_ path: String, warning: (String) -> Void) throws(ToolError) {
-        var newest: [HistoryServer: Date] = [:]
+        var newest: [AuditServer: Date] = [:]
         var backwards = 0
         var firstBackwards = ""
         let isTorn = try AuditReader.forEach(in: path, readsPaths: true) { record, line throws(ToolError) in
             try add(record, file: path, line: line)
-            let server = HistoryServer(record)
+            let server = record.server
             let before = newest[server] ?? record.instant
             if record.instant < before {
                 backwards += 1
@@ -92,7 +92,7 @@ struct HistoryReader {
         }
         count += 1
         guard count <= limits.results else { throw full(limits.results, "results") }
-        let server = HistoryServer(record)
+        let server = record.server
         guard servers[server] != nil || servers.count < limits.servers else { throw full(limits.servers, "servers") }
         if let policy = text(record.policy ?? "") { policies.insert(policy) }
         if let set = text(record.anchors ?? "") { anchors.insert(set) }
@@ -118,8 +118,8 @@ struct HistoryReader {
     }
 
     /// The histories of all servers.
-    var histories: [HistoryServer: KeyHistory] {
-        var histories: [HistoryServer: KeyHistory] = [:]
+    var histories: [AuditServer: KeyHistory] {
+        var histories: [AuditServer: KeyHistory] = [:]
         histories.reserveCapacity(servers.count)
         for (server, results) in servers { histories[server] = Self.history(of: server, results) }
         return histories
@@ -131,7 +131,7 @@ struct HistoryReader {
     /// effect.
     ///
     /// If results of one instant name different paths, their order is not known: they become a gap.
-    private static func history(of server: HistoryServer, _ results: Results) -> KeyHistory {
+    private static func history(of server: AuditServer, _ results: Results) -> KeyHistory {
         let sorted = results.observations.sorted { order($0) < order($1) }
         var observations: [KeyObservation] = []
         var gaps = Set(results.gaps)
@@ -233,8 +233,4 @@ struct HistoryReader {
         texts.insert(short)
         return short
     }
-}
-
-extension HistoryServer {
-    init(_ record: AuditRecord) { self.init(endpoint: record.endpoint, connectTo: record.connectTo) }
 }

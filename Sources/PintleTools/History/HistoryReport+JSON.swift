@@ -5,13 +5,10 @@ extension HistoryReport {
     /// The changes, gaps and pins of one server in JSON at most, the newest.
     private static let most = 1_000
 
-    /// `{result, servers, results, from, until, changed, unchanged, died, policy?, policies, anchors, hosts}`
-    ///
-    /// - Parameter output: called with the pieces of the document, one for each server, so that the whole document is
-    ///   never
-    ///   in memory.
-    func writeDocument(to output: ([UInt8]) -> Void) {
-        let head = JSONWriter.document { json in
+    /// `{result, servers, results, from, until, changed, unchanged, died, policy?, policies, anchors, hosts}`. Each
+    /// server is one line, because there can be many.
+    var document: JSONWriter {
+        .document { json in
             json.member("result", died > 0 ? "died" : "ok")
             json.member("servers", entries.count)
             json.member("results", results)
@@ -23,15 +20,12 @@ extension HistoryReport {
             json.member("policy", policy)
             json.member("policies", policies)
             json.member("anchors", anchors)
+            json.array("hosts", entries) { json, entry in
+                var line = JSONWriter(.compact)
+                line.object { Self.write(entry, to: &$0) }
+                json.value(verbatim: line.bytes[...])
+            }
         }
-        // The members of the list go before the end of the object, "\n}".
-        output(Array(head.bytes.dropLast(2)) + Array(",\n  \"hosts\": [".utf8))
-        for (index, entry) in entries.enumerated() {
-            var json = JSONWriter(.compact)
-            json.object { Self.write(entry, to: &$0) }
-            output(Array((index > 0 ? ",\n    " : "\n    ").utf8) + json.bytes)
-        }
-        output(Array("\n  ]\n}\n".utf8))
     }
 
     private static func write(_ entry: HistoryEntry, to json: inout JSONWriter) {
@@ -65,7 +59,7 @@ extension HistoryReport {
         let renewals = history.renewals
         json.object("renewals") { json in
             json.member("count", renewals.count)
-            json.member("keptKey", renewals.count(where: \.keptKey))
+            json.member("keptKey", renewals.count { !$0.leafKey })
             json.member("lifetimeDays", history.lifetime.map(days))
             json.member("intervalDays", history.renewalInterval.map(days))
         }

@@ -7,7 +7,7 @@ struct HistoryEntry {
     let changes: [KeyChange]
     let statuses: PinStatuses
 
-    var server: HistoryServer { history.server }
+    var server: AuditServer { history.server }
     var isChanged: Bool { !changes.isEmpty || !statuses.died.isEmpty }
 
     var leafKeys: Int { changes.count(where: \.leafKey) }

@@ -6,14 +6,14 @@ internal import PintleSystem
 /// It holds what the results saw and concludes nothing from their absence: between two observations a server may have
 /// changed more than once. Read histories with ``read(_:limits:warning:)``.
 struct KeyHistory: Sendable {
-    let server: HistoryServer
+    let server: AuditServer
     /// The results with a validated path, the oldest first.
     let observations: [KeyObservation]
     /// The results without one, the oldest first.
     let gaps: [KeyGap]
 
     /// The parts of a path that a renewal may keep.
-    enum Part: CaseIterable, Sendable {
+    enum Part {
         case leafKey, intermediates, root
     }
 
@@ -54,29 +54,13 @@ struct KeyHistory: Sendable {
 
     /// The renewals that were seen, the oldest first: each leaf certificate that is new to the history. A server that
     /// goes back to an earlier certificate does not renew it.
-    var renewals: [KeyRenewal] {
-        changes.filter { $0.leafCertificate && !$0.isReturn }.map {
-            KeyRenewal(before: $0.before, after: $0.after)
-        }
-    }
+    var renewals: [KeyChange] { changes.filter { $0.leafCertificate && !$0.isReturn } }
 
     /// A Boolean value that indicates whether the server went back to an earlier leaf certificate. A pool of servers
     /// with several certificates does, and its renewals then tell little.
     var showsSeveralLeaves: Bool { changes.contains(where: \.isReturn) }
 
     // MARK: Renewals
-
-    /// Returns whether the server kept a part of its path over its last renewals.
-    ///
-    /// - Parameter count: how many renewals to look at, from the newest; all by default.
-    /// - Returns: `false` if one of them changed the part; `nil` if no renewal was seen, or if a root is not known
-    ///   and no
-    ///   other renewal changed it.
-    func keeps(_ part: Part, overLast count: Int = .max) -> Bool? {
-        let kept = renewals.suffix(max(0, count)).map { $0.keeps(part) }
-        if kept.contains(false) { return false }
-        return kept.isEmpty || kept.contains(nil) ? nil : true
-    }
 
     /// The lifetime of the newest leaf certificate in seconds, from its notBefore to its notAfter; `nil` without an
     /// observation.
@@ -93,19 +77,12 @@ struct KeyHistory: Sendable {
         let intervals = renewals.compactMap(\.interval).sorted()
         return intervals.isEmpty ? nil : intervals[(intervals.count - 1) / 2]
     }
-
-    /// The instant at which the next renewal is due by the rhythm seen: ``renewalInterval`` after the beginning of the
-    /// newest certificate. It may have passed; `nil` without a rhythm.
-    var nextRenewal: Date? {
-        guard let interval = renewalInterval, let newest = observations.last else { return nil }
-        return newest.notBefore.addingTimeInterval(interval)
-    }
 }
 
 extension KeyHistory {
     /// Returns the history of a server. If it was only reached elsewhere, as with `--connect-to`, that history counts,
     /// unless there are several.
-    static func of(_ server: HistoryServer, in histories: [HistoryServer: KeyHistory]) -> KeyHistory? {
+    static func of(_ server: AuditServer, in histories: [AuditServer: KeyHistory]) -> KeyHistory? {
         if let history = histories[server] { return history }
         let others = histories.values.filter { $0.server.endpoint == server.endpoint }
         return others.count == 1 ? others.first : nil

@@ -39,15 +39,8 @@ struct KeyGap: Sendable, Hashable {
     let reason: String
 }
 
-/// A server that results name: its host and port, and the place that was connected to, if it was another.
-struct HistoryServer: Hashable, Sendable, Comparable, CustomStringConvertible {
-    let endpoint: ServerEndpoint
-    var connectTo: ServerEndpoint?
-
-    /// `a.example:443`, `a.example:443 at 127.0.0.1:8443`
-    var description: String { "\(endpoint)" + (connectTo.map { " at \($0)" } ?? "") }
-
-    static func < (one: HistoryServer, other: HistoryServer) -> Bool {
+extension AuditServer: Comparable {
+    static func < (one: AuditServer, other: AuditServer) -> Bool {
         (one.endpoint.host.description, one.endpoint.port, one.description)
             < (other.endpoint.host.description, other.endpoint.port, other.description)
     }

@@ -28,7 +28,7 @@ struct LintAllowances {
     ///   - isComplete: whether `entries` has all problems of the file.
     ///   - isLive: whether servers were asked. Without them, warnings about servers cannot come.
     /// - Returns: the accepted warnings.
-    func apply(to entries: inout [LintEntry], rules: [String], isComplete: Bool, isLive: Bool) -> [LintEntry] {
+    func apply(to entries: inout [LintProblem], rules: [String], isComplete: Bool, isLive: Bool) -> [LintProblem] {
         guard !names.isEmpty else { return [] }
         let wanted = Set(names)
         let allowed = entries.filter { $0.severity == .warning && wanted.contains($0.name(rules)) }
@@ -41,13 +41,13 @@ struct LintAllowances {
             let problem = PolicyProblem(
                 id: "allow-without-effect", at: .root, message: "--allow \(name) hides nothing",
                 help: "remove it, or write it as ID:HOST with the host, and the port, of the message")
-            entries.append(LintEntry(LintProblem(severity: .warning, problem: problem)))
+            entries.append(LintProblem(severity: .warning, problem: problem))
         }
         return allowed
     }
 }
 
-extension LintEntry {
+extension LintProblem {
     /// The id and the server or rule: `report-only:api.example.com`. Only the id, for a problem of the whole file.
     ///
     /// - Parameter rules: the names of the policy's rules, in their order.

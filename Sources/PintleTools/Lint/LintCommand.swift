@@ -118,7 +118,7 @@ struct LintCommand {
         var lint = input.lint(families.families, authorities, at: invocation.now)
         if let seconds = invocation.arguments[.expiresWithin] { lint.expiresWithin = seconds }
         let report = lint.report(on: input.file.bytes)
-        var entries = report.findings.map { LintEntry($0) }
+        var entries = report.findings
         let servers = try look(report.policy, input.file, authorities, families.families, &entries)
         if families.families.isOld(at: invocation.now),
             report.policy?.hosts.contains(where: families.families.isUsed) == true
@@ -146,7 +146,7 @@ struct LintCommand {
     /// Asks the servers of the command line and inserts their problems among the entries, in the file's order.
     private func look(
         _ policy: PinningPolicy?, _ file: InputFile, _ authorities: PublicAuthorities, _ families: AuthorityFamilies,
-        _ entries: inout [LintEntry]
+        _ entries: inout [LintProblem]
     ) throws(ToolError) -> [LiveLint.Server] {
         var endpoints = invocation.arguments[.against]
         if invocation.arguments.has(.live) {
@@ -169,10 +169,7 @@ struct LintCommand {
             servers.append(server)
             entries += found
         }
-        func place(_ index: Int) -> (Int, Int, Int) {
-            (entries[index].problem.line ?? 0, entries[index].problem.column ?? 0, index)
-        }
-        entries = entries.indices.sorted { place($0) < place($1) }.map { entries[$0] }
+        entries = entries.inFileOrder
         return servers
     }
 }

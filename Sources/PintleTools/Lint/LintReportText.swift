@@ -3,9 +3,9 @@ internal import PintleOpenSSL
 
 /// A lint report in the form of compilers, so that editors jump to each place; and as JSON.
 struct LintReportText {
-    let entries: [LintEntry]
+    let entries: [LintProblem]
     /// The warnings that the user accepts.
-    let allowed: [LintEntry]
+    let allowed: [LintProblem]
     /// The names of the policy's rules, in their order.
     let rules: [String]
     /// A Boolean value that indicates whether the file has more problems than are listed.
@@ -56,7 +56,7 @@ struct LintReportText {
     }
 
     /// Returns `policy.json:6:16`, or only the file for a finding without a line.
-    private func place(of entry: LintEntry) -> String {
+    private func place(of entry: LintProblem) -> String {
         [file.name, entry.problem.line.map(String.init), entry.problem.column.map(String.init)]
             .compactMap(\.self).joined(separator: ":")
     }
@@ -69,14 +69,14 @@ struct LintReportText {
     }
 
     /// Returns `nil` for errors, and for findings at live servers: a person must see each of them.
-    private func sharedProblem(_ entry: LintEntry) -> SharedProblem? {
+    private func sharedProblem(_ entry: LintProblem) -> SharedProblem? {
         guard entry.severity == .warning, entry.server == nil, let index = rule(of: entry) else { return nil }
         let message = entry.problem.message
         return SharedProblem(id: entry.problem.id, message: message.replacing(rules[index], with: "\u{0}"))
     }
 
     /// Returns the index of the rule that a finding's path names, such as `hosts[3].pins`.
-    private func rule(of entry: LintEntry) -> Int? {
+    private func rule(of entry: LintProblem) -> Int? {
         entry.problem.place.ruleIndex.flatMap { rules.indices.contains($0) ? $0 : nil }
     }
 
@@ -145,9 +145,7 @@ struct LintReportText {
 }
 
 extension JSONWriter {
-    mutating func write(_ finding: LintProblem) { write(LintEntry(finding)) }
-
-    mutating func write(_ entry: LintEntry) {
+    mutating func write(_ entry: LintProblem) {
         object { json in
             json.member("id", entry.problem.id)
             json.member("severity", entry.severity.rawValue)
@@ -165,7 +163,7 @@ extension JSONWriter {
 /// Findings as commands that GitHub's runners read from a step's output and show in the file.
 enum GitHubAnnotations {
     /// `::error file=policy.json,line=6,col=16,title=no-backup-pin::message%0Ahelp: ...`
-    static func line(_ entry: LintEntry, as command: String, file: String) -> String {
+    static func line(_ entry: LintProblem, as command: String, file: String) -> String {
         let problem = entry.problem
         var properties = ["file=\(property(file))"]
         if let line = problem.line { properties.append("line=\(line)") }
@@ -184,27 +182,5 @@ enum GitHubAnnotations {
 
     private static func property(_ text: String) -> String {
         data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
-    }
-}
-
-/// A problem that `lint` reports: of the file, or of a live server that the file is about.
-struct LintEntry {
-    let severity: LintProblem.Severity
-    let problem: PolicyProblem
-    /// The note about the pin or rule.
-    var note: String?
-    /// The server that showed it.
-    var server: String?
-
-    init(_ finding: LintProblem) {
-        severity = finding.severity
-        problem = finding.problem
-        note = finding.note
-    }
-
-    init(_ severity: LintProblem.Severity, _ problem: PolicyProblem, server: String) {
-        self.severity = severity
-        self.problem = problem
-        self.server = server
     }
 }

@@ -5,7 +5,8 @@ internal import PintleSystem
 /// Compares a policy with the certificates of live servers.
 struct LiveLint {
     private let policy: PinningPolicy
-    private let places: RulePlaces
+    /// The policy's file, for places; `nil` without a file.
+    private let root: JSONValue?
     private let authorities: PublicAuthorities
     private let judge: FragilityJudge
     private let now: Date
@@ -15,7 +16,7 @@ struct LiveLint {
     ///   - histories: the results of earlier audits.
     init(
         _ policy: PinningPolicy, of json: [UInt8], authorities: PublicAuthorities, families: AuthorityFamilies,
-        histories: [HistoryServer: KeyHistory] = [:], now: Date
+        histories: [AuditServer: KeyHistory] = [:], now: Date
     ) {
         self.policy = policy
         self.authorities = authorities
@@ -23,7 +24,7 @@ struct LiveLint {
             families: families, isPublicRoot: { authorities.name(pinnedBy: Pin(.publicKey($0))) != nil },
             history: { KeyHistory.of($0, in: histories) })
         self.now = now
-        places = RulePlaces(json)
+        root = try? JSONDocument.policy(json).root
     }
 
     /// A server that was asked.
@@ -40,7 +41,7 @@ struct LiveLint {
     /// - Throws: an error if the command line cannot be used. A server that cannot be reached is an entry.
     func look(
         at endpoint: ServerEndpoint, _ validator: PathValidator, _ invocation: Invocation
-    ) throws(ToolError) -> (server: Server, entries: [LintEntry]) {
+    ) throws(ToolError) -> (server: Server, entries: [LintProblem]) {
         let handshake = try LiveHandshake(endpoint, invocation)
         let check = LiveCheck(policy: policy, validator: validator, instant: now, handshake: handshake)
         let facts: CheckFacts
@@ -61,7 +62,7 @@ struct LiveLint {
     }
 
     /// Returns the problems of a server that was asked.
-    func entries(on facts: CheckFacts, _ fragility: Fragility?) -> [LintEntry] {
+    func entries(on facts: CheckFacts, _ fragility: Fragility?) -> [LintProblem] {
         verdict(facts) + future(facts, fragility) + circumstances(facts)
     }
 
@@ -76,12 +77,12 @@ struct LiveLint {
         return judge.judge(
             host,
             on: FragilityJudge.Path(
-                server: HistoryServer(endpoint: facts.endpoint, connectTo: connectTo), keys: keys,
+                server: AuditServer(endpoint: facts.endpoint, connectTo: connectTo), keys: keys,
                 fingerprint: leaf.fingerprint, validity: leaf.validity, now: facts.instant))
     }
 
     /// Returns the problem of a pin that is known to end. Problems of the file are listed without a server.
-    private func future(_ facts: CheckFacts, _ fragility: Fragility?) -> [LintEntry] {
+    private func future(_ facts: CheckFacts, _ fragility: Fragility?) -> [LintProblem] {
         guard let fragility, fragility.isProblem else { return [] }
         return [
             entry(
@@ -92,7 +93,7 @@ struct LiveLint {
 
     // MARK: The verdict
 
-    private func verdict(_ facts: CheckFacts) -> [LintEntry] {
+    private func verdict(_ facts: CheckFacts) -> [LintProblem] {
         let endpoint = facts.endpoint
         switch facts.decision {
         case .rejected(.pinMismatch): return [mismatch(facts, .error)]
@@ -109,11 +110,12 @@ struct LiveLint {
         }
     }
 
-    private func noRule(_ endpoint: ServerEndpoint, _ severity: LintProblem.Severity, _ message: String) -> LintEntry {
+    private func noRule(_ endpoint: ServerEndpoint, _ severity: LintProblem.Severity, _ message: String) -> LintProblem
+    {
         entry(severity, .noRule, endpoint, rule: nil, message, help: "add one: pintle pin \(endpoint) --as policy")
     }
 
-    private func mismatch(_ facts: CheckFacts, _ severity: LintProblem.Severity) -> LintEntry {
+    private func mismatch(_ facts: CheckFacts, _ severity: LintProblem.Severity) -> LintProblem {
         let leaf = facts.positions.onPath.first
         var pinned: Set<String> = []
         for pin in (facts.host?.pins ?? []) + (facts.host?.backupPins ?? []) {
@@ -131,7 +133,7 @@ struct LiveLint {
             help: "if you \(change); else look from another network: pintle pin \(facts.endpoint)")
     }
 
-    private func invalidPath(_ facts: CheckFacts, _ failure: PathFailure) -> LintEntry {
+    private func invalidPath(_ facts: CheckFacts, _ failure: PathFailure) -> LintProblem {
         if failure.code == .untrustedRoot, let last = endOfChain(facts.positions), !last.isSelfIssued {
             return entry(
                 .error, .missingIntermediate, facts.endpoint, rule: facts.rule?.index,
@@ -155,10 +157,10 @@ struct LiveLint {
         return last
     }
 
-    private func matched(_ facts: CheckFacts) -> [LintEntry] {
+    private func matched(_ facts: CheckFacts) -> [LintProblem] {
         guard let host = facts.host, let rule = facts.rule?.index else { return [] }
         let path = facts.positions.onPath
-        var entries: [LintEntry] = []
+        var entries: [LintProblem] = []
         let inUse = host.pins.filter(path.isMatched)
         let families = Set(
             path.compactMap { $0.certificate.flatMap { judge.families.family(ofRoot: $0.publicKeyPin)?.id } })
@@ -200,7 +202,7 @@ struct LiveLint {
 
     private func sharedAuthorityEntries(
         _ facts: CheckFacts, _ host: PinnedHost, _ path: [PathPositions.Place], _ rule: Int
-    ) -> [LintEntry] {
+    ) -> [LintProblem] {
         guard let shared = sharedAuthority(host, path) else { return [] }
         return [
             entry(
@@ -227,9 +229,9 @@ struct LiveLint {
 
     // MARK: Beside the verdict
 
-    private func circumstances(_ facts: CheckFacts) -> [LintEntry] {
+    private func circumstances(_ facts: CheckFacts) -> [LintProblem] {
         let path = facts.positions.onPath
-        var entries: [LintEntry] = []
+        var entries: [LintProblem] = []
         // The server does not send or renew the root.
         for place in path.dropLast() {
             if !place.isSent, let certificate = place.certificate {
@@ -262,14 +264,15 @@ struct LiveLint {
     private func entry(
         _ severity: LintProblem.Severity, _ kind: LiveProblem, _ endpoint: ServerEndpoint, rule: Int?,
         list: StaticString? = nil, pin: Int? = nil, _ message: String, help: String
-    ) -> LintEntry {
-        let place = places.place(rule: rule, list: list, pin: pin)
+    ) -> LintProblem {
         var path = PolicyPath.root
         if let rule { path = .rule(rule)[list.map(String.init(describing:)) ?? "host"] }
         if let pin { path = path[pin] }
+        var places = root.map(PolicyPlaces.init)
+        let place = places?.value(at: path).place
         let problem = PolicyProblem(
             id: kind.rawValue, at: path, line: place?.line, column: place?.column, message: message, help: help)
-        return LintEntry(severity, problem, server: endpoint.description)
+        return LintProblem(severity: severity, problem: problem, server: endpoint.description)
     }
 }
 

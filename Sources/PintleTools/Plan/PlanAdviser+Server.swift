@@ -33,7 +33,7 @@ extension PlanAdviser {
             text: (certificate.renewal == nil
                 ? "or get \"\(certificate.name)\" for the key \(names), which "
                 : "or renew for the key \(names) every time, which ")
-                + "\(versions(apps)) \(apps.count == 1 ? "pins" : "pin") already",
+                + "\(plan.versions(apps)) \(apps.count == 1 ? "pins" : "pin") already",
             by: lockOut.from, pin: plan.keys[first].pin, apps: apps)
     }
 
@@ -111,7 +111,7 @@ extension PlanAdviser {
         .losers(against: simulation.losses(ofServer: lockOut.server))
         guard losers.isEmpty else {
             return none(
-                "until \(PlanTime.text(day)) \(versions(losers)) could not connect with \"\(previous.name)\"")
+                "until \(PlanTime.text(day)) \(plan.versions(losers)) could not connect with \"\(previous.name)\"")
         }
         var text =
             "or switch to \"\(certificate.name)\" on \(PlanTime.text(day)): from then on no user lacks its key"
@@ -159,7 +159,7 @@ extension PlanAdviser {
         let apps = lockOut.victims.map(\.app)
         return PlanAdvice(
             kind: .reuseKey, server: lockOut.server,
-            text: "keep one key at all renewals of \(server(lockOut.server)), and pin it: \(versions(apps)) "
+            text: "keep one key at all renewals of \(server(lockOut.server)), and pin it: \(plan.versions(apps)) "
                 + "\(apps.count == 1 ? "requires" : "require") a pin of the leaf, and no policy can name a key before "
                 + "it is made",
             by: lockOut.from, apps: apps)
@@ -198,9 +198,9 @@ extension PlanAdviser {
         let end = next.map { "until \(PlanTime.text($0.from))" } ?? "to the end of the plan"
         return PlanAdvice(
             kind: .holdBack, server: lockOut.server,
-            text: "hold \(versions(apps)) back, or release \(apps.count == 1 ? "it" : "them") with \(key.pin) (key "
-                + "\"\(key.name)\") in the pins of \(server(lockOut.server)), which serves \"\(certificate.name)\" "
-                + end,
+            text: "hold \(plan.versions(apps)) back, or release \(apps.count == 1 ? "it" : "them") with \(key.pin) "
+                + "(key \"\(key.name)\") in the pins of \(server(lockOut.server)), which serves "
+                + "\"\(certificate.name)\" \(end)",
             by: apps.map { plan.apps[$0].released }.min(), pin: key.pin, apps: apps)
     }
 
@@ -222,8 +222,8 @@ extension PlanAdviser {
         let known = knowing.count == 1 ? "knows" : "know"
         return PlanAdvice(
             kind: .reach, server: lockOut.server,
-            text: "\(versions(knowing)) \(known) the key \"\(key.name)\" and will have \(share) of users on \(day): "
-                + "bring \(knowing.count == 1 ? "it" : "them") to \(UserShare.all) by then",
+            text: "\(plan.versions(knowing)) \(known) the key \"\(key.name)\" and will have \(share) of users on "
+                + "\(day): bring \(knowing.count == 1 ? "it" : "them") to \(UserShare.all) by then",
             by: lockOut.from, pin: key.pin, share: .all, apps: knowing)
     }
 

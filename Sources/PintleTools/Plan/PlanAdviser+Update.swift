@@ -28,7 +28,7 @@ extension PlanAdviser {
             advice.append(
                 PlanAdvice(
                     kind: .noUpdate, server: lockOut.server,
-                    text: "no update reaches \(versions(others)): \(fetch)", apps: others))
+                    text: "no update reaches \(plan.versions(others)): \(fetch)", apps: others))
         }
         return advice
     }
@@ -48,8 +48,8 @@ extension PlanAdviser {
                 PlanAdvice(
                     kind: .noUpdate, server: lockOut.server,
                     text:
-                        "an update with the policy of \(versions([best.base])) does not help: "
-                        + "with it \(versions(best.losers)) "
+                        "an update with the policy of \(plan.versions([best.base])) does not help: "
+                        + "with it \(plan.versions(best.losers)) "
                         + "would lose pins that are still needed",
                     apps: best.losers))
         } else if !best.takers.isEmpty {
@@ -63,16 +63,16 @@ extension PlanAdviser {
                 PlanAdvice(
                     kind: .publishUpdate, server: lockOut.server,
                     text: "or publish an update \(isLate ? "at once" : "by \(PlanTime.text(by))") with the policy of "
-                        + "\(versions([best.base])) and \(key.pin) (key \"\(key.name)\") in the pins of "
-                        + "\(server(lockOut.server)): \(versions(best.takers)) \(fetches), \(span); after the lock-out "
-                        + "too, since updates come without pins",
+                        + "\(plan.versions([best.base])) and \(key.pin) (key \"\(key.name)\") in the pins of "
+                        + "\(server(lockOut.server)): \(plan.versions(best.takers)) \(fetches), \(span); after the "
+                        + "lock-out too, since updates come without pins",
                     by: by, pin: key.pin, apps: best.takers))
         }
         for (refusal, apps) in best.refusals.sorted(by: { $0.key < $1.key }) {
             advice.append(
                 PlanAdvice(
                     kind: .noUpdate, server: lockOut.server,
-                    text: "such an update does not help \(versions(apps)): \(refusal)", apps: apps))
+                    text: "such an update does not help \(plan.versions(apps)): \(refusal)", apps: apps))
         }
         return advice
     }

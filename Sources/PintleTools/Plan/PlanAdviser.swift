@@ -83,11 +83,6 @@ struct PlanAdviser {
 
     func server(_ index: Int) -> String { plan.servers[index].name }
 
-    func versions(_ apps: [Int]) -> String {
-        let names = apps.map { plan.apps[$0].version }
-        return (names.count == 1 ? "version " : "versions ") + names.joined(separator: ", ")
-    }
-
     // MARK: Stolen keys and spent backups
 
     private func withdrawal(_ exposure: Exposure) -> PlanAdvice {
@@ -157,7 +152,7 @@ struct PlanAdviser {
                 PlanAdvice(
                     kind: .makeBackup, server: server,
                     text: "make a new backup key for \(self.server(server)) and put its pin into the next release: "
-                        + "\(versions([app])) has only its backup pin in use from \(PlanTime.text(start)) on"
+                        + "\(plan.versions([app])) has only its backup pin in use from \(PlanTime.text(start)) on"
                         + plan.condition(ofCertificate: phase.certificate),
                     by: start, apps: [app]))
         }

@@ -3,24 +3,23 @@ internal import PintleSystem
 
 /// Reads versions of the app and signed updates.
 extension PlanReader {
-    mutating func apps(_ value: JSONValue) -> [RotationPlan.App] {
+    mutating func apps(_ value: JSONValue, _ path: String) -> [RotationPlan.App] {
         var apps: [RotationPlan.App] = []
         var versions: [String] = []
-        for (index, element) in list(value, "apps", limit: PlanLimits.apps).enumerated() where !isFull {
-            let path = "apps[\(index)]"
-            guard let members = members(of: element, as: PlanKeys.App.self, path) else { continue }
-            let version = newName(.version, of: members, in: element, path, known: &versions)
-            let released = date(.released, of: members, in: element, path)
-            let policy = required(.policy, of: members, in: element, path, example: "\"policy.json\"")
-                .flatMap { self.policy($0, "\(path).policy") }
-            let fetches = members[.fetchesUpdates].map { boolean($0, "\(path).fetchesUpdates") } ?? false
-            let share = required(
-                .share, of: members, in: element, path, example: "[{\"at\": \"2026-11-20\", \"percent\": 100}]"
-            ).map { shares($0, "\(path).share") }
-            guard let version, let released, let policy, let fetches, let share else { continue }
+        for (element, path) in list(value, path, limit: PlanLimits.apps) where !isFull {
+            guard let fields = fields(of: element, as: PlanKeys.App.self, path) else { continue }
+            let version = newName(.version, of: fields, known: &versions)
+            let released = date(.released, of: fields)
+            let policy = required(.policy, of: fields, example: "\"policy.json\"") { $0.policy($1, $2) }
+            let fetches = optional(.fetchesUpdates, of: fields) { $0.boolean($1, $2) }
+            let share = required(.share, of: fields, example: "[{\"at\": \"2026-11-20\", \"percent\": 100}]") {
+                $0.shares($1, $2)
+            }
+            guard let version, let released, let policy, fetches != nil || fields[.fetchesUpdates] == nil, let share
+            else { continue }
             apps.append(
                 RotationPlan.App(
-                    version: version, released: released, policy: policy, fetchesUpdates: fetches,
+                    version: version, released: released, policy: policy, fetchesUpdates: fetches ?? false,
                     share: ShareCurve(points: share)))
         }
         if problems.isEmpty { checkSum(of: apps, in: value) }
@@ -29,15 +28,11 @@ extension PlanReader {
 
     private mutating func shares(_ value: JSONValue, _ path: String) -> [ShareCurve.Point] {
         var points: [ShareCurve.Point] = []
-        for (index, element) in list(value, path, limit: PlanLimits.points).enumerated() where !isFull {
-            let path = "\(path)[\(index)]"
-            guard let members = members(of: element, as: PlanKeys.Share.self, path) else { continue }
-            let at = date(.at, of: members, in: element, path)
-            let percent = required(.percent, of: members, in: element, path, example: "12.4")
-                .flatMap { self.percent($0, "\(path).percent") }
-            if let at, let last = points.last, at <= last.at, let value = members[.at] {
-                reportOrder(value, "\(path).at")
-            }
+        for (element, path) in list(value, path, limit: PlanLimits.points) where !isFull {
+            guard let fields = fields(of: element, as: PlanKeys.Share.self, path) else { continue }
+            let at = date(.at, of: fields)
+            let percent = required(.percent, of: fields, example: "12.4") { $0.percent($1, $2) }
+            if let at, let last = points.last, at <= last.at { reportOrder(.at, of: fields) }
             guard let at, let percent else { continue }
             points.append(ShareCurve.Point(at: at, share: percent))
         }
@@ -63,38 +58,33 @@ extension PlanReader {
 
     // MARK: Updates
 
-    mutating func updates(_ value: JSONValue) -> [RotationPlan.Update] {
+    mutating func updates(_ value: JSONValue, _ path: String) -> [RotationPlan.Update] {
         var updates: [RotationPlan.Update] = []
-        let elements = list(value, "updates", limit: PlanLimits.updates, mayBeEmpty: true)
-        for (index, element) in elements.enumerated() where !isFull {
-            let path = "updates[\(index)]"
-            guard let members = members(of: element, as: PlanKeys.Update.self, path) else { continue }
-            let version = required(.version, of: members, in: element, path, example: "7").flatMap {
-                integer($0, in: 1...9_007_199_254_740_991, id: "invalid-update-version", "\(path).version")
+        for (element, path) in list(value, path, limit: PlanLimits.updates, mayBeEmpty: true) where !isFull {
+            guard let fields = fields(of: element, as: PlanKeys.Update.self, path) else { continue }
+            let version = required(.version, of: fields, example: "7") {
+                $0.integer($1, in: 1...9_007_199_254_740_991, id: "invalid-update-version", $2)
             }
-            let published = date(.published, of: members, in: element, path)
-            let expires = date(.expires, of: members, in: element, path)
-            if let published, let expires, expires <= published, let value = members[.expires] {
+            let published = date(.published, of: fields)
+            let expires = date(.expires, of: fields)
+            if let published, let expires, expires <= published, let value = fields[.expires] {
                 report(
                     "dates-out-of-order", value, "\(path) expires before it is published",
                     help: "write expires after published")
             }
-            let policy = required(.policy, of: members, in: element, path, example: "\"policy-7.json\"")
-                .flatMap { self.policy($0, "\(path).policy") }
-            if let value = members[.reach] {
+            let policy = required(.policy, of: fields, example: "\"policy-7.json\"") { $0.policy($1, $2) }
+            if let value = fields[.reach] {
                 report(
                     "unknown-key", value, "\(path).reach is no longer read: one number for all updates replaces it",
                     help: "write \"daysToFetch\" beside \"updates\": the days until most users have fetched an update")
             }
             if let last = updates.last {
-                if let version, version <= last.version, let value = members[.version] {
+                if let version, version <= last.version, let value = fields[.version] {
                     report(
                         "versions-out-of-order", value, "\(path).version is not above the one before",
                         help: "every update has a higher version than those before it; apps refuse others")
                 }
-                if let published, published <= last.published, let value = members[.published] {
-                    reportOrder(value, "\(path).published")
-                }
+                if let published, published <= last.published { reportOrder(.published, of: fields) }
             }
             guard let version, let published, let expires, let policy else { continue }
             updates.append(

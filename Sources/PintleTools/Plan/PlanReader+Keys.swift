@@ -5,49 +5,47 @@ internal import PintleSystem
 extension PlanReader {
     /// Returns the keys that could be read, and the names of all keys. A reference to a broken key is then not reported
     /// as well.
-    mutating func keys(_ value: JSONValue) -> ([RotationPlan.Key], [String]) {
+    mutating func keys(_ value: JSONValue, _ path: String) -> ([RotationPlan.Key], [String]) {
         var keys: [RotationPlan.Key] = []
         var names: [String] = []
         var pins: [PublicKeyPin: String] = [:]
-        for (index, element) in list(value, "keys", limit: PlanLimits.keys).enumerated() where !isFull {
-            let path = "keys[\(index)]"
-            guard let members = members(of: element, as: PlanKeys.Key.self, path) else { continue }
-            let name = newName(.name, of: members, in: element, path, known: &names)
-            let pinValue = required(.pin, of: members, in: element, path, example: "\"sha256/...\"")
-            let pin = pinValue.flatMap { self.pin($0, "\(path).pin") }
-            if let pin, let pinValue {
+        for (element, path) in list(value, path, limit: PlanLimits.keys) where !isFull {
+            guard let fields = fields(of: element, as: PlanKeys.Key.self, path) else { continue }
+            let name = newName(.name, of: fields, known: &names)
+            let pin = required(.pin, of: fields, example: "\"sha256/...\"") { $0.pin($1, $2) }
+            if let pin, let value = fields[.pin] {
                 if let other = pins[pin] {
                     report(
-                        "duplicate-pin", pinValue, "\(path).pin is the pin of \"\(other)\"",
+                        "duplicate-pin", value, "\(path).pin is the pin of \"\(other)\"",
                         help: "one key has one entry; let certificates share its name")
                 }
                 pins[pin] = name ?? path
             }
-            let compromised = members[.compromised].flatMap { date($0, "\(path).compromised") }
+            let compromised = optional(.compromised, of: fields) { $0.date($1, $2) }
             guard let name, let pin else { continue }
             keys.append(RotationPlan.Key(name: name, pin: pin, compromised: compromised))
         }
         return (keys, names)
     }
 
-    mutating func certificates(_ value: JSONValue, _ keys: [String]) -> ([RotationPlan.Certificate], [String]) {
+    mutating func certificates(
+        _ value: JSONValue, _ keys: [String], _ path: String
+    ) -> ([RotationPlan.Certificate], [String]) {
         var certificates: [RotationPlan.Certificate] = []
         var names: [String] = []
-        for (index, element) in list(value, "certificates", limit: PlanLimits.certificates).enumerated() where !isFull {
-            let path = "certificates[\(index)]"
-            guard let members = members(of: element, as: PlanKeys.Certificate.self, path) else { continue }
-            let name = newName(.name, of: members, in: element, path, known: &names)
-            let keys = required(.keys, of: members, in: element, path, example: "[\"leaf key\", \"root key\"]")
-                .map { self.path($0, keys, "\(path).keys") }
-            let notBefore = date(.notBefore, of: members, in: element, path)
-            let notAfter = date(.notAfter, of: members, in: element, path)
-            if let notBefore, let notAfter, notAfter <= notBefore, let value = members[.notAfter] {
+        for (element, path) in list(value, path, limit: PlanLimits.certificates) where !isFull {
+            guard let fields = fields(of: element, as: PlanKeys.Certificate.self, path) else { continue }
+            let name = newName(.name, of: fields, known: &names)
+            let keys = required(.keys, of: fields, example: "[\"leaf key\", \"root key\"]") { $0.path($1, keys, $2) }
+            let notBefore = date(.notBefore, of: fields)
+            let notAfter = date(.notAfter, of: fields)
+            if let notBefore, let notAfter, notAfter <= notBefore, let value = fields[.notAfter] {
                 report(
                     "dates-out-of-order", value, "\(path) ends before it begins",
                     help: "write notAfter after notBefore")
             }
-            let fingerprint = members[.fingerprint].flatMap { self.fingerprint($0, "\(path).fingerprint") }
-            let trust: PlanKeys.Trust? = members[.trust].flatMap { choice($0, "\(path).trust") }
+            let fingerprint = optional(.fingerprint, of: fields) { $0.fingerprint($1, $2) }
+            let trust: PlanKeys.Trust? = optional(.trust, of: fields) { $0.choice($1, $2) }
             guard let name, let keys, let notBefore, let notAfter else { continue }
             certificates.append(
                 RotationPlan.Certificate(
@@ -58,33 +56,30 @@ extension PlanReader {
     }
 
     mutating func servers(
-        _ value: JSONValue, _ certificates: [String], _ keys: [String], until: Date?
+        _ value: JSONValue, _ certificates: [String], _ keys: [String], until: Date?, _ path: String
     ) -> [RotationPlan.Server] {
         var servers: [RotationPlan.Server] = []
         var known: Set<ServerEndpoint> = []
-        for (index, element) in list(value, "servers", limit: PlanLimits.servers).enumerated() where !isFull {
-            let path = "servers[\(index)]"
-            guard let members = members(of: element, as: PlanKeys.Server.self, path) else { continue }
-            let hostValue = required(.host, of: members, in: element, path, example: "\"api.example.com\"")
-            let host = hostValue.flatMap { self.host($0, "\(path).host") }
-            let port = members[.port].map { integer($0, in: 1...65_535, id: "invalid-port", "\(path).port") } ?? 443
-            let serves =
-                members[.renews] != nil
-                ? members[.serves]
-                : required(
-                    .serves, of: members, in: element, path,
-                    example: "[{\"from\": \"2027-03-01\", \"certificate\": ...}], or \"renews\": {...}")
-            let switches = serves.map { self.switches($0, certificates, "\(path).serves") } ?? []
-            let patterns = members[.renews].map { value in
-                self.renewals(
-                    value, Context(certificates: certificates, keys: keys, after: switches.last?.from, until: until),
-                    "\(path).renews")
+        for (element, path) in list(value, path, limit: PlanLimits.servers) where !isFull {
+            guard let fields = fields(of: element, as: PlanKeys.Server.self, path) else { continue }
+            let host = required(.host, of: fields, example: "\"api.example.com\"") { $0.host($1, $2) }
+            let port = optional(.port, of: fields) { $0.integer($1, in: 1...65_535, id: "invalid-port", $2) }
+            if fields[.renews] == nil, fields[.serves] == nil {
+                let example = "[{\"from\": \"2027-03-01\", \"certificate\": ...}], or \"renews\": {...}"
+                reportMissing(.serves, of: fields, "add \"serves\": \(example)")
             }
+            let switches = optional(.serves, of: fields) { $0.switches($1, certificates, $2) } ?? []
+            let context = Context(certificates: certificates, keys: keys, after: switches.last?.from, until: until)
+            let patterns = optional(.renews, of: fields) { $0.renewals($1, context, $2) }
             cases += max(1, patterns?.count ?? 1)
-            guard let hostValue, let host, let port = port.flatMap({ UInt16(exactly: $0) }) else { continue }
+            guard let host, let port = fields[.port] == nil ? 443 : port.flatMap({ UInt16(exactly: $0) }) else {
+                continue
+            }
             let endpoint = ServerEndpoint(host: host, port: port)
             if !known.insert(endpoint).inserted {
-                report("duplicate-server", hostValue, "\(endpoint) is there twice", help: "join the two lists")
+                report(
+                    "duplicate-server", fields[.host] ?? element, "\(endpoint) is there twice",
+                    help: "join the two lists")
             }
             for pattern in patterns?.map({ [$0] }) ?? [[]] {
                 servers.append(RotationPlan.Server(endpoint: endpoint, switches: switches + pattern))
@@ -97,15 +92,13 @@ extension PlanReader {
         _ value: JSONValue, _ certificates: [String], _ path: String
     ) -> [RotationPlan.Server.Switch] {
         var switches: [RotationPlan.Server.Switch] = []
-        for (index, element) in list(value, path, limit: PlanLimits.switches).enumerated() where !isFull {
-            let path = "\(path)[\(index)]"
-            guard let members = members(of: element, as: PlanKeys.Switch.self, path) else { continue }
-            let from = date(.from, of: members, in: element, path)
-            let certificate = required(.certificate, of: members, in: element, path, example: "\"its name\"")
-                .flatMap { reference($0, to: certificates, "\(path).certificate", called: "certificate") }
-            if let from, let last = switches.last, from <= last.from, let value = members[.from] {
-                reportOrder(value, "\(path).from")
+        for (element, path) in list(value, path, limit: PlanLimits.switches) where !isFull {
+            guard let fields = fields(of: element, as: PlanKeys.Switch.self, path) else { continue }
+            let from = date(.from, of: fields)
+            let certificate = required(.certificate, of: fields, example: "\"its name\"") {
+                $0.reference($1, to: certificates, $2, called: "certificate")
             }
+            if let from, let last = switches.last, from <= last.from { reportOrder(.from, of: fields) }
             guard let from, let certificate else { continue }
             switches.append(RotationPlan.Server.Switch(from: from, certificate: certificate))
         }
@@ -114,11 +107,11 @@ extension PlanReader {
 
     mutating func path(_ value: JSONValue, _ keys: [String], _ path: String) -> [Int] {
         var found: [Int] = []
-        for (index, element) in list(value, path, limit: PlanLimits.keysOfPath).enumerated() where !isFull {
-            guard let key = reference(element, to: keys, "\(path)[\(index)]", called: "key") else { continue }
+        for (element, path) in list(value, path, limit: PlanLimits.keysOfPath) where !isFull {
+            guard let key = reference(element, to: keys, path, called: "key") else { continue }
             if found.contains(key) {
                 report(
-                    "duplicate-name", element, "\(path)[\(index)] is on the path already",
+                    "duplicate-name", element, "\(path) is on the path already",
                     help: "name each key once, leaf first, the root last")
             }
             found.append(key)
@@ -128,32 +121,29 @@ extension PlanReader {
 
     // MARK: Parts
 
-    mutating func reportOrder(_ value: JSONValue, _ path: String) {
+    mutating func reportOrder<Key>(_ key: Key, of fields: Fields<Key>) {
+        guard let value = fields[key] else { return }
         report(
-            "dates-out-of-order", value, "\(path) is not later than the one before", help: "put the list in its order")
+            "dates-out-of-order", value, "\(fields.path(key)) is not later than the one before",
+            help: "put the list in its order")
     }
 
     /// Reads a name, and reports it if the list already has it.
-    mutating func newName<Key: RawRepresentable & Hashable>(
-        _ key: Key, of members: [Key: JSONValue], in object: JSONValue, _ path: String, known: inout [String]
-    ) -> String? where Key.RawValue == String {
-        guard let value = required(key, of: members, in: object, path, example: "\"a name\""),
-            let name = name(value, "\(path).\(key.rawValue)")
-        else { return nil }
-        if known.contains(name) {
-            report(
-                "duplicate-name", value, "\(path).\(key.rawValue): \(quoted(value)) is there already",
-                help: "give each a name of its own")
+    mutating func newName<Key>(_ key: Key, of fields: Fields<Key>, known: inout [String]) -> String? {
+        required(key, of: fields, example: "\"a name\"") { reader, value, path in
+            guard let name = reader.name(value, path) else { return nil }
+            if known.contains(name) {
+                reader.report(
+                    "duplicate-name", value, "\(path): \(reader.quoted(value)) is there already",
+                    help: "give each a name of its own")
+            }
+            known.append(name)
+            return name
         }
-        known.append(name)
-        return name
     }
 
-    mutating func date<Key: RawRepresentable & Hashable>(
-        _ key: Key, of members: [Key: JSONValue], in object: JSONValue, _ path: String
-    ) -> Date? where Key.RawValue == String {
-        required(key, of: members, in: object, path, example: "\"2027-03-01\"")
-            .flatMap { date($0, "\(path).\(key.rawValue)") }
+    mutating func date<Key>(_ key: Key, of fields: Fields<Key>) -> Date? {
+        required(key, of: fields, example: "\"2027-03-01\"") { $0.date($1, $2) }
     }
 
     private mutating func fingerprint(_ value: JSONValue, _ path: String) -> CertificatePin? {

@@ -24,30 +24,31 @@ extension PlanReader {
     mutating func renewals(
         _ value: JSONValue, _ context: Context, _ path: String
     ) -> [RotationPlan.Server.Switch] {
-        guard let members = members(of: value, as: PlanKeys.Renewal.self, path) else { return [] }
-        let from = date(.from, of: members, in: value, path)
-        if let from, let after = context.after, from <= after, let value = members[.from] {
+        guard let fields = fields(of: value, as: PlanKeys.Renewal.self, path) else { return [] }
+        let from = date(.from, of: fields)
+        if let from, let after = context.after, from <= after, let value = fields[.from] {
             report(
                 "dates-out-of-order", value, "\(path).from is not later than the last switch of \"serves\"",
                 help: "let the renewals begin after the listed certificates")
         }
-        if let from, let until = context.until, from > until, let value = members[.from] {
+        if let from, let until = context.until, from > until, let value = fields[.from] {
             report(
                 "dates-out-of-order", value, "\(path).from is after the plan's end",
                 help: "let the renewals begin before \"until\"")
         }
-        let every = days(.every, of: members, in: value, path, example: "30")
-        let lifetime = days(.lifetime, of: members, in: value, path, example: "47")
-        if let every, let lifetime, every > lifetime, let value = members[.every] {
+        let every = days(.every, of: fields, example: "30")
+        let lifetime = days(.lifetime, of: fields, example: "47")
+        if let every, let lifetime, every > lifetime, let value = fields[.every] {
             report(
                 "renewal-too-late", value, "\(path): each certificate ends before the next is served",
                 help: "renew after two thirds of the lifetime: \"every\": \(max(1, lifetime * 2 / 3))")
         }
-        let leaf = leaf(of: members, in: value, context, path)
-        let trust: PlanKeys.Trust? = members[.trust].flatMap { choice($0, "\(path).trust") }
+        let leaf = leaf(of: fields, context)
+        let trust: PlanKeys.Trust? = optional(.trust, of: fields) { $0.choice($1, $2) }
         let authorities =
-            required(.authorities, of: members, in: value, path, example: "[\"root A\", \"root B\"]")
-            .map { self.authorities($0, context, leaf: leaf, "\(path).authorities") } ?? []
+            required(.authorities, of: fields, example: "[\"root A\", \"root B\"]") {
+                $0.authorities($1, context, leaf: leaf, $2)
+            } ?? []
         guard let from, let every, let lifetime, let leaf else { return [] }
         let count = max(0, ((context.until ?? from).wholeSeconds - from.wholeSeconds) / 86_400 / every)
         return authorities.map { keys in
@@ -64,28 +65,27 @@ extension PlanReader {
     }
 
     private mutating func days(
-        _ key: PlanKeys.Renewal, of members: [PlanKeys.Renewal: JSONValue], in object: JSONValue, _ path: String,
-        example: String
+        _ key: PlanKeys.Renewal, of fields: Fields<PlanKeys.Renewal>, example: String
     ) -> Int? {
-        required(key, of: members, in: object, path, example: example).flatMap {
-            integer($0, in: 1...Int64(PlanLimits.days), id: "invalid-day", "\(path).\(key.rawValue)")
+        required(key, of: fields, example: example) {
+            $0.integer($1, in: 1...Int64(PlanLimits.days), id: "invalid-day", $2)
         }
     }
 
     /// Returns the key of the leaf: that of `key`, or the one that stands for new keys.
-    private mutating func leaf(
-        of members: [PlanKeys.Renewal: JSONValue], in object: JSONValue, _ context: Context, _ path: String
-    ) -> Int? {
-        let keys: PlanKeys.RenewalKeys? = required(.keys, of: members, in: object, path, example: "\"new\" or \"same\"")
-            .flatMap { choice($0, "\(path).keys") }
+    private mutating func leaf(of fields: Fields<PlanKeys.Renewal>, _ context: Context) -> Int? {
+        let keys: PlanKeys.RenewalKeys? = required(.keys, of: fields, example: "\"new\" or \"same\"") {
+            $0.choice($1, $2)
+        }
         switch keys {
         case .same:
-            return required(.key, of: members, in: object, path, example: "\"the name of the key\"")
-                .flatMap { reference($0, to: context.keys, "\(path).key", called: "key") }
+            return required(.key, of: fields, example: "\"the name of the key\"") {
+                $0.reference($1, to: context.keys, $2, called: "key")
+            }
         case .new:
-            if let key = members[.key] {
+            if let key = fields[.key] {
                 report(
-                    "unused-key", key, "\(path).key says nothing about renewals with new keys",
+                    "unused-key", key, "\(fields.path(.key)) says nothing about renewals with new keys",
                     help: "leave it out, or write \"keys\": \"same\"")
             }
             return context.keys.count
@@ -98,9 +98,7 @@ extension PlanReader {
         _ value: JSONValue, _ context: Context, leaf: Int?, _ path: String
     ) -> [[Int]] {
         var authorities: [[Int]] = []
-        let elements = list(value, path, limit: PlanLimits.authorities)
-        for (index, element) in elements.enumerated() where !isFull {
-            let path = "\(path)[\(index)]"
+        for (element, path) in list(value, path, limit: PlanLimits.authorities) where !isFull {
             let keys =
                 element.elements != nil
                 ? self.path(element, context.keys, path)

@@ -15,10 +15,6 @@ struct PlanReader: ValueReader {
     /// The number of servers, counted once for each authority.
     var cases = 0
 
-    private init(policyFile: @escaping (String) throws(ToolError) -> PinningPolicy) {
-        self.policyFile = policyFile
-    }
-
     /// - Parameters:
     ///   - file: the name of the plan in errors.
     ///   - policyFile: reads a policy that the plan names by its path.
@@ -26,44 +22,34 @@ struct PlanReader: ValueReader {
     static func read(
         _ bytes: [UInt8], file: String, policyFile: @escaping (String) throws(ToolError) -> PinningPolicy
     ) throws(ToolError) -> RotationPlan {
-        let document: JSONDocument
-        do {
-            // Shares can have decimals, and policies inside the plan add levels.
-            document = try JSONDocument(
-                bytes, limits: .init(maximumBytes: PlanLimits.fileSize, maximumDepth: 20, allowsAnyNumber: true))
-        } catch {
-            throw .unusable(
-                error.code.rawValue, error.message, file: file, line: error.line, column: error.column,
-                hint: error.hint ?? "the file must be JSON as RFC 8259 has it")
-        }
         var reader = PlanReader(policyFile: policyFile)
-        let plan = reader.plan(document.root)
-        if let error = ToolError.joining(reader.placed(in: document, file: file)) { throw error }
-        guard let plan else { throw .unusable("invalid-plan", "the plan cannot be used", file: file) }
-        return plan
+        // Shares can have decimals, and policies inside the plan add levels.
+        let limits = JSONDocument.Limits(maximumBytes: PlanLimits.fileSize, maximumDepth: 20, allowsAnyNumber: true)
+        return try reader.document(bytes, limits, file: file, called: "the plan", unusable: "invalid-plan") {
+            $0.plan($1)
+        }
     }
 
     private mutating func plan(_ root: JSONValue) -> RotationPlan? {
-        guard let members = members(of: root, as: PlanKeys.Plan.self, "the plan") else { return nil }
-        if let version = required(.version, of: members, in: root, "the plan", example: "1") {
-            _ = integer(version, in: 1...1, id: "unsupported-version", "version")
+        guard let fields = fields(of: root, as: PlanKeys.Plan.self, "the plan", isDocument: true) else { return nil }
+        _ = required(.version, of: fields, example: "1") {
+            $0.integer($1, in: 1...1, id: "unsupported-version", $2)
         }
-        let until = required(.until, of: members, in: root, "the plan", example: "\"2027-12-01\"")
-            .flatMap { date($0, "until") }
-        let keyList = required(.keys, of: members, in: root, "the plan", example: "[{\"name\": ..., \"pin\": ...}]")
-        let (keys, keyNames) = keyList.map { self.keys($0) } ?? ([], [])
-        let certificateList = required(
-            .certificates, of: members, in: root, "the plan", example: "[{\"name\": ..., \"keys\": [...]}]")
-        let (certificates, names) = certificateList.map { self.certificates($0, keyNames) } ?? ([], [])
+        let until = required(.until, of: fields, example: "\"2027-12-01\"") { $0.date($1, $2) }
+        let (keys, keyNames) =
+            required(.keys, of: fields, example: "[{\"name\": ..., \"pin\": ...}]") { $0.keys($1, $2) } ?? ([], [])
+        let (certificates, names) =
+            required(.certificates, of: fields, example: "[{\"name\": ..., \"keys\": [...]}]") {
+                $0.certificates($1, keyNames, $2)
+            } ?? ([], [])
         let servers =
-            required(.servers, of: members, in: root, "the plan", example: "[{\"host\": ...}]")
-            .map { self.servers($0, names, keyNames, until: until) } ?? []
-        let apps =
-            required(.apps, of: members, in: root, "the plan", example: "[{\"version\": ...}]")
-            .map { self.apps($0) } ?? []
-        let updates = members[.updates].map { self.updates($0) } ?? []
-        let daysToFetch = members[.daysToFetch].flatMap {
-            integer($0, in: 0...Int64(PlanLimits.days), id: "invalid-day", "daysToFetch")
+            required(.servers, of: fields, example: "[{\"host\": ...}]") {
+                $0.servers($1, names, keyNames, until: until, $2)
+            } ?? []
+        let apps = required(.apps, of: fields, example: "[{\"version\": ...}]") { $0.apps($1, $2) } ?? []
+        let updates = optional(.updates, of: fields) { $0.updates($1, $2) } ?? []
+        let daysToFetch = optional(.daysToFetch, of: fields) {
+            $0.integer($1, in: 0...Int64(PlanLimits.days), id: "invalid-day", $2)
         }
         guard problems.isEmpty, let until else { return nil }
         return RotationPlan(

@@ -51,7 +51,7 @@ extension PlanReport {
         }
         return Set(apps.keys).union(updates.keys).sorted { ($0.from, $0.reason) < ($1.from, $1.reason) }.map { gap in
             let who =
-                (apps[gap].map { [versions($0.sorted())] } ?? [])
+                (apps[gap].map { [plan.versions($0.sorted())] } ?? [])
                 + (updates[gap] ?? []).sorted().map { "update \(plan.updates[$0].version)" }
             let since = gap.from == simulation.now ? "" : "from \(PlanTime.text(gap.from)) on, "
             return "\(since)\(who.joined(separator: " and ")): \(gap.meaning) \(plan.servers[server].name)"

@@ -8,13 +8,13 @@ extension PlanReport {
     var updateLines: [String] {
         plan.updates.enumerated().map { number, update in
             let takers = plan.apps.indices.filter { simulation.missed[$0][number] == nil }
-            var parts = [takers.isEmpty ? "no version takes it" : "taken by \(versions(takers))"]
+            var parts = [takers.isEmpty ? "no version takes it" : "taken by \(plan.versions(takers))"]
             var reasons: [String: [Int]] = [:]
             for app in plan.apps.indices {
                 guard let missed = simulation.missed[app][number] else { continue }
                 reasons[Self.text(of: missed), default: []].append(app)
             }
-            parts += reasons.sorted { $0.value[0] < $1.value[0] }.map { "not by \(versions($0.value)): \($0.key)" }
+            parts += reasons.sorted { $0.value[0] < $1.value[0] }.map { "not by \(plan.versions($0.value)): \($0.key)" }
             return "update \(update.version), published \(PlanTime.text(update.published)): "
                 + parts.joined(separator: "; ")
         }
@@ -58,7 +58,7 @@ extension PlanReport {
             guard !apps.isEmpty else { return nil }
             return
                 "\"\(key.name)\" is stolen from \(PlanTime.text(stolen)) on, no certificate of the plan is for it, and "
-                + "\(versions(apps)) \(apps.count == 1 ? "pins" : "pin") it: leave it out of the pins, "
+                + "\(plan.versions(apps)) \(apps.count == 1 ? "pins" : "pin") it: leave it out of the pins, "
                 + "and never serve it"
         }
     }
@@ -98,6 +98,7 @@ extension PlanReport {
         }
         guard !apps.isEmpty else { return nil }
         return
-            "\(versions(apps)): pins of certificates that the plan has no \"fingerprint\" of are taken to match nothing"
+            "\(plan.versions(apps)): pins of certificates that the plan has no \"fingerprint\" of are taken to match "
+            + "nothing"
     }
 }

@@ -44,7 +44,7 @@ struct PlanReport {
         let peak =
             lockOut.peak.description == lockOut.share.description
             ? "" : ", up to \(lockOut.peak) on \(PlanTime.text(lockOut.peakAt)),"
-        return "\(span), \(lockOut.share) of users\(peak) (\(versions(lockOut.victims.map(\.app)))) "
+        return "\(span), \(lockOut.share) of users\(peak) (\(plan.versions(lockOut.victims.map(\.app)))) "
             + "cannot connect to \(plan.servers[lockOut.server].name)"
             + plan.condition(ofCertificate: lockOut.certificate)
     }
@@ -83,13 +83,8 @@ struct PlanReport {
     func sentence(_ exposure: Exposure) -> String {
         let span = span(from: exposure.from, until: exposure.until)
         let left = exposure.until == nil ? ", at the end still \(exposure.lastShare)," : ""
-        return "\(span), \(exposure.share) of users\(left) (\(versions(exposure.apps))) accept a thief with the stolen "
-            + "key \"\(plan.keys[exposure.key].name)\" as \(plan.servers[exposure.server].name)"
-    }
-
-    func versions(_ apps: [Int]) -> String {
-        let names = apps.map { plan.apps[$0].version }
-        return (names.count == 1 ? "version " : "versions ") + names.joined(separator: ", ")
+        return "\(span), \(exposure.share) of users\(left) (\(plan.versions(exposure.apps))) accept a thief with the "
+            + "stolen key \"\(plan.keys[exposure.key].name)\" as \(plan.servers[exposure.server].name)"
     }
 
     private func span(from start: Date, until end: Date?) -> String {

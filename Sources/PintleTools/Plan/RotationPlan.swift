@@ -97,6 +97,12 @@ struct RotationPlan: Sendable {
     /// Returns the name of a key for sentences: `"root A"`, or `a new key`
     func quotedName(ofKey key: Int) -> String { keys[key].isMadeLater ? "a new key" : "\"\(keys[key].name)\"" }
 
+    /// Returns `version 2.1`, or `versions 2.1, 2.2`
+    func versions(_ apps: [Int]) -> String {
+        let names = apps.map { self.apps[$0].version }
+        return (names.count == 1 ? "version " : "versions ") + names.joined(separator: ", ")
+    }
+
     /// Returns ` if its certificate comes from "root B"`; empty if only one authority is possible.
     func condition(ofCertificate certificate: Int?) -> String {
         guard let certificate, let renewal = certificates[certificate].renewal, renewal.hasAlternatives else {

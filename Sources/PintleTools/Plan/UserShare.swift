@@ -15,35 +15,16 @@ struct UserShare: Sendable, Hashable, Comparable {
 
     /// Parses a number from 0 to 100 with at most three decimals and no exponent, as JSON writes it: `12.4`
     init?(decimal text: some Sequence<UInt8>) {
-        var whole = 0
-        var (fraction, decimals) = (0, 0)
-        var hasPoint = false
-        var isEmpty = true
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"):
-                let digit = Int(byte - UInt8(ascii: "0"))
-                isEmpty = false
-                if hasPoint {
-                    decimals += 1
-                    guard decimals <= 3 else { return nil }
-                    fraction = fraction * 10 + digit
-                } else {
-                    whole = whole * 10 + digit
-                    guard whole <= 100 else { return nil }
-                }
-            case UInt8(ascii: ".") where !hasPoint && !isEmpty:
-                hasPoint = true
-            default: return nil
-            }
-        }
-        guard !isEmpty, !hasPoint || decimals > 0 else { return nil }
-        while decimals < 3 {
-            fraction *= 10
-            decimals += 1
-        }
-        guard whole * 1_000 + fraction <= 100_000 else { return nil }
-        self.init(units: whole * 1_000 + fraction)
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard parts.count <= 2, parts.joined().allSatisfy(digits.contains),
+            let whole = Int(String(decoding: parts[0], as: UTF8.self)), whole <= 100
+        else { return nil }
+        let decimals = parts.count == 2 ? String(decoding: parts[1], as: UTF8.self) : "0"
+        guard (1...3).contains(decimals.count), let thousandths = Int((decimals + "00").prefix(3)),
+            whole * 1_000 + thousandths <= 100_000
+        else { return nil }
+        self.init(units: whole * 1_000 + thousandths)
     }
 
     static func < (left: UserShare, right: UserShare) -> Bool { left.units < right.units }

@@ -44,17 +44,12 @@ struct PolicyLint {
         }
         let findings = draft.problems.map { finding(.error, $0) } + located.map { finding(.warning, $0) }
         return LintReport(
-            findings: findings.enumerated().sorted { Self.place($0) < Self.place($1) }.map(\.element),
-            hasMore: draft.hasMoreProblems || warnings.hasMore, hosts: draft.hosts, policy: draft.policy)
-    }
-
-    /// Sorts by the place in the file, then by the order of the findings. Findings without a place come first.
-    private static func place(_ finding: (offset: Int, element: LintProblem)) -> (Int, Int, Int) {
-        (finding.element.problem.line ?? 0, finding.element.problem.column ?? 0, finding.offset)
+            findings: findings.inFileOrder, hasMore: draft.hasMoreProblems || warnings.hasMore, hosts: draft.hosts,
+            policy: draft.policy)
     }
 }
 
-/// A problem that lint found in a policy.
+/// A problem that lint found in a policy, or at a live server that the policy is about.
 struct LintProblem: Sendable, Hashable {
     enum Severity: String, Sendable, Hashable {
         /// The policy cannot be used.
@@ -68,6 +63,18 @@ struct LintProblem: Sendable, Hashable {
     let problem: PolicyProblem
     /// The note about the pin or rule.
     var note: String?
+    /// The server that showed it; `nil` for a problem of the file.
+    var server: String?
+}
+
+extension [LintProblem] {
+    /// The problems by their place in the file. Those without a place come first.
+    var inFileOrder: [LintProblem] {
+        func place(_ index: Int) -> (Int, Int, Int) {
+            (self[index].problem.line ?? 0, self[index].problem.column ?? 0, index)
+        }
+        return indices.sorted { place($0) < place($1) }.map { self[$0] }
+    }
 }
 
 /// All findings about a policy, in the order of the file.

@@ -29,9 +29,10 @@ extension Command {
             A server that has moved to a backup key makes it a pin. One that shows a new key under a pinned root gets \
             a pin of that key, if another pin of the rule matches nothing; under a pinned intermediate give the key's \
             file. Pins that match nothing get a day from which on `--remove` takes them out: one handshake shows one \
-            machine, and only you know the others. Keep keys for later in `backupPins`. Dates come from `pintle \
-            plan`'s simulation. The last pin that matches is never removed. A rule that pins a root of a public \
-            authority gets the other roots from which that authority issues, as `pintle pin --authority` lists them.
+            machine, and only you know the others. Keep keys for later in `backupPins`. Dates come from the validity \
+            of the server's certificate. The last pin that matches is never removed. A rule that pins a root of a \
+            public authority gets the other roots from which that authority issues, as `pintle pin --authority` lists \
+            them.
             """,
             """
             The proposal is the policy with other lists of pins, and with the next `updateVersion` if it has one. All \
@@ -120,7 +121,7 @@ struct RenewCommand {
         var removals: Set<Pin.Subject> = []
         for text in arguments[.removal] { removals.insert(try Self.pin(text, in: policy)) }
         let survey = try RenewSurvey(policy: policy, file: input.file.path, invocation: invocation).run()
-        let proposal = try RenewProposal(
+        let proposal = RenewProposal(
             of: policy, survey.servers, candidates, RenewAuthorities(families.families, invocation),
             removing: removals, notes: survey.notes, now: invocation.now)
         let findings = survey.findings + proposal.findings

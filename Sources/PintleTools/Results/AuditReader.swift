@@ -4,10 +4,8 @@ internal import PintleSystem
 /// Reads results one by one. Its memory does not grow with their number.
 struct AuditReader {
     private let name: String
-    private let source: ByteSource
     private let readsPaths: Bool
-    private var buffer: [UInt8] = []
-    private var start = 0
+    private var lines: LineReader
     /// The line of the last result, counted from 1.
     private(set) var line = 0
     /// The number of bytes up to the end of the last whole line.
@@ -19,24 +17,28 @@ struct AuditReader {
     /// - Parameter readsPaths: `true` to read the certificates of the validated paths too.
     init(_ name: String, _ source: ByteSource, readsPaths: Bool = false) {
         self.name = name
-        self.source = source
         self.readsPaths = readsPaths
+        lines = LineReader(source, limit: AuditRecord.maximumLineLength)
     }
 
     /// - Throws: an error with its place if a line is not a result, or if the bytes after the last line break are not
     ///   the beginning of one.
     mutating func next() throws(ToolError) -> AuditRecord? {
         while let text = try nextLine() {
+            guard !lines.isTorn else {
+                guard text.starts(with: Self.beginning.prefix(text.count)) else {
+                    throw unreadable("the last line is neither a result of an audit nor the beginning of one")
+                }
+                tornBytes = text.count
+                return nil
+            }
+            wholeBytes += text.count + 1
             if text.isEmpty { continue }
             do {
                 return try AuditRecord(text, readsPath: readsPaths)
             } catch {
                 throw unreadable("this is not a result of an audit: \(error.message)")
             }
-        }
-        guard buffer.starts(with: Self.beginning.prefix(buffer.count)) else {
-            line += 1
-            throw unreadable("the last line is neither a result of an audit nor the beginning of one")
         }
         return nil
     }
@@ -45,34 +47,16 @@ struct AuditReader {
     private static let beginning = Array("{\"host\":\"".utf8)
 
     private mutating func nextLine() throws(ToolError) -> [UInt8]? {
-        var scanned = start
-        while true {
-            if let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
-                line += 1
-                let text = Array(buffer[start..<end])
-                wholeBytes += text.count + 1
-                start = end + 1
-                return text
-            }
-            guard buffer.count - start <= AuditRecord.maximumLineLength else {
-                line += 1
-                throw unreadable("the line is longer than those of an audit")
-            }
-            buffer.removeSubrange(..<start)
-            start = 0
-            scanned = buffer.count
-            let bytes: [UInt8]
-            do {
-                bytes = try source.readSome(65_536)
-            } catch {
-                throw .unusable("unreadable-file", error.message, file: name)
-            }
-            if bytes.isEmpty {
-                tornBytes = buffer.count
-                return nil
-            }
-            buffer += bytes
+        let next: LineReader.Line?
+        do {
+            next = try lines.next()
+        } catch {
+            throw .unusable("unreadable-file", error.message, file: name)
         }
+        guard let next else { return nil }
+        line += 1
+        guard case .text(let text) = next else { throw unreadable("the line is longer than those of an audit") }
+        return text
     }
 
     private func unreadable(_ message: String) -> ToolError {

@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleCrypto
 internal import PintleOpenSSL
 internal import PintleSystem
 
@@ -17,8 +16,7 @@ struct AuditRecord {
         let message: String
     }
 
-    let endpoint: ServerEndpoint
-    let connectTo: ServerEndpoint?
+    let server: AuditServer
     let instant: Date
     let outcome: Outcome
     /// The reason of the decision, or the code of the error.
@@ -41,7 +39,7 @@ struct AuditRecord {
     /// The validated path, the leaf first. Empty if there is none, or if the record was read without its certificates.
     let path: [AuditCertificate]
 
-    var key: AuditKey { AuditKey(endpoint, connectTo) }
+    var endpoint: ServerEndpoint { server.endpoint }
 
     /// A Boolean value that indicates whether a trusted server needs attention.
     var hasWarning: Bool {
@@ -69,15 +67,12 @@ struct AuditRecord {
         guard let host = root["host"]?.string.flatMap({ try? ServerName($0) }),
             let port = root["port"]?.integer.flatMap(UInt16.init(exactly:)), port > 0
         else { throw AuditRecordError(message: "it has no host and port") }
-        endpoint = ServerEndpoint(host: host, port: port)
+        var server = AuditServer(endpoint: ServerEndpoint(host: host, port: port))
         if let text = root["connectTo"] {
-            guard let endpoint = text.string.flatMap({ ServerEndpoint($0) }) else {
-                throw AuditRecordError(message: "connectTo is no HOST:PORT")
-            }
-            connectTo = endpoint
-        } else {
-            connectTo = nil
+            server.connectTo = text.string.flatMap { ServerEndpoint($0) }
+            guard server.connectTo != nil else { throw AuditRecordError(message: "connectTo is no HOST:PORT") }
         }
+        self.server = server
         guard let instant = try Self.date(root, "at") else { throw AuditRecordError(message: "it does not say when") }
         self.instant = instant
         if let error = root["error"] {
@@ -133,22 +128,4 @@ enum AuditBackup: String {
     case inUse = "in-use"
     /// The server has moved to a backup key.
     case matched
-}
-
-/// The identity of a target in 16 bytes, so that a set of a million targets stays small.
-///
-/// It is the first half of a SHA-256, for which a collision cannot be found in practice.
-struct AuditKey: Hashable {
-    private let high: UInt64
-    private let low: UInt64
-
-    init(_ endpoint: ServerEndpoint, _ connectTo: ServerEndpoint?) {
-        let text = "\(endpoint)" + (connectTo.map { " \($0)" } ?? "")
-        let bytes = SHA256Digest(hashing: Array(text.utf8)).bytes
-        high = Self.number(bytes[..<8])
-        low = Self.number(bytes[8..<16])
-    }
-
-    /// Returns the big-endian value of the bytes.
-    static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -15,6 +15,8 @@ struct LineReader {
     /// The index of the first byte in `buffer` that was not handed out yet.
     private var start = 0
     private var isAtEnd = false
+    /// A Boolean value that indicates whether the last line that was read had no line break.
+    private(set) var isTorn = false
 
     /// - Parameter limit: the longest line in bytes.
     init(_ source: ByteSource, limit: Int) {
@@ -35,6 +37,7 @@ struct LineReader {
             if isAtEnd {
                 let line = buffer[start...]
                 start = buffer.count
+                isTorn = isSkipping || !line.isEmpty
                 if isSkipping || line.count > limit { return .tooLong }
                 return line.isEmpty ? nil : .text(Array(line))
             }

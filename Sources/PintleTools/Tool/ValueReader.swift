@@ -8,14 +8,54 @@ protocol ValueReader {
     var problems: [(offset: Int, error: ToolError)] { get set }
 }
 
+/// The members of an object, with their places for errors.
+struct Fields<Key: RawRepresentable & CaseIterable & Hashable> where Key.RawValue == String {
+    let object: JSONValue
+    /// The object in errors: `keys[2]`, or `the plan` for the document.
+    let name: String
+    fileprivate let prefix: String
+    fileprivate var values: [Key: JSONValue] = [:]
+
+    subscript(key: Key) -> JSONValue? { values[key] }
+
+    /// Returns a member's place in errors: `keys[2].pin`, or `until` for one of the document.
+    func path(_ key: Key) -> String { prefix + key.rawValue }
+}
+
 extension ValueReader {
+    /// Reads a document of which one value is made.
+    ///
+    /// - Parameters:
+    ///   - file: the name of the file in errors.
+    ///   - name: what the document is, in errors: `the plan`.
+    ///   - id: the id of the error if there is neither a value nor a problem.
+    ///   - read: reads the document's root; `nil` after a mistake.
+    /// - Throws: every problem with its place, in the order of the file; at most ``ValueLimits/problems``.
+    mutating func document<Content>(
+        _ bytes: [UInt8], _ limits: JSONDocument.Limits, file: String, called name: String, unusable id: String,
+        _ read: (inout Self, JSONValue) -> Content?
+    ) throws(ToolError) -> Content {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(bytes, limits: limits)
+        } catch {
+            throw .unusable(
+                error.code.rawValue, error.message, file: file, line: error.line, column: error.column,
+                hint: error.hint ?? "the file must be JSON as RFC 8259 has it")
+        }
+        let content = read(&self, document.root)
+        if let error = ToolError.joining(placed(in: document, file: file)) { throw error }
+        guard let content else { throw .unusable(id, "\(name) cannot be used", file: file) }
+        return content
+    }
+
     /// A Boolean value that indicates whether the list of problems is full.
     var isFull: Bool { problems.count >= ValueLimits.problems }
 
     /// Returns the problems with their places, in the order of the file.
     ///
     /// - Parameter file: the name of the file in errors.
-    func placed(in document: JSONDocument, file: String) -> [ToolError] {
+    private func placed(in document: JSONDocument, file: String) -> [ToolError] {
         let order = problems.indices.sorted { (problems[$0].offset, $0) < (problems[$1].offset, $1) }
         let sorted = order.prefix(ValueLimits.problems).map { problems[$0] }
         let places = document.places(at: sorted.map(\.offset))
@@ -36,41 +76,55 @@ extension ValueReader {
         report("wrong-type", value, "\(path) is \(value.kind.description)", help: "write \(wanted)")
     }
 
-    /// Returns the members of an object by their keys, and reports unknown keys.
-    mutating func members<Key: RawRepresentable & CaseIterable & Hashable>(
-        of value: JSONValue, as keys: Key.Type, _ path: String
-    ) -> [Key: JSONValue]? where Key.RawValue == String {
+    /// Returns the members of an object, and reports unknown keys.
+    ///
+    /// - Parameter isDocument: `true` for the document itself, whose members are named without it.
+    mutating func fields<Key>(
+        of value: JSONValue, as keys: Key.Type, _ path: String, isDocument: Bool = false
+    ) -> Fields<Key>? {
         guard let members = value.members else {
             reportType(of: value, path, "an object: {...}")
             return nil
         }
-        var found: [Key: JSONValue] = [:]
+        var fields = Fields<Key>(object: value, name: path, prefix: isDocument ? "" : path + ".")
         for member in members where !isFull {
             let name = member.key.string ?? ""
             if let key = Key(rawValue: name) {
-                found[key] = member.value
+                fields.values[key] = member.value
             } else {
                 report(
                     "unknown-key", member.key, "unknown key \(quoted(member.key)) in \(path)",
                     help: Self.help(for: name, in: Key.allCases.map(\.rawValue), called: "known keys"))
             }
         }
-        return found
+        return fields
     }
 
-    mutating func required<Key: RawRepresentable & Hashable>(
-        _ key: Key, of members: [Key: JSONValue], in object: JSONValue, _ path: String, example: String
-    ) -> JSONValue? where Key.RawValue == String {
-        if let value = members[key] { return value }
-        report(
-            "missing-key", object, "\(path) has no \"\(key.rawValue)\"", help: "add \"\(key.rawValue)\": \(example)")
-        return nil
+    /// Reads a member with `read`, which gets the reader, the value and its path; `nil` without the member.
+    mutating func optional<Key, Value>(
+        _ key: Key, of fields: Fields<Key>, _ read: (inout Self, JSONValue, String) -> Value?
+    ) -> Value? {
+        fields[key].flatMap { read(&self, $0, fields.path(key)) }
     }
 
+    /// Reads a member as ``optional(_:of:_:)`` does, and reports that it is missing.
+    mutating func required<Key, Value>(
+        _ key: Key, of fields: Fields<Key>, example: String, _ read: (inout Self, JSONValue, String) -> Value?
+    ) -> Value? {
+        if fields[key] == nil { reportMissing(key, of: fields, "add \"\(key.rawValue)\": \(example)") }
+        return optional(key, of: fields, read)
+    }
+
+    mutating func reportMissing<Key>(_ key: Key, of fields: Fields<Key>, _ help: String) {
+        report("missing-key", fields.object, "\(fields.name) has no \"\(key.rawValue)\"", help: help)
+    }
+
+    /// Returns the elements of a list with their paths.
+    ///
     /// - Parameter limit: the number of elements. A longer list is reported and not read.
     mutating func list(
         _ value: JSONValue, _ path: String, limit: Int, mayBeEmpty: Bool = false
-    ) -> [JSONValue] {
+    ) -> [(value: JSONValue, path: String)] {
         guard let elements = value.elements else {
             reportType(of: value, path, "a list: [...]")
             return []
@@ -82,7 +136,7 @@ extension ValueReader {
             return []
         }
         if value.count == 0, !mayBeEmpty { report("empty-list", value, "\(path) is empty", help: "name at least one") }
-        return Array(elements)
+        return elements.enumerated().map { ($1, "\(path)[\($0)]") }
     }
 
     mutating func string(_ value: JSONValue, _ path: String) -> String? {

@@ -55,10 +55,6 @@ struct ChromiumImport {
         return reader.draft
     }
 
-    private init(keys: [String: PublicKeyPin]) {
-        self.keys = keys
-    }
-
     private mutating func readSets(_ value: JSONValue) throws(ForeignError) {
         for element in try value.elements("pinsets") {
             var set = PinSet(place: element)

@@ -23,10 +23,6 @@ struct CurlImport {
         return reader.draft
     }
 
-    private init(files: ForeignFolder) {
-        self.files = files
-    }
-
     /// Options that do not affect which servers curl trusts.
     private static let switches: Set<String> = [
         "-s", "--silent", "-S", "--show-error", "-f", "--fail", "-v", "--verbose", "-i", "--include", "-g",

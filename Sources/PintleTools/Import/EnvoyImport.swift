@@ -32,10 +32,6 @@ struct EnvoyImport {
         return reader.draft
     }
 
-    private init(files: ForeignFolder) {
-        self.files = files
-    }
-
     private mutating func read(_ cluster: JSONValue) throws(ForeignError) {
         guard cluster.kind == .object else {
             throw ForeignError("wrong-type", "a cluster is not an object", at: cluster.place)

@@ -27,10 +27,6 @@ struct NSCImport {
         return reader.draft
     }
 
-    private init(resources: ForeignFolder) {
-        self.resources = resources
-    }
-
     /// The values of a configuration, its own or inherited.
     private struct Terms {
         var anchors: TrustAnchors

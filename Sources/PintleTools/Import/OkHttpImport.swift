@@ -27,10 +27,6 @@ struct OkHttpImport {
         return try reader.patterns.draft(at: reader.tokens[start].place)
     }
 
-    private init(tokens: [CodeToken]) {
-        self.tokens = tokens
-    }
-
     /// `CertificatePinner.Builder()`
     private func isBuilder(at index: Int) -> Bool {
         guard index + 4 < tokens.count else { return false }

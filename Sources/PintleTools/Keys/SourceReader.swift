@@ -30,10 +30,6 @@ struct SourceReader {
         return try reader.pemItems(file.bytes)
     }
 
-    private init(name: String) {
-        self.name = name
-    }
-
     private static let whatIsRead = "give certificates, requests or keys, in PEM or DER"
 
     // MARK: PEM

@@ -11,17 +11,9 @@ struct ReferencePage {
 
     /// All pages, that of the whole tool first.
     static var all: [ReferencePage] { [.tool] + Command.all.map(ReferencePage.init) }
+}
 
-    private init(
-        command: Command?, summary: String, usage: [String], sections: [ReferenceSection], articles: [Article]
-    ) {
-        self.command = command
-        self.summary = summary
-        self.usage = usage
-        self.sections = sections
-        self.articles = articles
-    }
-
+extension ReferencePage {
     init(_ command: Command) {
         var sections = [
             ReferenceSection("Overview", blocks: command.overview.map { .paragraph($0) }),

@@ -15,7 +15,7 @@ final class DemoReports {
     private let reporter: PinReporter
 
     init(collector: Identity, anchors: [Certificate], under parent: String) throws(ToolError) {
-        folder = try DemoFolder.temporary(under: parent)
+        folder = try TemporaryDirectory.make(under: parent)
         self.collector = collector
         self.anchors = anchors
         var options = ReportOptions()

@@ -11,7 +11,7 @@ final class DemoUpdates {
     private var vault: UpdateVault
 
     init(_ bundled: PinningPolicy, under parent: String) throws(ToolError) {
-        folder = try DemoFolder.temporary(under: parent)
+        folder = try TemporaryDirectory.make(under: parent)
         key = try SigningKey.generate()
         self.bundled = bundled
         vault = try Self.open(folder.path, key, bundled)

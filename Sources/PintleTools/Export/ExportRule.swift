@@ -60,6 +60,9 @@ extension PublicKeyPin {
     /// The base64 without a prefix.
     var base64: String { String(description.dropFirst("sha256/".count)) }
 
+    /// The form that curl's `--pinnedpubkey` takes.
+    var curl: String { "sha256//\(base64)" }
+
     /// A pin that no key has: the SHA-256 of a sentence. It is the second pin if a format wants two and there is one,
     /// and the import leaves it out again.
     static let ofNoKey = PublicKeyPin(

@@ -20,7 +20,7 @@ struct ChromiumKeys {
             number += 1
             if line.hasPrefix("#") || line.allSatisfy(\.isWhitespace) { continue }
             guard let known = name else {
-                guard line.utf8.allSatisfy({ Self.isNameByte($0) }) else {
+                guard line.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "_" }) else {
                     throw .unusable(
                         "unexpected-text", "\"\(line.prefix(40))\" is not the name of a key", at: place())
                 }
@@ -68,14 +68,5 @@ struct ChromiumKeys {
             throw .unusable("invalid-pin", "the key cannot be read: \(error)", at: place)
         }
         throw .unusable("invalid-pin", "neither a certificate nor a public key", at: place)
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 }

@@ -18,7 +18,22 @@ struct SigningKey {
         publicKey = key
     }
 
-    func signature(of message: [UInt8]) -> [UInt8]? { Ed25519.signature(of: message, seed: seed) }
+    func signature(of message: [UInt8]) throws(ToolError) -> SignedEnvelope.Signature {
+        guard let bytes = Ed25519.signature(of: message, seed: seed) else {
+            throw .unusable("no-signature", "libcrypto fails")
+        }
+        return .init(keyID: publicKey.id, bytes: bytes)
+    }
+
+    /// Returns an update that only this key has signed.
+    func update(
+        _ policy: PinningPolicy, version: Int, issued: Date, expires: Date
+    ) throws(ToolError) -> [UInt8] {
+        var envelope = SignedEnvelope(
+            payload: UpdatePayload.json(version: version, issuedAt: issued, expiresAt: expires, policy: policy))
+        envelope.signatures = [try signature(of: envelope.signedBytes)]
+        return envelope.json
+    }
 
     mutating func wipe() { KeyFile.wipe(&seed) }
 

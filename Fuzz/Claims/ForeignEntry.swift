@@ -3,7 +3,7 @@
 
 enum ForeignEntry {
     static func check(_ input: [UInt8], _ format: ForeignFormat, keys: ChromiumKeys? = nil) {
-        do throws(ForeignError) {
+        do throws(ToolError) {
             let draft = try ImportCommand.read(input, as: format, keys: keys, files: .none)
             let policy = try draft.policy()
             let printed = policy.json()
@@ -14,7 +14,7 @@ enum ForeignEntry {
         } catch {
             // In XML, CR also ends a line (XML 1.0, section 2.11).
             let lines = input.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } + 1
-            guard !error.message.isEmpty, error.place.map({ 1...lines + 1 ~= $0.line && $0.column >= 1 }) ?? true else {
+            guard !error.message.isEmpty, 1...lines + 1 ~= error.line ?? 1, error.column ?? 1 >= 1 else {
                 fatalError("\(format): \(error)")
             }
         }

@@ -111,9 +111,9 @@ struct ImportCodeTests: ImportReading {
         // OkHttp accepts the pins of every pattern that matches.
         let pooled = try read(("**.example.test", Self.hash), ("api.example.test", Self.other))
         #expect(pooled.rules.map(\.pins.count) == [1, 2])
-        #expect(throws: ForeignError.self) { try read(("*.example.test", Self.hash), ("example.test", Self.other)) }
+        #expect(throws: ToolError.self) { try read(("*.example.test", Self.hash), ("example.test", Self.other)) }
         // A parent's pattern for one label does not match two labels down.
-        let error = #expect(throws: ForeignError.self) {
+        let error = #expect(throws: ToolError.self) {
             try read(("*.example.test", Self.hash), ("**.a.example.test", Self.other))
         }
         #expect(error?.code == "not-expressible")

@@ -17,12 +17,12 @@ extension ImportReading {
 
     /// Returns the place and the reason of a refusal: `3:12 unknown-element`.
     func refusal(_ text: String, _ format: ForeignFormat) throws -> String {
-        do throws(ForeignError) {
+        do throws(ToolError) {
             let draft = try ImportCommand.read(Array(text.utf8), as: format, keys: nil, files: .none)
             let policy = try draft.policy()
             return "read as \(policy.hosts.count) rules"
         } catch {
-            return "\(error.place.map { "\($0.line):\($0.column) " } ?? "")\(error.code)"
+            return "\(error.line.map { "\($0):\(error.column ?? 0) " } ?? "")\(error.code)"
         }
     }
 

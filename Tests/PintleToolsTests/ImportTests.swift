@@ -138,7 +138,7 @@ struct ImportTests: ImportReading {
         let rule = try #require(try draft(other, .nsc).policy().hosts.first)
         #expect(rule.pins.count == 2)
         #expect(rule.includesSubdomains)
-        let error = #expect(throws: ForeignError.self) {
+        let error = #expect(throws: ToolError.self) {
             try draft(Self.nsc.replacing(Self.hash, with: "sha256/\(Self.hash)"), .nsc)
         }
         #expect(error?.code == "invalid-pin")
@@ -154,7 +154,7 @@ struct ImportTests: ImportReading {
     func emptyPinSet() throws {
         let domain = "<domain>api.example.test</domain>"
         func hint(_ text: String) -> String? {
-            do throws(ForeignError) {
+            do throws(ToolError) {
                 _ = try ImportCommand.read(Array(text.utf8), as: .nsc, keys: nil, files: .none)
                 return nil
             } catch {
@@ -263,10 +263,10 @@ struct ImportTests: ImportReading {
             "<key>NSAllowsArbitraryLoad</key><true/>",
             "<key>NSExceptionDomains</key><dict><key>a.test</key><dict><key>NSRequiresCT</key><true/></dict></dict>",
         ] {
-            let error = #expect(throws: ForeignError.self) { try read(settings) }
+            let error = #expect(throws: ToolError.self) { try read(settings) }
             #expect(error?.code == "unknown-key")
         }
-        #expect(throws: ForeignError.self) {
+        #expect(throws: ToolError.self) {
             try exception("NSExceptionMinimumTLSVersion", "<string>TLSv1.4</string>")
         }
         let strict = Self.ats.replacing(
@@ -345,7 +345,7 @@ struct ImportTests: ImportReading {
             {"pinsets": [{"name": "a", "static_spki_hashes": ["KeyA"]}], // "entries": []
              "entries": [{"name": "example.test", "include_subdomains": true, "pins": "a"}]}
             """
-        func read(_ text: String, _ keys: [UInt8]) throws(ForeignError) -> ImportDraft {
+        func read(_ text: String, _ keys: [UInt8]) throws(ToolError) -> ImportDraft {
             try ImportCommand.read(Array(text.utf8), as: .chromium, keys: ChromiumKeys(keys), files: .none)
         }
         #expect(try read(list, keys).policy().hosts.first?.includesSubdomains == true)
@@ -361,13 +361,13 @@ struct ImportTests: ImportReading {
                 _ = try read(list.replacing(old, with: new), keys)
                 Issue.record("\(new) is read")
             } catch {
-                #expect("\(error.place?.line ?? 0):\(error.place?.column ?? 0) \(error.code)" == expected)
+                #expect("\(error.line ?? 0):\(error.column ?? 0) \(error.code)" == expected)
             }
         }
         for broken in [
             "KeyA\nsha256/AAAA\n", "KeyA\n", "KeyA\nsha256/\(Self.hash)\nKeyA\nsha256/\(Self.other)\n", "key a\nx",
         ] {
-            #expect(throws: ForeignError.self) { try ChromiumKeys(Array(broken.utf8)) }
+            #expect(throws: ToolError.self) { try ChromiumKeys(Array(broken.utf8)) }
         }
     }
 

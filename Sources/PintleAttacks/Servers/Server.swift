@@ -13,18 +13,14 @@ package final class Server: Sendable {
     /// The port in the URLs of the client if it comes through a proxy; `nil` for the port of each server.
     private let clientPort: UInt16?
     private let first: LoopbackTLSServer
-    private let elsewhere: Elsewhere
+    /// The place of the attack, if that is a server of its own.
+    private let second: LoopbackTLSServer?
+    /// The place of the attack, if that is a server without TLS.
+    private let plain: (server: LoopbackTCPServer, tally: ByteTally)?
+    /// The host of the attack, at ``second`` or on other connections to ``first``.
+    private let otherHost: String?
     /// Returns the role of a connection to the first server.
     private let role: @Sendable (TLSConnectionRecord) -> Connection.Role
-
-    /// The place of the attack, if that is not the first server or not its first connection.
-    private enum Elsewhere: Sendable {
-        case nowhere
-        case tls(LoopbackTLSServer, host: String)
-        case plain(LoopbackTCPServer, ByteTally)
-        /// At the first server, on connections for another host.
-        case sameServer(host: String)
-    }
 
     /// One connection to a server of a scenario: all of it at its end, or over HTTP/2 the part until a response.
     package struct Connection: Sendable {
@@ -105,18 +101,21 @@ package final class Server: Sendable {
             configuration.clientCertificateQuestion = scenario.question
             return configuration
         }
+        var second: LoopbackTLSServer?
+        var plain: (server: LoopbackTCPServer, tally: ByteTally)?
+        var otherHost: String?
         switch scenario.setup {
         case .server(var configuration):
             if scenario.expectation == .accepted { configuration.clientCertificateQuestion = scenario.question }
-            (elsewhere, role) = (.nowhere, { _ in .attack })
+            role = { _ in .attack }
             first = try start(configuration)
         case .application(let credential, let application):
-            (elsewhere, role) = (.nowhere, { _ in .attack })
+            role = { _ in .attack }
             first = try start(rightServer(credential), application: application)
         case .redirect(let credential, let other, let target):
             let server = try start(TLSServerConfiguration(target))
             let location = Server.url(other, clientPort ?? server.port)
-            (elsewhere, role) = (.tls(server, host: other), { _ in .leading })
+            (second, otherHost, role) = (server, other, { _ in .leading })
             first = try start(
                 rightServer(credential), role: role, behavior: .answers { _ in .redirect(to: location) })
         case .plainRedirect(let credential):
@@ -128,12 +127,12 @@ package final class Server: Sendable {
             }
             let port = clientPort == nil ? server.port : 80
             let location = "http://\(Proxy.authority(scenario.host, port, standard: 80))/"
-            (elsewhere, role) = (.plain(server, tally), { _ in .leading })
+            (plain, role) = ((server, tally), { _ in .leading })
             first = try start(
                 rightServer(credential), role: role, behavior: .answers { _ in .redirect(to: location) })
         case .challenge(let credential, let interceptor):
             let later = CredentialSwitch(to: interceptor)
-            (elsewhere, role) = (.nowhere, { $0.credentialNumber > 0 ? .attack : .leading })
+            role = { $0.credentialNumber > 0 ? .attack : .leading }
             first = try start(
                 rightServer(credential), role: role,
                 behavior: .answers { _ in
@@ -145,14 +144,14 @@ package final class Server: Sendable {
             later.connect(to: first)
         case .move(let signal, let credential, let interceptor):
             let later = CredentialSwitch(to: interceptor)
-            (elsewhere, role) = (.nowhere, { $0.credentialNumber > 0 ? .attack : .leading })
+            role = { $0.credentialNumber > 0 ? .attack : .leading }
             first = try start(
                 rightServer(credential), role: role, behavior: .moves(signal) { later.turn() })
             later.connect(to: first)
         case .coalescing(let credential, let other, let right):
             let later = CredentialSwitch(to: right)
             let hosts = HostPair(first: scenario.host, other: other)
-            elsewhere = .sameServer(host: other)
+            otherHost = other
             role = { $0.misdirectedByteCount > 0 ? .attack : hosts.isOfFirst($0) ? .leading : .following }
             var configuration = rightServer(credential)
             configuration.credentialsByServerName = [hosts.first.lowercased(): credential, other.lowercased(): right]
@@ -164,6 +163,7 @@ package final class Server: Sendable {
                 })
             later.connect(to: first)
         }
+        (self.second, self.plain, self.otherHost) = (second, plain, otherHost)
     }
 
     deinit { close() }
@@ -181,13 +181,10 @@ package final class Server: Sendable {
     /// The servers by the names and ports in the URLs of a client that comes through a proxy.
     var routes: [Proxy.Route] {
         let tls = clientPort ?? 443
-        let start = Proxy.Route(host: scenario.host, port: tls, server: first.port)
-        return switch elsewhere {
-        case .nowhere: [start]
-        case .tls(let server, let host): [start, Proxy.Route(host: host, port: tls, server: server.port)]
-        case .sameServer(let host): [start, Proxy.Route(host: host, port: tls, server: first.port)]
-        case .plain(let server, _): [start, Proxy.Route(host: scenario.host, port: 80, server: server.port)]
-        }
+        var routes = [Proxy.Route(host: scenario.host, port: tls, server: first.port)]
+        if let otherHost { routes.append(Proxy.Route(host: otherHost, port: tls, server: (second ?? first).port)) }
+        if let plain { routes.append(Proxy.Route(host: scenario.host, port: 80, server: plain.server.port)) }
+        return routes
     }
 
     private static func url(_ host: String, _ port: UInt16) -> String {
@@ -198,12 +195,9 @@ package final class Server: Sendable {
     package func observation() -> Observation {
         var observation = Observation()
         for record in first.connections { observation.add(Connection(record: record, role: role(record))) }
-        switch elsewhere {
-        case .tls(let server, _):
-            for record in server.connections { observation.add(Connection(record: record, role: .attack)) }
-        case .plain(let server, let tally) where server.connectionCount > 0:
-            observation.add(Connection(plainByteCount: tally.total))
-        case .plain, .nowhere, .sameServer: break
+        for record in second?.connections ?? [] { observation.add(Connection(record: record, role: .attack)) }
+        if let plain, plain.server.connectionCount > 0 {
+            observation.add(Connection(plainByteCount: plain.tally.total))
         }
         return observation
     }
@@ -214,26 +208,21 @@ package final class Server: Sendable {
     /// A Boolean value that indicates whether there were connections, and each has ended or got a response to every
     /// request. If there was no request, the client ended them.
     var hasAnsweredAll: Bool {
-        var connections = first.connections
-        switch elsewhere {
-        case .tls(let server, _): connections += server.connections
-        case .plain(let server, _): guard server.waitUntilIdle(seconds: 0) else { return false }
-        case .nowhere, .sameServer: break
-        }
+        let connections = first.connections + (second?.connections ?? [])
+        if let plain, !plain.server.waitUntilIdle(seconds: 0) { return false }
         return !connections.isEmpty && connections.allSatisfy { $0.isClosed || $0.isAnswered }
     }
 
     /// Returns what the connections brought: those to the first server, then those to the place that it redirected the
     /// client to. Plain HTTP connections there are one transcript.
     package func transcripts() -> [Transcript] {
-        let transcripts = first.connections.map { Transcript(record: $0, received: $0.received) }
-        return switch elsewhere {
-        case .tls(let server, _):
-            transcripts + server.connections.map { Transcript(record: $0, received: $0.received) }
-        case .plain(_, let tally) where tally.total > 0:
-            transcripts + [Transcript(record: nil, received: tally.received)]
-        case .plain, .nowhere, .sameServer: transcripts
+        var transcripts = (first.connections + (second?.connections ?? [])).map {
+            Transcript(record: $0, received: $0.received)
         }
+        if let tally = plain?.tally, tally.total > 0 {
+            transcripts.append(Transcript(record: nil, received: tally.received))
+        }
+        return transcripts
     }
 
     /// Waits until every connection has ended, also those still queued, and the servers have read all their bytes.
@@ -246,13 +235,8 @@ package final class Server: Sendable {
         // The client can have connected before the server accepts the connection.
         _ = first.wait(seconds: 0.2) { !$0.isEmpty }
         if waitUntilIdle(seconds: seconds) { return true }
-        let isElsewhereIdle =
-            switch elsewhere {
-            case .tls(let server, _): server.isAnswered
-            case .plain(let server, _): server.waitUntilIdle(seconds: 0)
-            case .nowhere, .sameServer: true
-            }
-        return first.isAnswered && isElsewhereIdle
+        guard second?.isAnswered ?? true, plain?.server.waitUntilIdle(seconds: 0) ?? true else { return false }
+        return first.isAnswered
     }
 
     /// Waits until no connection is queued or open.
@@ -261,21 +245,15 @@ package final class Server: Sendable {
     /// - Returns: `false` if a connection is still open after that time.
     package func waitUntilIdle(seconds: Double) -> Bool {
         let isFirstIdle = first.waitUntilIdle(seconds: seconds)
-        return switch elsewhere {
-        case .tls(let server, _): server.waitUntilIdle(seconds: seconds) && isFirstIdle
-        case .plain(let server, _): server.waitUntilIdle(seconds: seconds) && isFirstIdle
-        case .nowhere, .sameServer: isFirstIdle
-        }
+        let isSecondIdle = second?.waitUntilIdle(seconds: seconds) ?? true
+        return plain?.server.waitUntilIdle(seconds: seconds) ?? true && isFirstIdle && isSecondIdle
     }
 
     /// Ends all connections and waits for their threads.
     package func close() {
         first.close()
-        switch elsewhere {
-        case .tls(let server, _): server.close()
-        case .plain(let server, _): server.close()
-        case .nowhere, .sameServer: break
-        }
+        second?.close()
+        plain?.server.close()
     }
 }
 

@@ -61,9 +61,8 @@ final class AuditResults {
     }
 
     private static func failure(_ path: String, _ error: CInt) -> ToolError {
-        let reason = String(cString: strerror(error))
-        return .unusable(
-            "unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path,
+        .unusable(
+            "unwritable-file", ToolError.reason(error), file: path,
             hint: error == ENOSPC
                 ? "the disk is full; --resume goes on afterwards" : "check that the folder exists and is yours")
     }

@@ -142,9 +142,14 @@ struct CheckCommand {
         let validator = try invocation.validator()
         let policy = try PolicyInput(arguments[.policy], invocation).policy()
         let identity = try arguments[.identity].map { path throws(ToolError) in try invocation.identity(path) }
-        let check = LiveCheck(
-            policy: policy, validator: validator, instant: invocation.instant, handshake: handshake,
-            identity: identity)
+        func check(_ approvals: TrustApprovals) throws(ToolError) -> CheckReport {
+            let verdict = LiveVerdict(
+                of: endpoint, by: policy, validator: validator, instant: invocation.instant, approvals: approvals,
+                identity: identity)
+            let facts = try verdict.facts(of: handshake)
+            facts.connection?.close()
+            return CheckReport(facts: facts, policy: policy, invocation: invocation)
+        }
         let store = try arguments[.store].map { path throws(ToolError) in try ApprovalStore(path, console) }
         store?.warnOfProblem()
         if store != nil, policy.unpinnedHosts != .askUser {
@@ -153,14 +158,12 @@ struct CheckCommand {
                     + "\"\(policy.unpinnedHosts.rawValue)\""
             )
         }
-        let facts = try check.run(store?.approvals ?? .none)
-        facts.connection?.close()
-        let report = CheckReport(facts: facts, policy: policy, invocation: invocation)
-        if arguments.has(.ask), let store, case .rejected(.unknownHost(let host)) = facts.decision,
+        let report = try check(store?.approvals ?? .none)
+        if arguments.has(.ask), let store, case .rejected(.unknownHost(let host)) = report.facts.decision,
             host.unacceptableFailure == nil || !host.exceptionsOfCertificate.isEmpty
         {
             guard host.approvalRecord == .complete else { return printReport(report) }
-            return try ask(about: host, store, check, report)
+            return try ask(about: host, store, report, again: check)
         }
         return printReport(report)
     }
@@ -178,7 +181,8 @@ struct CheckCommand {
 
     /// Refuses, asks, stores the answer and tries again, because nothing may wait inside a handshake.
     private func ask(
-        about host: UnknownHost, _ store: ApprovalStore, _ check: LiveCheck, _ report: CheckReport
+        about host: UnknownHost, _ store: ApprovalStore, _ report: CheckReport,
+        again: (TrustApprovals) throws(ToolError) -> CheckReport
     ) throws(ToolError) -> ExitCode {
         let path = ShellWord.quoted(store.path)
         guard invocation.input.isTerminal, console.showsMessagesToPerson else {
@@ -200,10 +204,8 @@ struct CheckCommand {
             let undo = "pintle trust revoke \(host.endpoint) --store \(path)"
             console.printMessage(SafeText.escape("stored in \(store.path); undo: \(undo)"))
         }
-        let facts = try check.run(store.approvals)
-        facts.connection?.close()
-        let second = CheckReport(facts: facts, policy: report.policy, invocation: invocation)
-        return printReport(second, briefly: facts.decision.isTrusted)
+        let second = try again(store.approvals)
+        return printReport(second, briefly: second.facts.decision.isTrusted)
     }
 }
 

@@ -6,14 +6,10 @@ struct CheckReport {
     let facts: CheckFacts
     let policy: PinningPolicy
     let invocation: Invocation
-    /// The notes of the rule and its pins; `nil` without a rule.
-    private let notes: RuleNotes?
 
-    init(facts: CheckFacts, policy: PinningPolicy, invocation: Invocation) {
-        self.facts = facts
-        self.policy = policy
-        self.invocation = invocation
-        notes = facts.host.flatMap(policy.hosts.firstIndex(of:)).map { RuleNotes(policy, rule: $0) }
+    /// The notes of the rule and its pins; `nil` without a rule.
+    private var notes: RuleNotes? {
+        facts.host.flatMap(policy.hosts.firstIndex(of:)).map { RuleNotes(policy, rule: $0) }
     }
 
     var report: Report {

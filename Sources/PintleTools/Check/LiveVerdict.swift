@@ -2,44 +2,11 @@ internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
 
-/// A handshake in which a policy decides.
-struct LiveCheck {
-    let policy: PinningPolicy
-    let validator: PathValidator
-    let instant: Date
-    let handshake: LiveHandshake
-    var identity: ClientIdentity?
-
+/// The verdict of a policy about one server, inside a handshake.
+final class LiveVerdict {
     /// The time in which a server with TLS 1.3 has to refuse a client's certificate.
     private static let refusalTime = Duration.seconds(1)
 
-    /// - Parameter approvals: the approvals of servers that no rule covers.
-    /// - Throws: an error if no certificate arrived, or if the server broke off a handshake whose certificate was
-    ///   accepted:
-    ///   it has not proved that it holds the key.
-    func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFacts {
-        let verdict = LiveVerdict(
-            of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals,
-            identity: identity)
-        let outcome = handshake.run(authentication: verdict.authentication, judge: verdict.judge)
-        if let failure = outcome.error.flatMap(verdict.clientCertificateFailure) {
-            throw ToolError(
-                exitCode: .unreachable,
-                code: failure.wasShown ? "client-certificate-refused" : "client-certificate-required",
-                message: failure.message, hint: failure.hint)
-        }
-        var facts = try verdict.facts(outcome)
-        if verdict.authentication.answer != .notAsked {
-            // The server has proved its key, so the verdict stands.
-            let end = outcome.connection?.awaitEnd(timeout: Self.refusalTime)
-            facts.clientCertificateFailure = end.flatMap(verdict.clientCertificateFailure)
-        }
-        return facts
-    }
-}
-
-/// The verdict of a policy about one server, inside a handshake that the caller makes.
-final class LiveVerdict {
     private let endpoint: ServerEndpoint
     private let policy: PinningPolicy
     private let validator: PathValidator
@@ -53,6 +20,7 @@ final class LiveVerdict {
         ClientAuthentication.Objection(of: policy, after: evaluation, to: identity)
     }
 
+    /// - Parameter approvals: the approvals of servers that no rule covers.
     init(
         of endpoint: ServerEndpoint, by policy: PinningPolicy, validator: PathValidator, instant: Date,
         approvals: TrustApprovals = .none, identity: ClientIdentity? = nil
@@ -65,6 +33,27 @@ final class LiveVerdict {
         self.identity = identity
     }
 
+    /// Makes the handshake and decides inside it.
+    ///
+    /// - Throws: an error if no certificate arrived, or if the server broke off a handshake whose certificate was
+    ///   accepted: it has not proved that it holds the key.
+    func facts(of handshake: LiveHandshake) throws(ToolError) -> CheckFacts {
+        let outcome = handshake.run(authentication: authentication, judge: judge)
+        if let failure = outcome.error.flatMap(clientCertificateFailure) {
+            throw ToolError(
+                exitCode: .unreachable,
+                code: failure.wasShown ? "client-certificate-refused" : "client-certificate-required",
+                message: failure.message, hint: failure.hint)
+        }
+        var facts = try facts(outcome)
+        if authentication.answer != .notAsked {
+            // The server has proved its key, so the verdict stands.
+            let end = outcome.connection?.awaitEnd(timeout: Self.refusalTime)
+            facts.clientCertificateFailure = end.flatMap(clientCertificateFailure)
+        }
+        return facts
+    }
+
     func judge(_ chain: borrowing PeerChain) -> HandshakeVerdict {
         let evaluation = policy.evaluate(
             endpoint, chain, approvals: approvals, at: instant, validator: validator)
@@ -73,7 +62,7 @@ final class LiveVerdict {
         return evaluation.decision.handshakeVerdict
     }
 
-    /// - Throws: the errors of ``LiveCheck/run(_:)``.
+    /// - Throws: the errors of ``facts(of:)``.
     func facts(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFacts {
         if let evaluation {
             if evaluation.decision.isTrusted, let error = outcome.error { throw Self.broken(error) }
@@ -88,7 +77,7 @@ final class LiveVerdict {
     }
 
     /// Returns the reason why a server that was accepted has ended the connection, if it is the client's certificate.
-    func clientCertificateFailure(_ end: HandshakeError) -> ClientCertificateFailure? {
+    private func clientCertificateFailure(_ end: HandshakeError) -> ClientCertificateFailure? {
         guard evaluation?.decision.isTrusted == true else { return nil }
         let hasRefused = end.alert.map(ClientCertificateFailure.alertNames.contains) ?? false
         guard hasRefused || [.closedDuringHandshake, .truncated].contains(end.code) else { return nil }

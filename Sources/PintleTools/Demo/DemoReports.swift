@@ -15,7 +15,7 @@ final class DemoReports {
     private let reporter: PinReporter
 
     init(collector: Identity, anchors: [Certificate], under parent: String) throws(ToolError) {
-        folder = try DemoFolder.temporary(under: parent)
+        folder = try TemporaryDirectory.make(under: parent)
         self.collector = collector
         self.anchors = anchors
         var options = ReportOptions()
@@ -64,9 +64,9 @@ final class DemoReports {
             try HostArgument.endpoint("reports.test"), connectTo: try HostArgument.endpoint("127.0.0.1:\(port)"),
             environment: [:])
         let validator = PathValidator(system: SystemAnchors(replacedBy: anchors))
-        let check = LiveCheck(
-            policy: try .withoutRules(), validator: validator, instant: Date(), handshake: handshake)
-        guard let connection = try check.run().connection else { return nil }
+        let verdict = LiveVerdict(
+            of: handshake.endpoint, by: try .withoutRules(), validator: validator, instant: Date())
+        guard let connection = try verdict.facts(of: handshake).connection else { return nil }
         defer { connection.close() }
         let head = """
             POST /pins HTTP/1.1\r\nHost: reports.test\r\nContent-Type: \(request.contentType)\r\n\

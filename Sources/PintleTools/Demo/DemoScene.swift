@@ -37,8 +37,8 @@ struct DemoScene {
         let loopback = try HostArgument.endpoint("127.0.0.1:\(server.port)")
         // Ignores the environment, because a proxy would send the connection elsewhere.
         let handshake = try LiveHandshake(endpoint, connectTo: loopback, environment: [:])
-        let check = LiveCheck(policy: policy, validator: validator, instant: instant, handshake: handshake)
-        let facts = try check.run()
+        let verdict = LiveVerdict(of: endpoint, by: policy, validator: validator, instant: instant)
+        let facts = try verdict.facts(of: handshake)
         if let connection = facts.connection { try exchange(over: connection) }
         // The count of the server, after it has seen the end of the connection.
         _ = server.waitUntilClosed()

@@ -198,13 +198,4 @@ struct DemoFolder {
     private func write(_ bytes: [UInt8], to name: String) throws(ToolError) {
         try OutputFile.create("\(path)/\(name)", mode: 0o600, bytes)
     }
-
-    /// Makes a folder that is removed at the end.
-    static func temporary(under parent: String) throws(ToolError) -> TemporaryDirectory {
-        do {
-            return try TemporaryDirectory(under: parent)
-        } catch {
-            throw .unusable("unwritable-file", "\(error)")
-        }
-    }
 }

@@ -11,7 +11,7 @@ final class DemoUpdates {
     private var vault: UpdateVault
 
     init(_ bundled: PinningPolicy, under parent: String) throws(ToolError) {
-        folder = try DemoFolder.temporary(under: parent)
+        folder = try TemporaryDirectory.make(under: parent)
         key = try SigningKey.generate()
         self.bundled = bundled
         vault = try Self.open(folder.path, key, bundled)
@@ -22,14 +22,7 @@ final class DemoUpdates {
 
     /// Returns an update as the publisher signs it.
     func sign(_ policy: PinningPolicy, version: Int, at now: Date) throws(ToolError) -> [UInt8] {
-        var envelope = SignedEnvelope(
-            payload: UpdatePayload.json(
-                version: version, issuedAt: now, expiresAt: now.addingTimeInterval(90 * 86_400), policy: policy))
-        guard let signature = key.signature(of: envelope.signedBytes) else {
-            throw .unusable("no-signature", "libcrypto fails")
-        }
-        envelope.signatures = [.init(keyID: key.publicKey.id, bytes: signature)]
-        return envelope.json
+        try key.update(policy, version: version, issued: now, expires: now.addingTimeInterval(90 * 86_400))
     }
 
     /// Returns the code of the refusal; `nil` for an update that is in force now.

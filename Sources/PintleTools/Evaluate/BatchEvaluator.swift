@@ -27,7 +27,7 @@ struct BatchEvaluator {
         guard case .text(let bytes) = line else {
             let limit = EvaluateCommand.maximumLineLength >> 20
             return Self.refusal(
-                BatchError("line-too-long", "the line is longer than \(limit) MiB", hint: "split the case"),
+                .unusable("line-too-long", "the line is longer than \(limit) MiB", hint: "split the case"),
                 id: nil, line: number)
         }
         let root: JSONValue
@@ -35,21 +35,19 @@ struct BatchEvaluator {
             let limits = JSONDocument.Limits(maximumBytes: EvaluateCommand.maximumLineLength, allowsAnyNumber: true)
             root = try JSONDocument(bytes, limits: limits).root
         } catch {
-            return Self.refusal(BatchError(error), id: nil, line: number)
+            return Self.refusal(
+                .unusable(error.code.rawValue, error.message, at: error.place, hint: error.hint), id: nil, line: number)
         }
-        do throws(BatchError) {
-            let members = try BatchCase.Members(root)
-            return try verdict(on: BatchCase(members), of: members)
+        do throws(ToolError) {
+            return try verdict(on: BatchCase(root))
         } catch {
             return Self.refusal(error, id: root["id"], line: number)
         }
     }
 
-    private mutating func verdict(
-        on batchCase: BatchCase, of members: BatchCase.Members
-    ) throws(BatchError) -> Answer {
-        let policy = try policy(members.policy)
-        let validator = try validator(members.anchors)
+    private mutating func verdict(on batchCase: BatchCase) throws(ToolError) -> Answer {
+        let policy = try policy(batchCase.policy)
+        let validator = try validator(batchCase.anchors)
         let decision: TrustDecision
         switch batchCase.chain {
         case .success(let chain):
@@ -62,42 +60,38 @@ struct BatchEvaluator {
         var json = JSONWriter(.compact)
         json.object { json in
             json.key("id")
-            json.value(verbatim: members.id.source)
+            json.value(verbatim: batchCase.id.source)
             json.write(decision)
         }
         return Answer(json: json, isVerdict: true)
     }
 
-    private mutating func policy(_ value: JSONValue?) throws(BatchError) -> PinningPolicy {
+    private mutating func policy(_ value: JSONValue?) throws(ToolError) -> PinningPolicy {
         guard let value else { return pathOnly }
-        return try policies.value(of: value) { value throws(BatchError) in
+        return try policies.value(of: value) { value throws(ToolError) in
             do throws(PolicyError) {
                 return try PinningPolicy(json: value, isPublicSuffix: PublicSuffixList.system.contains)
             } catch {
-                throw BatchError(error)
+                throw ToolError(inBatch: error)
             }
         }
     }
 
-    private mutating func validator(_ anchors: JSONValue?) throws(BatchError) -> PathValidator {
+    private mutating func validator(_ anchors: JSONValue?) throws(ToolError) -> PathValidator {
         guard let anchors else { return machine }
-        return try validators.value(of: anchors) { anchors throws(BatchError) in
+        return try validators.value(of: anchors) { anchors throws(ToolError) in
             PathValidator(system: SystemAnchors(replacedBy: try BatchCase.anchors(anchors)))
         }
     }
 
-    private static func refusal(_ problem: BatchError, id: JSONValue?, line: Int) -> Answer {
+    private static func refusal(_ problem: ToolError, id: JSONValue?, line: Int) -> Answer {
+        var problem = problem
+        problem.line = line
         var json = JSONWriter(.compact)
         json.object { json in
             json.key("id")
             if let id, BatchCase.isScalar(id) { json.value(verbatim: id.source) } else { json.null() }
-            json.object("error") { json in
-                json.member("code", problem.code)
-                json.member("message", problem.message)
-                json.member("line", line)
-                json.member("column", problem.column)
-                json.member("hint", problem.hint)
-            }
+            json.object("error", problem.write)
         }
         return Answer(json: json, isVerdict: false)
     }

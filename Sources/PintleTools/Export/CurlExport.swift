@@ -8,7 +8,7 @@ enum CurlExport {
         for rule in rules {
             var words = ["curl"]
             if rule.isPinned {
-                words.append("--pinnedpubkey '\(rule.keys.map { "sha256//\($0.base64)" }.joined(separator: ";"))'")
+                words.append("--pinnedpubkey '\(rule.keys.map(\.curl).joined(separator: ";"))'")
             }
             if !rule.anchors.includesSystem {
                 let all = CertificatePin(certificate: rule.anchors.certificates.flatMap(\.der))

@@ -84,11 +84,11 @@ struct ExportCommand {
         let settings = try settings(for: format)
         let policy = try PolicyInput(invocation.arguments.positionals[0], invocation).policy()
         var positionless = invocation.arguments[.pinsAt]
-        if let lockOut = ExportLockOut(policy, to: format, stated: positionless) { throw lockOut.error }
+        if let error = ExportLockOut.byAuthorities(in: policy, to: format, stated: positionless) { throw error }
         // The loss "position" names it.
         if positionless == nil, ExportPlan.needsPositions(policy, for: format) { positionless = .leaf }
         let plan = ExportPlan(policy, to: format, positionless: positionless)
-        if let lockOut = ExportLockOut(plan, of: policy, stated: positionless) { throw lockOut.error }
+        if let error = ExportLockOut.byBackups(in: plan, of: policy, stated: positionless) { throw error }
         let report = LossReport(losses: plan.losses, format: format)
         report.write(to: invocation.console, isVerbose: invocation.isVerbose)
         if try report.refusesWeaker(invocation) { return .rejected }

@@ -2,21 +2,7 @@ internal import Pintle
 
 /// Finds rules that would refuse every server in a format: those that pin authorities, where pins are compared with the
 /// leaf, and those of which only backups would be written.
-struct ExportLockOut {
-    private enum Cause {
-        /// The format would compare pins of authorities with the leaf.
-        case authorities
-        /// Only pins of keys that no server shows yet would be written.
-        case backups
-        /// The format wants a match in each of its two lists, and one of them would have only backups.
-        case backupList
-    }
-
-    let format: ForeignFormat
-    /// The rules, in the order of the policy.
-    let hosts: [String]
-    private let cause: Cause
-
+enum ExportLockOut {
     /// This many pins in use without a backup are taken for those of authorities: no server changes among five keys of
     /// its own.
     static let authorityCount = 5
@@ -26,19 +12,25 @@ struct ExportLockOut {
     /// Looks for pins of authorities. The loss `position` names the rules for which the answer is uncertain.
     ///
     /// - Parameter stated: the position that the author gives to pins without one; `nil` if the author gives none.
-    /// - Returns: `nil` if no rule locks out.
-    init?(_ policy: PinningPolicy, to format: ForeignFormat, stated: PinPosition?) {
+    /// - Returns: the error; `nil` if no rule locks out.
+    static func byAuthorities(
+        in policy: PinningPolicy, to format: ForeignFormat, stated: PinPosition?
+    ) -> ToolError? {
         let positions = format.traits.positions
         guard positions != .anywhere else { return nil }
-        let shared = stated == nil ? Self.sharedPins(policy) : []
-        hosts = policy.hosts.filter { host in
+        let shared = stated == nil ? sharedPins(policy) : []
+        let hosts = policy.hosts.filter { host in
             guard host.enforcement == .enforce, !host.pins.isEmpty else { return false }
             if positions == .leaf, host.pins.allSatisfy({ $0.position(stated: stated) == .ca }) { return true }
-            return stated == nil && Self.isList(host, shared)
+            return stated == nil && isList(host, shared)
         }.map(\.description)
         guard !hosts.isEmpty else { return nil }
-        self.format = format
-        cause = .authorities
+        return error(
+            "\(format.title) would compare pins of authorities with the leaf and refuse every server of", hosts,
+            hint: positions == .leaf
+                ? "\(format.title) cannot pin an authority; if the pins are servers' own keys, say so: --pins-at leaf"
+                : "say whose keys the pins without a position are: --pins-at ca for authorities, "
+                    + "--pins-at leaf for servers")
     }
 
     /// Looks for rules of which the format would get backups, but no pin in use.
@@ -46,8 +38,8 @@ struct ExportLockOut {
     /// - Parameters:
     ///   - policy: the policy that `plan` reduces.
     ///   - stated: the position that the plan gives to pins without one.
-    /// - Returns: `nil` if no rule locks out.
-    init?(_ plan: ExportPlan, of policy: PinningPolicy, stated: PinPosition?) {
+    /// - Returns: the error; `nil` if no rule locks out.
+    static func byBackups(in plan: ExportPlan, of policy: PinningPolicy, stated: PinPosition?) -> ToolError? {
         let rules = plan.rules.filter { $0.isPinned && $0.enforcement == .enforce }
         let hosts = policy.hosts
         func names(where isLockedOut: (ExportRule, PinnedHost) -> Bool) -> [String] {
@@ -57,16 +49,23 @@ struct ExportLockOut {
             let inUse = Set(host.pins.map(\.subject))
             return rule.pins.allSatisfy { !inUse.contains($0.subject) }
         }
+        guard withoutPins.isEmpty else {
+            return error(
+                "\(plan.format.title) would get only backups, which no server shows yet, and refuse every server of",
+                withoutPins, hint: "pin a key in use that the format can hold: pintle pin prints the key of a server")
+        }
+        guard plan.format.traits.positions == .leafAndCA else { return nil }
         let withoutList = names { rule, host in
-            guard plan.format.traits.positions == .leafAndCA else { return false }
             let inUse = Set(host.pins.map { Pin($0.subject, at: $0.position(stated: stated)) })
             return Set(rule.pins.map(\.position)).count > 1
                 && Set(rule.pins.filter { inUse.contains($0) }.map(\.position)).count < 2
         }
-        guard !withoutPins.isEmpty || !withoutList.isEmpty else { return nil }
-        format = plan.format
-        cause = withoutPins.isEmpty ? .backupList : .backups
-        self.hosts = withoutPins.isEmpty ? withoutList : withoutPins
+        guard !withoutList.isEmpty else { return nil }
+        return error(
+            "\(plan.format.title) wants both a leaf and an authority to match, and only backups would stand for one of "
+                + "them: it would refuse every server of", withoutList,
+            hint: "give the pins of a rule one position: --pins-at ca or --pins-at leaf for pins without a position, "
+                + "\"at\" for the others")
     }
 
     /// Returns whether the rule is probably one of an imported list of authorities.
@@ -84,38 +83,10 @@ struct ExportLockOut {
         return Set(domains.filter { $0.value.count >= domainCount }.keys)
     }
 
-    var error: ToolError {
+    private static func error(_ reason: String, _ hosts: [String], hint: String) -> ToolError {
         let few = hosts.prefix(3).joined(separator: ", ")
         let names = hosts.count > 3 ? "\(few) and \(hosts.count - 3) more" : few
-        let (reason, remedy) = explanation(names)
-        return .unusable("locks-out", "nothing is written: \(reason)", hint: remedy)
-    }
-
-    private func explanation(_ names: String) -> (reason: String, remedy: String) {
-        switch cause {
-        case .authorities:
-            (
-                "\(format.title) would compare pins of authorities with the leaf and refuse every server of \(names)",
-                format.traits.positions == .leaf
-                    ? "\(format.title) cannot pin an authority; if the pins are servers' own keys, say so: "
-                        + "--pins-at leaf"
-                    : "say whose keys the pins without a position are: --pins-at ca for authorities, "
-                        + "--pins-at leaf for servers"
-            )
-        case .backups:
-            (
-                "\(format.title) would get only backups, which no server shows yet, "
-                    + "and refuse every server of \(names)",
-                "pin a key in use that the format can hold: pintle pin prints the key of a server"
-            )
-        case .backupList:
-            (
-                "\(format.title) wants both a leaf and an authority to match, and only backups would stand for one of "
-                    + "them: it would refuse every server of \(names)",
-                "give the pins of a rule one position: --pins-at ca or --pins-at leaf for pins without a position, "
-                    + "\"at\" for the others"
-            )
-        }
+        return .unusable("locks-out", "nothing is written: \(reason) \(names)", hint: hint)
     }
 }
 

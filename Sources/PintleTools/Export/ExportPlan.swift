@@ -335,10 +335,10 @@ struct ExportPlan {
     // MARK: Rules together
 
     private mutating func relate() {
-        let relations = ExportRelations(rules, traits)
+        let places = Dictionary(rules.enumerated().map { ($1.host, $0) }) { first, _ in first }
         var kept: [ExportRule] = []
         for var rule in rules {
-            let parents = relations.parents(of: rule)
+            let parents = parents(of: rule, places)
             if rule.includesSubdomains { loseSubdomains(&rule) }
             if rule.isPinned {
                 if traits.poolsRules, parents.contains(where: { !Set($0.keys).isSubset(of: rule.keys) }) {
@@ -353,6 +353,21 @@ struct ExportPlan {
             }
         }
         rules = kept
+    }
+
+    /// Returns the rules with pins that would apply to the host if it had none of its own, nearest first.
+    private func parents(of rule: ExportRule, _ places: [ServerName: Int]) -> [ExportRule] {
+        guard traits.subdomains != .none else { return [] }
+        var labels = rule.host.labels[...]
+        var found: [ExportRule] = []
+        while labels.count > 1 {
+            labels = labels.dropFirst()
+            guard let name = try? ServerName(labels.joined(separator: ".")), let place = places[name] else { continue }
+            let parent = rules[place]
+            if parent.isPinned, parent.includesSubdomains { found.append(parent) }
+            if traits.subdomains == .oneLabel { break }
+        }
+        return found
     }
 
     private mutating func loseSubdomains(_ rule: inout ExportRule) {

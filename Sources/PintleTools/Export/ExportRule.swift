@@ -60,6 +60,9 @@ extension PublicKeyPin {
     /// The base64 without a prefix.
     var base64: String { String(description.dropFirst("sha256/".count)) }
 
+    /// The form that curl's `--pinnedpubkey` takes.
+    var curl: String { "sha256//\(base64)" }
+
     /// A pin that no key has: the SHA-256 of a sentence. It is the second pin if a format wants two and there is one,
     /// and the import leaves it out again.
     static let ofNoKey = PublicKeyPin(
@@ -107,32 +110,4 @@ extension [ExportRule] {
 /// The first line of files.
 enum ExportRemark {
     static let text = "Written by pintle export; edit the policy, not this file."
-}
-
-/// The order of rules by their domains.
-struct ExportRelations {
-    private let rules: [ExportRule]
-    private let places: [ServerName: Int]
-    private let traits: FormatTraits
-
-    init(_ rules: [ExportRule], _ traits: FormatTraits) {
-        self.rules = rules
-        self.traits = traits
-        places = Dictionary(rules.enumerated().map { ($1.host, $0) }) { first, _ in first }
-    }
-
-    /// Returns the rules with pins that would apply to the host if it had none of its own, nearest first.
-    func parents(of rule: ExportRule) -> [ExportRule] {
-        guard traits.subdomains != .none else { return [] }
-        var labels = rule.host.labels[...]
-        var found: [ExportRule] = []
-        while labels.count > 1 {
-            labels = labels.dropFirst()
-            guard let name = try? ServerName(labels.joined(separator: ".")), let place = places[name] else { continue }
-            let parent = rules[place]
-            if parent.isPinned, parent.includesSubdomains { found.append(parent) }
-            if traits.subdomains == .oneLabel { break }
-        }
-        return found
-    }
 }

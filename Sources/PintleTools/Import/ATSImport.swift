@@ -2,12 +2,12 @@ internal import Pintle
 
 /// A reader of `NSPinnedDomains`: in an Info.plist, in an `NSAppTransportSecurity` dictionary, or by itself.
 enum ATSImport {
-    static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
+    static func read(_ bytes: [UInt8]) throws(ToolError) -> ImportDraft {
         let root = try PropertyListReader.root(bytes)
         // The other keys of an Info.plist have nothing to do with pins.
         let settings = root["NSAppTransportSecurity"] ?? root
         guard let domains = settings["NSPinnedDomains"] else {
-            throw ForeignError(
+            throw .unusable(
                 "nothing-pinned", "no NSAppTransportSecurity with NSPinnedDomains", at: root.place,
                 hint: "give the app's Info.plist")
         }
@@ -24,7 +24,7 @@ enum ATSImport {
         "NSAllowsArbitraryLoadsInWebContent", "NSAllowsLocalNetworking",
     ]
 
-    private static func lose(_ member: Setting.Member, from draft: inout ImportDraft) throws(ForeignError) {
+    private static func lose(_ member: Setting.Member, from draft: inout ImportDraft) throws(ToolError) {
         switch member.key {
         case "NSPinnedDomains": break
         case "NSExceptionDomains":
@@ -52,7 +52,7 @@ enum ATSImport {
     /// `NSThirdPartyExceptionMinimumTLSVersion`.
     private static func lose(
         _ setting: Setting.Member, of domain: String, from draft: inout ImportDraft
-    ) throws(ForeignError) {
+    ) throws(ToolError) {
         let key = setting.key
         let former = ["NSTemporaryThirdPartyException", "NSThirdPartyException", "NSTemporaryException"]
             .first { key.hasPrefix($0) }
@@ -72,7 +72,7 @@ enum ATSImport {
             case "TLSv1.2": break
             case "TLSv1.3": draft.lose(.tlsSettings, .weaker, "\(key): a session also takes TLS 1.2", domain)
             case let text:
-                throw ForeignError(
+                throw .unusable(
                     "unknown-value", "\"\(text)\" is not a version of TLS", at: setting.value.place,
                     hint: "write it like TLSv1.3")
             }
@@ -87,7 +87,7 @@ enum ATSImport {
 
     private static let keys = ["NSIncludesSubdomains", "NSPinnedCAIdentities", "NSPinnedLeafIdentities"]
 
-    private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ForeignError) {
+    private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ToolError) {
         var rule = PinnedHost(unchecked: try ForeignValues.host(member.key, at: member.place))
         for setting in try member.value.dictionary(member.key) {
             switch setting.key {
@@ -98,7 +98,7 @@ enum ATSImport {
             }
         }
         guard !rule.pins.isEmpty else {
-            throw ForeignError(
+            throw .unusable(
                 "nothing-pinned", "\(member.key) has neither CA nor leaf identities", at: member.place,
                 hint: "App Transport Security wants one of them")
         }
@@ -112,7 +112,7 @@ enum ATSImport {
         draft.add(rule, at: member.place)
     }
 
-    private static func pins(_ member: Setting.Member, at position: PinPosition) throws(ForeignError) -> [Pin] {
+    private static func pins(_ member: Setting.Member, at position: PinPosition) throws(ToolError) -> [Pin] {
         var pins: [Pin] = []
         for identity in try member.value.array(member.key) {
             for setting in try identity.dictionary("an identity") {
@@ -123,11 +123,11 @@ enum ATSImport {
                 pins.append(Pin(.publicKey(key), at: position))
             }
             if identity.members?.isEmpty == true {
-                throw ForeignError("nothing-pinned", "an identity without a hash", at: identity.place)
+                throw .unusable("nothing-pinned", "an identity without a hash", at: identity.place)
             }
         }
         guard !pins.isEmpty else {
-            throw ForeignError("nothing-pinned", "\(member.key) is empty", at: member.place)
+            throw .unusable("nothing-pinned", "\(member.key) is empty", at: member.place)
         }
         return pins
     }

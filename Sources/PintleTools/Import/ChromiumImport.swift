@@ -28,7 +28,7 @@ struct ChromiumImport {
     private var draft = ImportDraft()
 
     /// - Parameter keys: the content of the file of keys; its errors say `keys` for a file.
-    static func read(_ list: [UInt8], keys: ChromiumKeys) throws(ForeignError) -> ImportDraft {
+    static func read(_ list: [UInt8], keys: ChromiumKeys) throws(ToolError) -> ImportDraft {
         let root = try ForeignJSON.document(list, allowsComments: true).root
         var reader = ChromiumImport(keys: keys.pins)
         var entries: JSONValue?
@@ -40,7 +40,7 @@ struct ChromiumImport {
             }
         }
         guard let entries else {
-            throw ForeignError("missing-key", "the list has no entries", at: root.place)
+            throw .unusable("missing-key", "the list has no entries", at: root.place)
         }
         let elements = Array(try entries.elements("entries"))
         // All places are found in one pass, because each search by itself would read the file from its beginning.
@@ -55,11 +55,7 @@ struct ChromiumImport {
         return reader.draft
     }
 
-    private init(keys: [String: PublicKeyPin]) {
-        self.keys = keys
-    }
-
-    private mutating func readSets(_ value: JSONValue) throws(ForeignError) {
+    private mutating func readSets(_ value: JSONValue) throws(ToolError) {
         for element in try value.elements("pinsets") {
             var set = PinSet(place: element)
             var name: String?
@@ -80,21 +76,21 @@ struct ChromiumImport {
                 }
             }
             guard let name else {
-                throw ForeignError("missing-key", "a pin set without a name", at: element.place)
+                throw .unusable("missing-key", "a pin set without a name", at: element.place)
             }
             guard !set.keys.isEmpty else {
-                throw ForeignError("nothing-pinned", "\(name) has no static_spki_hashes", at: element.place)
+                throw .unusable("nothing-pinned", "\(name) has no static_spki_hashes", at: element.place)
             }
             guard sets.updateValue(set, forKey: name) == nil else {
-                throw ForeignError("duplicate-key", "a second pin set called \(name)", at: element.place)
+                throw .unusable("duplicate-key", "a second pin set called \(name)", at: element.place)
             }
         }
     }
 
-    private func pin(_ name: String, at value: JSONValue) throws(ForeignError) -> PublicKeyPin {
+    private func pin(_ name: String, at value: JSONValue) throws(ToolError) -> PublicKeyPin {
         guard let pin = keys[name] else {
             let nearest = Spelling.suggestion(for: name, among: Array(keys.keys))
-            throw ForeignError(
+            throw .unusable(
                 "unknown-pin", "the file of keys has no \(name)\(nearest)", at: value.place,
                 hint: "the two files belong together: --keys FILE")
         }
@@ -106,7 +102,7 @@ struct ChromiumImport {
         "expect_ct_report_uri", "expect_staple", "expect_staple_report_uri", "include_subdomains_for_expect_staple",
     ]
 
-    private mutating func read(_ entry: JSONValue, at place: TextPlace) throws(ForeignError) {
+    private mutating func read(_ entry: JSONValue, at place: TextPlace) throws(ToolError) {
         var host: ServerName?
         var includesSubdomains = false
         var set: PinSet?
@@ -120,7 +116,7 @@ struct ChromiumImport {
             case "pins":
                 let name = try value.text(key)
                 guard let known = sets[name] else {
-                    throw ForeignError("unknown-value", "there is no pin set \(name)", at: value.place)
+                    throw .unusable("unknown-value", "there is no pin set \(name)", at: value.place)
                 }
                 set = known
             case "expect_ct", "expect_staple", "include_subdomains_for_expect_staple":
@@ -130,7 +126,7 @@ struct ChromiumImport {
                 lost.insert(key)
             }
         }
-        guard let host else { throw ForeignError("missing-key", "an entry without name", at: place) }
+        guard let host else { throw .unusable("missing-key", "an entry without name", at: place) }
         lose(lost, of: host, isPinned: set != nil)
         guard let set else {
             unpinned.append(Unpinned(host: host, isHTTPSOnly: lost.contains("mode")))

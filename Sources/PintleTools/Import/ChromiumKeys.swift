@@ -10,7 +10,7 @@ struct ChromiumKeys {
 
     private init() {}
 
-    init(_ bytes: [UInt8]) throws(ForeignError) {
+    init(_ bytes: [UInt8]) throws(ToolError) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var number = 0
         var name: String?
@@ -20,8 +20,8 @@ struct ChromiumKeys {
             number += 1
             if line.hasPrefix("#") || line.allSatisfy(\.isWhitespace) { continue }
             guard let known = name else {
-                guard line.utf8.allSatisfy({ Self.isNameByte($0) }) else {
-                    throw ForeignError(
+                guard line.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "_" }) else {
+                    throw .unusable(
                         "unexpected-text", "\"\(line.prefix(40))\" is not the name of a key", at: place())
                 }
                 name = line
@@ -30,14 +30,14 @@ struct ChromiumKeys {
             let start = number
             if known == "PinsListTimestamp" {
                 guard UInt64(line) != nil else {
-                    throw ForeignError("malformed-number", "the timestamp is not a number", at: place())
+                    throw .unusable("malformed-number", "the timestamp is not a number", at: place())
                 }
                 hasTimestamp = true
             } else if line.hasPrefix("-----BEGIN ") {
                 var end = number
                 while end < lines.count, !lines[end].starts(with: Array("-----END ".utf8)) { end += 1 }
                 guard end < lines.count else {
-                    throw ForeignError("unexpected-end", "the PEM block does not end", at: place())
+                    throw .unusable("unexpected-end", "the PEM block does not end", at: place())
                 }
                 number = end + 1
                 let block = lines[(start - 1)...end].joined(separator: [UInt8(ascii: "\n")])
@@ -47,17 +47,17 @@ struct ChromiumKeys {
             }
             name = nil
         }
-        if let name { throw ForeignError("unexpected-end", "\(name) has no value", at: place()) }
+        if let name { throw .unusable("unexpected-end", "\(name) has no value", at: place()) }
     }
 
-    private mutating func add(_ pin: PublicKeyPin, _ name: String, at line: Int) throws(ForeignError) {
+    private mutating func add(_ pin: PublicKeyPin, _ name: String, at line: Int) throws(ToolError) {
         guard pins.updateValue(pin, forKey: name) == nil else {
-            throw ForeignError(
+            throw .unusable(
                 "duplicate-key", "a second key called \(name)", at: TextPlace(line: line, column: 1))
         }
     }
 
-    private static func pin(_ pem: [UInt8], at place: TextPlace) throws(ForeignError) -> PublicKeyPin {
+    private static func pin(_ pem: [UInt8], at place: TextPlace) throws(ToolError) -> PublicKeyPin {
         var reader = PEMReader(pem, maximumBlockSize: Certificate.maximumSize)
         do {
             if let block = try reader.next() {
@@ -65,17 +65,8 @@ struct ChromiumKeys {
                 if block.label == "PUBLIC KEY" { return try PublicKeyPin(subjectPublicKeyInfo: block.bytes) }
             }
         } catch {
-            throw ForeignError("invalid-pin", "the key cannot be read: \(error)", at: place)
+            throw .unusable("invalid-pin", "the key cannot be read: \(error)", at: place)
         }
-        throw ForeignError("invalid-pin", "neither a certificate nor a public key", at: place)
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        throw .unusable("invalid-pin", "neither a certificate nor a public key", at: place)
     }
 }

@@ -7,18 +7,18 @@ struct CodeLiteral {
     /// bracket is open before the key, the dictionary has only that member.
     ///
     /// - Throws: an error if the key is not there, or there more than once.
-    static func dictionary(with key: String, in tokens: [CodeToken]) throws(ForeignError) -> Setting {
+    static func dictionary(with key: String, in tokens: [CodeToken]) throws(ToolError) -> Setting {
         var found: Int?
         for (index, token) in tokens.enumerated() where token.isKey(key) {
             guard index + 1 < tokens.count, tokens[index + 1].isPunctuation(":") else { continue }
             guard found == nil else {
-                throw ForeignError(
+                throw .unusable(
                     "ambiguous", "\(key) is there twice", at: token.place, hint: "give only one of them")
             }
             found = index
         }
         guard let found else {
-            throw ForeignError(
+            throw .unusable(
                 "nothing-pinned", "no dictionary with \(key)", at: nil, hint: "give the file that has it")
         }
         let place = tokens[found].place
@@ -43,9 +43,9 @@ struct CodeLiteral {
         return nil
     }
 
-    private mutating func next() throws(ForeignError) -> CodeToken {
+    private mutating func next() throws(ToolError) -> CodeToken {
         guard index < tokens.count else {
-            throw ForeignError("unexpected-end", "the file ends inside the literal", at: tokens.last?.place)
+            throw .unusable("unexpected-end", "the file ends inside the literal", at: tokens.last?.place)
         }
         defer { index += 1 }
         return tokens[index]
@@ -59,10 +59,10 @@ struct CodeLiteral {
         return true
     }
 
-    private mutating func value(depth: Int) throws(ForeignError) -> Setting {
+    private mutating func value(depth: Int) throws(ToolError) -> Setting {
         let token = try next()
         guard depth < ForeignLimits.depth else {
-            throw ForeignError("limits-exceeded", "literals too deep in one another", at: token.place)
+            throw .unusable("limits-exceeded", "literals too deep in one another", at: token.place)
         }
         let value: Setting.Value
         switch token.kind {
@@ -73,7 +73,7 @@ struct CodeLiteral {
         case .identifier("NSNumber"): value = try number()
         case .punctuation("["): value = try container(depth: depth)
         default:
-            throw ForeignError(
+            throw .unusable(
                 "not-a-literal", "\(token.text) is not a literal, and its value is not known", at: token.place,
                 hint: "write the value itself")
         }
@@ -82,7 +82,7 @@ struct CodeLiteral {
     }
 
     /// `NSNumber(value: true)`
-    private mutating func number() throws(ForeignError) -> Setting.Value {
+    private mutating func number() throws(ToolError) -> Setting.Value {
         guard skip("("), following?.isIdentifier("value") == true else { throw unexpected() }
         index += 1
         guard skip(":") else { throw unexpected() }
@@ -92,14 +92,14 @@ struct CodeLiteral {
         return .boolean(isTrue)
     }
 
-    private func unexpected() -> ForeignError {
-        ForeignError(
+    private func unexpected() -> ToolError {
+        .unusable(
             "not-a-literal", "\(following?.text ?? "the end") does not belong here",
             at: following?.place ?? tokens.last?.place)
     }
 
     /// Reads the literal behind `[`.
-    private mutating func container(depth: Int) throws(ForeignError) -> Setting.Value {
+    private mutating func container(depth: Int) throws(ToolError) -> Setting.Value {
         if skip("]") { return .array([]) }
         if skip(":") {
             guard skip("]") else { throw unexpected() }
@@ -117,7 +117,7 @@ struct CodeLiteral {
                 members.append(Setting.Member(key: key, place: token.place, value: try value(depth: depth + 1)))
             } else {
                 guard members.isEmpty else {
-                    throw ForeignError(
+                    throw .unusable(
                         "not-a-literal", "\(token.text) is not a key that can be read", at: token.place,
                         hint: "write the host itself, in quotes")
                 }
@@ -131,7 +131,7 @@ struct CodeLiteral {
     }
 
     /// Skips `as [String: Any]`, which changes no value.
-    private mutating func skipCast() throws(ForeignError) {
+    private mutating func skipCast() throws(ToolError) {
         while following?.isIdentifier("as") == true {
             index += 1
             var depth = 0

@@ -34,22 +34,22 @@ struct CodeToken: Sendable {
 struct CodeScanner {
     private var text: PlacedText
 
-    static func tokens(of bytes: [UInt8]) throws(ForeignError) -> [CodeToken] {
+    static func tokens(of bytes: [UInt8]) throws(ToolError) -> [CodeToken] {
         guard let text = String(validatingUTF8: bytes) else {
-            throw ForeignError("invalid-utf8", "the file is not UTF-8", at: nil)
+            throw .unusable("invalid-utf8", "the file is not UTF-8", at: nil)
         }
         var scanner = CodeScanner(text: PlacedText(text))
         var tokens: [CodeToken] = []
         while let token = try scanner.next() {
             tokens.append(token)
             guard tokens.count <= ForeignLimits.items else {
-                throw ForeignError("limits-exceeded", "more words than any configuration has", at: token.place)
+                throw .unusable("limits-exceeded", "more words than any configuration has", at: token.place)
             }
         }
         return tokens
     }
 
-    private mutating func next() throws(ForeignError) -> CodeToken? {
+    private mutating func next() throws(ToolError) -> CodeToken? {
         while let scalar = text.peek() {
             let start = text.place
             if scalar.properties.isWhitespace || scalar == "\u{FEFF}" {
@@ -83,7 +83,7 @@ struct CodeScanner {
         return String(word)
     }
 
-    private mutating func skipComment() throws(ForeignError) {
+    private mutating func skipComment() throws(ToolError) {
         let start = text.place
         text.pop()
         text.pop()
@@ -95,15 +95,15 @@ struct CodeScanner {
             }
             // Java ends such a comment earlier than Kotlin and Swift.
             if scalar == "/", text.peek(1) == "*" {
-                throw ForeignError("nested-comment", "a comment in a comment", at: text.place, hint: "take it out")
+                throw .unusable("nested-comment", "a comment in a comment", at: text.place, hint: "take it out")
             }
             text.pop()
         }
-        throw ForeignError("unexpected-end", "the comment does not end", at: start)
+        throw .unusable("unexpected-end", "the comment does not end", at: start)
     }
 
     /// Skips a character in single quotes, because it may be a double quote.
-    private mutating func skipCharacter() throws(ForeignError) {
+    private mutating func skipCharacter() throws(ToolError) {
         let start = text.place
         text.pop()
         while let scalar = text.peek(), scalar != "\n" {
@@ -111,10 +111,10 @@ struct CodeScanner {
             text.pop()
             if scalar == "'" { return }
         }
-        throw ForeignError("unexpected-end", "the character literal does not end", at: start)
+        throw .unusable("unexpected-end", "the character literal does not end", at: start)
     }
 
-    private mutating func string() throws(ForeignError) -> CodeToken.Kind {
+    private mutating func string() throws(ToolError) -> CodeToken.Kind {
         let start = text.place
         if text.peek(1) == "\"", text.peek(2) == "\"" { return try multiLineString() }
         text.pop()
@@ -136,10 +136,10 @@ struct CodeScanner {
             default: value.append(scalar)
             }
         }
-        throw ForeignError("unexpected-end", "the string does not end on its line", at: start)
+        throw .unusable("unexpected-end", "the string does not end on its line", at: start)
     }
 
-    private mutating func multiLineString() throws(ForeignError) -> CodeToken.Kind {
+    private mutating func multiLineString() throws(ToolError) -> CodeToken.Kind {
         let start = text.place
         for _ in 0..<3 { text.pop() }
         while let scalar = text.peek() {
@@ -149,7 +149,7 @@ struct CodeScanner {
             }
             text.pop()
         }
-        throw ForeignError("unexpected-end", "the string does not end", at: start)
+        throw .unusable("unexpected-end", "the string does not end", at: start)
     }
 }
 

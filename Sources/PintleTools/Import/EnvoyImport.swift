@@ -7,22 +7,22 @@ struct EnvoyImport {
     /// The clusters, with the member that names their hosts.
     private var rules: [(rule: PinnedHost, name: JSONValue)] = []
 
-    static func read(_ bytes: [UInt8], files: ForeignFolder) throws(ForeignError) -> ImportDraft {
+    static func read(_ bytes: [UInt8], files: ForeignFolder) throws(ToolError) -> ImportDraft {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard first == UInt8(ascii: "{") else {
-            throw ForeignError(
+            throw .unusable(
                 "unexpected-character", "not JSON", at: TextPlace(line: 1, column: 1),
                 hint: "YAML is not read: convert it to JSON, which Envoy takes as well")
         }
         let root = try ForeignJSON.document(bytes, allowsComments: false).root
         // Listeners, routes and other members have nothing to do with pins.
         guard let clusters = root["static_resources"]?["clusters"] ?? root["clusters"] else {
-            throw ForeignError("nothing-pinned", "no static_resources with clusters", at: root.place)
+            throw .unusable("nothing-pinned", "no static_resources with clusters", at: root.place)
         }
         var reader = EnvoyImport(files: files)
         for cluster in try clusters.elements("clusters") { try reader.read(cluster) }
         guard !reader.rules.isEmpty else {
-            throw ForeignError("nothing-pinned", "no cluster speaks TLS", at: clusters.place)
+            throw .unusable("nothing-pinned", "no cluster speaks TLS", at: clusters.place)
         }
         // All places are found in one pass, because each search by itself would read the file from its beginning.
         let places = JSONDocument.places(of: reader.rules.map(\.name.offset), in: root)
@@ -32,39 +32,35 @@ struct EnvoyImport {
         return reader.draft
     }
 
-    private init(files: ForeignFolder) {
-        self.files = files
-    }
-
-    private mutating func read(_ cluster: JSONValue) throws(ForeignError) {
+    private mutating func read(_ cluster: JSONValue) throws(ToolError) {
         guard cluster.kind == .object else {
-            throw ForeignError("wrong-type", "a cluster is not an object", at: cluster.place)
+            throw .unusable("wrong-type", "a cluster is not an object", at: cluster.place)
         }
         try Self.refuseCamelCase(cluster, "a cluster")
         if let matches = cluster["transport_socket_matches"] {
-            throw ForeignError(
+            throw .unusable(
                 "not-expressible", "the TLS context depends on the endpoint", at: matches.place)
         }
         guard let socket = cluster["transport_socket"] else { return }
         guard let config = socket["typed_config"], let type = config["@type"]?.string else {
-            throw ForeignError("missing-key", "a transport_socket without typed_config", at: socket.place)
+            throw .unusable("missing-key", "a transport_socket without typed_config", at: socket.place)
         }
         // Clusters without TLS have nothing to pin.
         if type.hasSuffix(".RawBuffer") { return }
         guard type == EnvoyExport.contextType else {
-            throw ForeignError(
+            throw .unusable(
                 "unknown-value", "the transport socket \(type.prefix(120)) is not known", at: config.place)
         }
         try readContext(config, cluster)
     }
 
     /// Refuses names like `transportSocket`, which Protobuf's JSON also allows for the members that are read here.
-    private static func refuseCamelCase(_ value: JSONValue, _ name: String) throws(ForeignError) {
+    private static func refuseCamelCase(_ value: JSONValue, _ name: String) throws(ToolError) {
         guard let members = value.members else { return }
         for member in members {
             let key = member.key.string ?? ""
             guard key.utf8.contains(where: { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }) else { continue }
-            throw ForeignError(
+            throw .unusable(
                 "unknown-key", "\(name) has the key \(key.prefix(120)) in camel case", at: member.key.place,
                 hint: "write names as Envoy's documentation does: transport_socket")
         }
@@ -78,7 +74,7 @@ struct EnvoyImport {
         "tls_params", "tls_certificates", "validation_context", "alpn_protocols", "key_log",
     ]
 
-    private mutating func readContext(_ config: JSONValue, _ cluster: JSONValue) throws(ForeignError) {
+    private mutating func readContext(_ config: JSONValue, _ cluster: JSONValue) throws(ToolError) {
         var sni: (String, JSONValue)?
         var validation: JSONValue?
         var lost: [String] = []
@@ -94,7 +90,7 @@ struct EnvoyImport {
             }
         }
         guard let validation else {
-            throw ForeignError(
+            throw .unusable(
                 "not-expressible", "nothing is validated, which no policy says", at: config.place,
                 hint: "add a validation_context with trusted_ca")
         }
@@ -118,17 +114,17 @@ struct EnvoyImport {
                     do {
                         pins.append(try .certificate(text, at: .leaf))
                     } catch {
-                        throw ForeignError(error.code, error.description, at: element.place, hint: error.hint)
+                        throw .unusable(error.code, error.description, at: element.place, hint: error.hint)
                     }
                 }
             }
         }
         guard names.count <= 1 else {
-            throw ForeignError(
+            throw .unusable(
                 "not-expressible", "one of several names is enough, which no policy says", at: names[1].1.place)
         }
         guard let (name, value) = names.first ?? sni else {
-            throw ForeignError(
+            throw .unusable(
                 "missing-key", "neither sni nor match_typed_subject_alt_names names the host", at: config.place)
         }
         var rule = PinnedHost(unchecked: try ForeignValues.host(name, at: value.place))
@@ -148,11 +144,11 @@ struct EnvoyImport {
     }
 
     /// Returns the host or address that an alternative name must equal.
-    private func readName(_ element: JSONValue) throws(ForeignError) -> (String, JSONValue) {
+    private func readName(_ element: JSONValue) throws(ToolError) -> (String, JSONValue) {
         guard let type = element["san_type"]?.string, type == "DNS" || type == "IP_ADDRESS",
             let matcher = element["matcher"], let exact = matcher["exact"], let text = exact.string, matcher.count == 1
         else {
-            throw ForeignError(
+            throw .unusable(
                 "not-expressible", "a name is compared in another way than with one host", at: element.place,
                 hint: "write {\"san_type\": \"DNS\", \"matcher\": {\"exact\": \"HOST\"}}")
         }
@@ -165,7 +161,7 @@ struct EnvoyImport {
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/usr/local/etc/ssl/cert.pem",
     ]
 
-    private func readAnchors(_ value: JSONValue) throws(ForeignError) -> TrustAnchors {
+    private func readAnchors(_ value: JSONValue) throws(ToolError) -> TrustAnchors {
         for (key, setting) in try value.members("trusted_ca", known: ["filename", "inline_string"]) {
             let text = try setting.text(key)
             if key == "inline_string" {
@@ -174,16 +170,16 @@ struct EnvoyImport {
             }
             if Self.systemFiles.contains(text) { return .system }
             guard let bytes = files.read(text) else {
-                throw ForeignError(
+                throw .unusable(
                     "unreadable-file", "\(text) is not there", at: value.place,
                     hint: "name the folder it is relative to: --files FOLDER")
             }
             return .only(try ForeignValues.certificates(bytes, name: text, at: value.place))
         }
-        throw ForeignError("no-anchors", "trusted_ca is empty", at: value.place)
+        throw .unusable("no-anchors", "trusted_ca is empty", at: value.place)
     }
 
-    private func port(of cluster: JSONValue) throws(ForeignError) -> UInt16 {
+    private func port(of cluster: JSONValue) throws(ToolError) -> UInt16 {
         var ports: Set<Int64> = []
         if let assignment = cluster["load_assignment"] { try Self.refuseCamelCase(assignment, "load_assignment") }
         for endpoints in cluster["load_assignment"]?["endpoints"]?.elements.map(Array.init) ?? [] {
@@ -191,7 +187,7 @@ struct EnvoyImport {
             for endpoint in endpoints["lb_endpoints"]?.elements.map(Array.init) ?? [] {
                 let address = endpoint["endpoint"]?["address"]?["socket_address"]
                 guard let port = address?["port_value"]?.integer else {
-                    throw ForeignError(
+                    throw .unusable(
                         "not-expressible", "an endpoint without a port_value", at: endpoint.place,
                         hint: "give each endpoint a socket_address with the same port_value")
                 }
@@ -199,7 +195,7 @@ struct EnvoyImport {
             }
         }
         guard let first = ports.first, ports.count == 1, let port = UInt16(exactly: first), port > 0 else {
-            throw ForeignError(
+            throw .unusable(
                 "not-expressible", "the endpoints have no port in common", at: cluster.place,
                 hint: "give the cluster a load_assignment whose endpoints have one port_value")
         }

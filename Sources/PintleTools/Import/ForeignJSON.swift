@@ -5,13 +5,13 @@ enum ForeignJSON {
     /// - Parameter allowsComments: true to accept `//` to the end of the line, outside of strings. Comments are
     ///   replaced by
     ///   blanks, so that places stay the same.
-    static func document(_ bytes: [UInt8], allowsComments: Bool) throws(ForeignError) -> JSONDocument {
+    static func document(_ bytes: [UInt8], allowsComments: Bool) throws(ToolError) -> JSONDocument {
         var limits = JSONDocument.Limits(maximumBytes: ForeignLimits.fileSize, maximumDepth: ForeignLimits.depth)
         limits.allowsAnyNumber = true
         do {
             return try JSONDocument(allowsComments ? withoutComments(bytes) : bytes, limits: limits)
         } catch {
-            throw ForeignError(error.code.rawValue, error.message, at: error.place, hint: error.hint)
+            throw .unusable(error.code.rawValue, error.message, at: error.place, hint: error.hint)
         }
     }
 
@@ -40,7 +40,7 @@ enum ForeignJSON {
 
 extension JSONValue {
     /// Returns the members of an object, whose keys must all be known.
-    func members(_ name: String, known: [String]) throws(ForeignError) -> [(key: String, value: JSONValue)] {
+    func members(_ name: String, known: [String]) throws(ToolError) -> [(key: String, value: JSONValue)] {
         guard let members else { throw wrongType(name, "an object") }
         var found: [(key: String, value: JSONValue)] = []
         for member in members {
@@ -53,28 +53,28 @@ extension JSONValue {
         return found
     }
 
-    func elements(_ name: String) throws(ForeignError) -> JSONElements {
+    func elements(_ name: String) throws(ToolError) -> JSONElements {
         guard let elements else { throw wrongType(name, "an array") }
         return elements
     }
 
-    func text(_ name: String) throws(ForeignError) -> String {
+    func text(_ name: String) throws(ToolError) -> String {
         guard let string else { throw wrongType(name, "a string") }
         return string
     }
 
-    func flag(_ name: String) throws(ForeignError) -> Bool {
+    func flag(_ name: String) throws(ToolError) -> Bool {
         guard let boolean else { throw wrongType(name, "true or false") }
         return boolean
     }
 
-    func texts(_ name: String) throws(ForeignError) -> [(String, JSONValue)] {
+    func texts(_ name: String) throws(ToolError) -> [(String, JSONValue)] {
         var texts: [(String, JSONValue)] = []
         for element in try elements(name) { texts.append((try element.text("an element of \(name)"), element)) }
         return texts
     }
 
-    private func wrongType(_ name: String, _ wanted: String) -> ForeignError {
-        ForeignError("wrong-type", "\(name) is not \(wanted)", at: place)
+    private func wrongType(_ name: String, _ wanted: String) -> ToolError {
+        .unusable("wrong-type", "\(name) is not \(wanted)", at: place)
     }
 }

@@ -4,11 +4,11 @@ internal import PintleSystem
 /// Values that all foreign formats spell in the same way. Places are found lazily, only for errors, because a search
 /// takes as long as reading the file.
 enum ForeignValues {
-    static func host(_ text: String, at place: @autoclosure () -> TextPlace) throws(ForeignError) -> ServerName {
+    static func host(_ text: String, at place: @autoclosure () -> TextPlace) throws(ToolError) -> ServerName {
         do {
             return try ServerName(text)
         } catch {
-            throw ForeignError("invalid-host", error.description, at: place(), hint: error.hint)
+            throw .unusable("invalid-host", error.description, at: place(), hint: error.hint)
         }
     }
 
@@ -16,23 +16,23 @@ enum ForeignValues {
     /// foreign file is for fails at another one.
     static func key(
         _ text: String, prefix: String = "", at place: @autoclosure () -> TextPlace
-    ) throws(ForeignError) -> PublicKeyPin {
+    ) throws(ToolError) -> PublicKeyPin {
         let key: PublicKeyPin
         do {
             key = try PublicKeyPin(text)
         } catch {
-            throw ForeignError(error.code, error.description, at: place(), hint: error.hint)
+            throw .unusable(error.code, error.description, at: place(), hint: error.hint)
         }
         guard text.hasPrefix(prefix), text.utf8.count - prefix.utf8.count <= key.base64.utf8.count else {
             let wanted = prefix.isEmpty ? "base64 without a prefix" : "\(prefix) and base64"
-            throw ForeignError(
+            throw .unusable(
                 "invalid-pin", "\"\(text)\" is not \(wanted)", at: place(), hint: "write \(prefix)\(key.base64)")
         }
         return key
     }
 
     /// Removes the placeholder that stands in if a format wants two keys.
-    static func keys(_ texts: [(String, TextPlace)]) throws(ForeignError) -> [PublicKeyPin] {
+    static func keys(_ texts: [(String, TextPlace)]) throws(ToolError) -> [PublicKeyPin] {
         var keys: [PublicKeyPin] = []
         for (text, place) in texts {
             let key = try key(text, at: place)
@@ -42,10 +42,10 @@ enum ForeignValues {
     }
 
     /// Reads `2027-11-20` as the beginning of that day in UTC.
-    static func day(_ text: String, at place: TextPlace) throws(ForeignError) -> Date {
+    static func day(_ text: String, at place: TextPlace) throws(ToolError) -> Date {
         let isDay = text.utf8.count == 10
         guard isDay, let date = try? RFC3339.date(from: text + "T00:00:00Z") else {
-            throw ForeignError(
+            throw .unusable(
                 "invalid-date", "\"\(text)\" is not a day", at: place, hint: "write it like 2027-11-20")
         }
         return date
@@ -53,44 +53,15 @@ enum ForeignValues {
 
     static func certificates(
         _ bytes: [UInt8], name: String, at place: @autoclosure () -> TextPlace
-    ) throws(ForeignError) -> [Certificate] {
+    ) throws(ToolError) -> [Certificate] {
         do {
             return try CertificateBundle(bytes).certificates
         } catch {
             let problem = error.problems.first
-            throw ForeignError(
+            throw .unusable(
                 "invalid-anchor", "\(name): \(problem?.message ?? "no certificate in it")", at: place(),
                 hint: problem?.help)
         }
-    }
-}
-
-/// The reason why a foreign file cannot be read as a policy. Most readers stop at the first reason, because they could
-/// only guess the rest.
-struct ForeignError: Error, Sendable {
-    let place: TextPlace?
-    /// Stable, for scripts.
-    let code: String
-    /// One line, lower case, no full stop.
-    let message: String
-    var hint: String?
-    /// The other errors, if the reader went on after this one.
-    var others: [ForeignError] = []
-
-    init(_ code: String, _ message: String, at place: TextPlace?, hint: String? = nil) {
-        self.place = place
-        self.code = code
-        self.message = message
-        self.hint = hint
-    }
-}
-
-extension ToolError {
-    init(_ error: ForeignError, file: String) {
-        self = .unusable(
-            error.code, error.message, file: file, line: error.place?.line, column: error.place?.column,
-            hint: error.hint)
-        others = error.others.map { ToolError($0, file: file) }
     }
 }
 

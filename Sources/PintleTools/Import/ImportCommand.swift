@@ -71,7 +71,7 @@ struct ImportCommand {
         let keys = format == .chromium ? try chromiumKeys() : nil
         let draft: ImportDraft
         let policy: PinningPolicy
-        do throws(ForeignError) {
+        do throws(ToolError) {
             draft = try Self.read(file.bytes, as: format, keys: keys, files: folder(for: format))
             policy = try draft.policy()
         } catch {
@@ -86,7 +86,7 @@ struct ImportCommand {
 
     static func read(
         _ bytes: [UInt8], as format: ForeignFormat, keys: ChromiumKeys?, files: ForeignFolder
-    ) throws(ForeignError) -> ImportDraft {
+    ) throws(ToolError) -> ImportDraft {
         switch format {
         case .ats: try ATSImport.read(bytes)
         case .nsc: try NSCImport.read(bytes, resources: files)
@@ -99,8 +99,8 @@ struct ImportCommand {
     }
 
     /// Adds a hint to an error, because a file that cannot be parsed is usually of another format.
-    private static func failure(_ error: ForeignError, _ format: ForeignFormat, file: String) -> ToolError {
-        var failure = ToolError(error, file: file)
+    private static func failure(_ error: ToolError, _ format: ForeignFormat, file: String) -> ToolError {
+        var failure = error.placed(in: file)
         if ["malformed-xml", "not-a-plist", "invalid-utf8"].contains(error.code), failure.hint == nil {
             failure.hint = "is it a file for \(format.title), as --from \(format.rawValue) says?"
         }
@@ -136,7 +136,7 @@ struct ImportCommand {
         do {
             return try ChromiumKeys(file.bytes)
         } catch {
-            throw ToolError(error, file: file.name)
+            throw error.placed(in: file.name)
         }
     }
 

@@ -27,15 +27,15 @@ struct ImportDraft {
     }
 
     /// - Throws: the problem of the rules taken together, at the place of the rule.
-    func policy() throws(ForeignError) -> PinningPolicy {
+    func policy() throws(ToolError) -> PinningPolicy {
         do {
             return try PinningPolicy(hosts: rules)
         } catch {
             guard let problem = error.problems.first else {
-                throw ForeignError("invalid-policy", "the rules contradict one another", at: nil)
+                throw .unusable("invalid-policy", "the rules contradict one another", at: nil)
             }
             let place = problem.place.ruleIndex.flatMap { places.indices.contains($0) ? places[$0] : nil }
-            throw ForeignError(problem.id, problem.message, at: place, hint: problem.help)
+            throw .unusable(problem.id, problem.message, at: place, hint: problem.help)
         }
     }
 }

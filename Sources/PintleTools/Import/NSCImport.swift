@@ -6,10 +6,10 @@ struct NSCImport {
     private let resources: ForeignFolder
     private var draft = ImportDraft()
 
-    static func read(_ bytes: [UInt8], resources: ForeignFolder) throws(ForeignError) -> ImportDraft {
+    static func read(_ bytes: [UInt8], resources: ForeignFolder) throws(ToolError) -> ImportDraft {
         let root = try XMLDocument.root(bytes)
         guard root.name == "network-security-config" else {
-            throw ForeignError("not-nsc", "the root is <\(root.name)>, not <network-security-config>", at: root.place)
+            throw .unusable("not-nsc", "the root is <\(root.name)>, not <network-security-config>", at: root.place)
         }
         var reader = NSCImport(resources: resources)
         try reader.check(root, attributes: [], children: ["base-config", "domain-config", "debug-overrides"])
@@ -27,10 +27,6 @@ struct NSCImport {
         return reader.draft
     }
 
-    private init(resources: ForeignFolder) {
-        self.resources = resources
-    }
-
     /// The values of a configuration, its own or inherited.
     private struct Terms {
         var anchors: TrustAnchors
@@ -40,25 +36,25 @@ struct NSCImport {
 
     /// - Throws: an error for an element that is not known. Android ignores it, but here it might be a restriction that
     ///   gets lost.
-    private func check(_ element: XMLElement, attributes: [String], children: [String]) throws(ForeignError) {
+    private func check(_ element: XMLElement, attributes: [String], children: [String]) throws(ToolError) {
         for (name, _) in element.attributes
         where !attributes.contains(name) && !name.hasPrefix("xmlns") && !name.hasPrefix("tools:") {
             throw .unknownKey(name, in: "<\(element.name)>", at: element.place, known: attributes)
         }
         for child in element.children where !children.contains(child.name) {
-            throw ForeignError(
+            throw .unusable(
                 "unknown-element", "<\(child.name)> in <\(element.name)> is not known", at: child.place,
                 hint: "an unknown setting may restrict the pins: take it out, or write the policy by hand")
         }
         guard element.children.isEmpty || element.hasNoText else {
-            throw ForeignError("unexpected-text", "text beside the elements of <\(element.name)>", at: element.place)
+            throw .unusable("unexpected-text", "text beside the elements of <\(element.name)>", at: element.place)
         }
     }
 
     private static let attributes = ["cleartextTrafficPermitted", "hstsEnforced"]
     private static let common = ["trust-anchors", "certificateTransparency", "domainEncryption"]
 
-    private mutating func readBase(_ element: XMLElement, _ defaults: inout Terms) throws(ForeignError) {
+    private mutating func readBase(_ element: XMLElement, _ defaults: inout Terms) throws(ToolError) {
         try check(element, attributes: Self.attributes, children: Self.common)
         for name in Self.attributes where try Self.boolean(name, of: element) == (name == "hstsEnforced") {
             draft.lose(.httpsOnly, .weaker, "\(name) in base-config: plain http is refused only to hosts with a rule")
@@ -69,13 +65,13 @@ struct NSCImport {
         }
     }
 
-    private mutating func read(_ element: XMLElement, _ inherited: Terms, depth: Int) throws(ForeignError) {
+    private mutating func read(_ element: XMLElement, _ inherited: Terms, depth: Int) throws(ToolError) {
         try check(
             element, attributes: Self.attributes,
             children: Self.common + ["domain", "pin-set", "domain-config", "trustkit-config"])
         let domains = element.children.filter { $0.name == "domain" }
         guard !domains.isEmpty else {
-            throw ForeignError("no-domain", "a domain-config without a domain", at: element.place)
+            throw .unusable("no-domain", "a domain-config without a domain", at: element.place)
         }
         var terms = inherited
         let first = try hostName(of: domains[0]).description
@@ -99,24 +95,24 @@ struct NSCImport {
         for child in element.children where child.name == "domain-config" { try read(child, terms, depth: depth + 1) }
     }
 
-    private func hostName(of domain: XMLElement) throws(ForeignError) -> ServerName {
+    private func hostName(of domain: XMLElement) throws(ToolError) -> ServerName {
         try ForeignValues.host(domain.text.trimmed, at: domain.place)
     }
 
     /// Reads a value as aapt2 does, which compiles an app's resources.
-    private static func boolean(_ name: String, of element: XMLElement) throws(ForeignError) -> Bool? {
+    private static func boolean(_ name: String, of element: XMLElement) throws(ToolError) -> Bool? {
         switch element.attribute(name) {
         case nil: return nil
         case "true", "True", "TRUE": return true
         case "false", "False", "FALSE": return false
         case let text?:
-            throw ForeignError("wrong-type", "\(name) is \"\(text)\", not true or false", at: element.place)
+            throw .unusable("wrong-type", "\(name) is \"\(text)\", not true or false", at: element.place)
         }
     }
 
     private mutating func readCommon(
         _ element: XMLElement, _ host: String?, _ terms: inout Terms
-    ) throws(ForeignError) {
+    ) throws(ToolError) {
         if try Self.boolean("cleartextTrafficPermitted", of: element) == true {
             draft.lose(.cleartext, .stricter, "plain http to hosts with pins is refused, not permitted", host)
         }
@@ -143,7 +139,7 @@ struct NSCImport {
     }
 
     /// Names the element with which TrustKit-Android extends the file. Android ignores it.
-    private mutating func loseTrustKit(_ element: XMLElement, _ host: String) throws(ForeignError) {
+    private mutating func loseTrustKit(_ element: XMLElement, _ host: String) throws(ToolError) {
         guard let settings = try only("trustkit-config", in: element) else { return }
         try check(settings, attributes: ["enforcePinning", "disableDefaultReportUri"], children: ["report-uri"])
         draft.lose(.reports, .other, "trustkit-config is for TrustKit-Android: its reports are left out", host)
@@ -159,21 +155,21 @@ struct NSCImport {
     /// Returns the child of that name.
     ///
     /// - Throws: an error if there are two.
-    private func only(_ name: String, in element: XMLElement) throws(ForeignError) -> XMLElement? {
+    private func only(_ name: String, in element: XMLElement) throws(ToolError) -> XMLElement? {
         let found = element.children.filter { $0.name == name }
         if found.count > 1 {
-            throw ForeignError("duplicate-key", "<\(name)> is there twice", at: found[1].place, hint: "join the two")
+            throw .unusable("duplicate-key", "<\(name)> is there twice", at: found[1].place, hint: "join the two")
         }
         return found.first
     }
 
-    private func readPinSet(_ element: XMLElement, _ terms: inout Terms) throws(ForeignError) {
+    private func readPinSet(_ element: XMLElement, _ terms: inout Terms) throws(ToolError) {
         guard let set = try only("pin-set", in: element) else { return }
         try check(set, attributes: ["expiration"], children: ["pin"])
         guard !set.children.isEmpty else {
             // An inner domain-config without a pin-set inherits the outer one.
             let remedy = "give the domains a domain-config outside of this one, without a pin-set"
-            throw ForeignError(
+            throw .unusable(
                 "nothing-pinned", "a pin-set without pins", at: set.place,
                 hint: terms.pins.isEmpty ? "leave it out if nothing is pinned" : "if nothing is pinned, \(remedy)")
         }
@@ -181,7 +177,7 @@ struct NSCImport {
         for pin in set.children {
             try check(pin, attributes: ["digest"], children: [])
             guard pin.attribute("digest")?.uppercased() == "SHA-256" else {
-                throw ForeignError(
+                throw .unusable(
                     "unsupported-hash", "the digest is \(pin.attribute("digest") ?? "missing"), not SHA-256",
                     at: pin.place)
             }
@@ -189,7 +185,7 @@ struct NSCImport {
         }
         terms.pins = try ForeignValues.keys(texts)
         guard !terms.pins.isEmpty else {
-            throw ForeignError("nothing-pinned", "a pin-set that has only the placeholder pin", at: set.place)
+            throw .unusable("nothing-pinned", "a pin-set that has only the placeholder pin", at: set.place)
         }
         terms.expiry = .never
         if let text = set.attribute("expiration") {
@@ -199,7 +195,7 @@ struct NSCImport {
 
     // MARK: Anchors
 
-    private mutating func readAnchors(_ element: XMLElement, _ host: String?) throws(ForeignError) -> TrustAnchors {
+    private mutating func readAnchors(_ element: XMLElement, _ host: String?) throws(ToolError) -> TrustAnchors {
         try check(element, attributes: [], children: ["certificates"])
         var includesSystem = false
         var certificates: [Certificate] = []
@@ -215,11 +211,11 @@ struct NSCImport {
             case "user":
                 draft.lose(.userAnchors, .stricter, "roots that the user installed are not named", host)
             case let source?: certificates += try resource(source, at: child.place)
-            case nil: throw ForeignError("missing-key", "<certificates> without src", at: child.place)
+            case nil: throw .unusable("missing-key", "<certificates> without src", at: child.place)
             }
         }
         guard includesSystem || !certificates.isEmpty else {
-            throw ForeignError(
+            throw .unusable(
                 "no-anchors", "no roots are left that a policy can name", at: element.place,
                 hint: "name system, or certificates in @raw")
         }
@@ -228,20 +224,20 @@ struct NSCImport {
 
     private static let extensions = ["pem", "crt", "cer", "der", "cert"]
 
-    private func resource(_ source: String, at place: TextPlace) throws(ForeignError) -> [Certificate] {
+    private func resource(_ source: String, at place: TextPlace) throws(ToolError) -> [Certificate] {
         let name = source.dropFirst("@raw/".count)
         let isName = name.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
                 || byte == UInt8(ascii: "_")
         }
         guard source.hasPrefix("@raw/"), !name.isEmpty, isName else {
-            throw ForeignError("unknown-value", "\"\(source)\" is not system, user or @raw/NAME", at: place)
+            throw .unusable("unknown-value", "\"\(source)\" is not system, user or @raw/NAME", at: place)
         }
         for suffix in Self.extensions {
             guard let bytes = resources.read("raw/\(name).\(suffix)") else { continue }
             return try ForeignValues.certificates(bytes, name: "raw/\(name).\(suffix)", at: place)
         }
-        throw ForeignError(
+        throw .unusable(
             "unreadable-file", "raw/\(name).pem, and with other endings, is not there", at: place,
             hint: "name the folder res: --files FOLDER")
     }

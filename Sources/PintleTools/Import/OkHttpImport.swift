@@ -5,17 +5,17 @@ internal import Pintle
 struct OkHttpImport {
     private let tokens: [CodeToken]
     private var patterns = OkHttpPatterns()
-    private var problems: [ForeignError] = []
+    private var problems: [ToolError] = []
 
-    static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
+    static func read(_ bytes: [UInt8]) throws(ToolError) -> ImportDraft {
         var reader = OkHttpImport(tokens: try CodeScanner.tokens(of: bytes))
         let builders = reader.tokens.indices.filter { reader.isBuilder(at: $0) }
         guard let start = builders.first else {
-            throw ForeignError(
+            throw .unusable(
                 "nothing-pinned", "no CertificatePinner.Builder()", at: nil, hint: "give the file that has it")
         }
         if builders.count > 1 {
-            throw ForeignError(
+            throw .unusable(
                 "ambiguous", "a second CertificatePinner.Builder(), and the clients that use each are not known",
                 at: reader.tokens[builders[1]].place, hint: "give only one of them")
         }
@@ -25,10 +25,6 @@ struct OkHttpImport {
             throw error
         }
         return try reader.patterns.draft(at: reader.tokens[start].place)
-    }
-
-    private init(tokens: [CodeToken]) {
-        self.tokens = tokens
     }
 
     /// `CertificatePinner.Builder()`
@@ -47,7 +43,7 @@ struct OkHttpImport {
             case .identifier("build"): return
             case .identifier("add") where tokens.indices.contains(index + 1) && tokens[index + 1].isPunctuation("("):
                 let end = closingParenthesis(after: index + 1)
-                do throws(ForeignError) {
+                do throws(ToolError) {
                     try add(tokens[index + 2..<end], at: tokens[index].place)
                 } catch {
                     problems.append(error)
@@ -58,7 +54,7 @@ struct OkHttpImport {
                 index += 1
             default:
                 problems.append(
-                    ForeignError(
+                    .unusable(
                         "unknown-code", "\(tokens[index].text) where .add(...) or .build() is expected",
                         at: tokens[index].place,
                         hint: "chain the calls: CertificatePinner.Builder().add(\"HOST\", \"sha256/...\").build()"))
@@ -66,7 +62,7 @@ struct OkHttpImport {
             }
         }
         problems.append(
-            ForeignError(
+            .unusable(
                 "unexpected-end", "the file ends before the .build() of the pinner", at: tokens.last?.place,
                 hint: "give the whole chain"))
     }
@@ -83,12 +79,12 @@ struct OkHttpImport {
     }
 
     /// Reads `"pattern", "sha256/...", ...`
-    private mutating func add(_ arguments: ArraySlice<CodeToken>, at place: TextPlace) throws(ForeignError) {
+    private mutating func add(_ arguments: ArraySlice<CodeToken>, at place: TextPlace) throws(ToolError) {
         var strings: [(text: String, place: TextPlace)] = []
         for (position, token) in arguments.enumerated() {
             if position % 2 == 1, token.isPunctuation(",") { continue }
             guard position % 2 == 0, case .string(let text) = token.kind else {
-                throw ForeignError(
+                throw .unusable(
                     "not-a-literal", "add(...) is not read because of \(token.text): only string literals are",
                     at: token.place,
                     hint: "write the host and each pin literally, or take the call out and write its rule by hand")
@@ -96,7 +92,7 @@ struct OkHttpImport {
             strings.append((text, token.place))
         }
         guard let pattern = strings.first, strings.count > 1 else {
-            throw ForeignError("nothing-pinned", "add(...) has no pins", at: place)
+            throw .unusable("nothing-pinned", "add(...) has no pins", at: place)
         }
         var pins: [PublicKeyPin] = []
         for pin in strings.dropFirst() {
@@ -121,7 +117,7 @@ private struct OkHttpPatterns {
     private var entries: [ServerName: Entry] = [:]
     private var order: [ServerName] = []
 
-    mutating func add(_ pattern: String, _ pins: [PublicKeyPin], at place: TextPlace) throws(ForeignError) {
+    mutating func add(_ pattern: String, _ pins: [PublicKeyPin], at place: TextPlace) throws(ToolError) {
         let stars = pattern.hasPrefix("**.") ? 2 : pattern.hasPrefix("*.") ? 1 : 0
         let host = try ForeignValues.host(String(pattern.dropFirst(stars > 0 ? stars + 1 : 0)), at: place)
         var entry = entries[host] ?? Entry(place: place)
@@ -134,8 +130,8 @@ private struct OkHttpPatterns {
         entries[host] = entry
     }
 
-    func draft(at place: TextPlace) throws(ForeignError) -> ImportDraft {
-        guard !order.isEmpty else { throw ForeignError("nothing-pinned", "nothing is added", at: place) }
+    func draft(at place: TextPlace) throws(ToolError) -> ImportDraft {
+        guard !order.isEmpty else { throw .unusable("nothing-pinned", "nothing is added", at: place) }
         var draft = ImportDraft()
         for host in order {
             guard let entry = entries[host] else { continue }
@@ -145,7 +141,7 @@ private struct OkHttpPatterns {
             let below = Set(entry.oneLabel + entry.everyDepth + inherited.below)
             rule.includesSubdomains = !entry.oneLabel.isEmpty || !entry.everyDepth.isEmpty
             if rule.includesSubdomains, !here.isEmpty, here != below {
-                throw ForeignError(
+                throw .unusable(
                     "not-expressible", "\(host) and its sub-domains have different pins", at: entry.place,
                     hint: "a rule has one set: give both the same pins, or name the sub-domains")
             }

@@ -1,21 +1,21 @@
 /// Reads property lists in XML (Apple's DTD, version 1.0).
 enum PropertyListReader {
-    static func root(_ bytes: [UInt8]) throws(ForeignError) -> Setting {
+    static func root(_ bytes: [UInt8]) throws(ToolError) -> Setting {
         if bytes.starts(with: Array("bplist".utf8)) {
-            throw ForeignError(
+            throw .unusable(
                 "binary-plist", "a binary property list", at: nil, hint: "convert it: plutil -convert xml1 FILE")
         }
         let root = try XMLDocument.root(bytes)
         guard root.name == "plist", root.children.count == 1, let child = root.children.first, root.hasNoText else {
-            throw ForeignError("not-a-plist", "not a property list with one value", at: root.place)
+            throw .unusable("not-a-plist", "not a property list with one value", at: root.place)
         }
         return try setting(child)
     }
 
-    private static func setting(_ element: XMLElement) throws(ForeignError) -> Setting {
-        func leaf(_ value: Setting.Value) throws(ForeignError) -> Setting {
+    private static func setting(_ element: XMLElement) throws(ToolError) -> Setting {
+        func leaf(_ value: Setting.Value) throws(ToolError) -> Setting {
             guard element.children.isEmpty else {
-                throw ForeignError("malformed-plist", "<\(element.name)> has elements inside", at: element.place)
+                throw .unusable("malformed-plist", "<\(element.name)> has elements inside", at: element.place)
             }
             return Setting(value: value, place: element.place)
         }
@@ -34,18 +34,18 @@ enum PropertyListReader {
             return Setting(value: .dictionary(try members(element)), place: element.place)
         default: break
         }
-        throw ForeignError("malformed-plist", "<\(element.name)> does not belong here", at: element.place)
+        throw .unusable("malformed-plist", "<\(element.name)> does not belong here", at: element.place)
     }
 
-    private static func members(_ element: XMLElement) throws(ForeignError) -> [Setting.Member] {
+    private static func members(_ element: XMLElement) throws(ToolError) -> [Setting.Member] {
         var members: [Setting.Member] = []
         var rest = element.children[...]
         while let key = rest.popFirst() {
             guard key.name == "key", key.children.isEmpty else {
-                throw ForeignError("malformed-plist", "a key is missing before <\(key.name)>", at: key.place)
+                throw .unusable("malformed-plist", "a key is missing before <\(key.name)>", at: key.place)
             }
             guard let value = rest.popFirst(), value.name != "key" else {
-                throw ForeignError("malformed-plist", "the key \(key.text) has no value", at: key.place)
+                throw .unusable("malformed-plist", "the key \(key.text) has no value", at: key.place)
             }
             members.append(Setting.Member(key: key.text, place: key.place, value: try setting(value)))
         }

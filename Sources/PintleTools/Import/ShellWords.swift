@@ -8,14 +8,14 @@ struct ShellWords {
     }
 
     /// Returns the commands, one a line; a line that ends in a backslash goes on in the next.
-    static func lines(_ bytes: [UInt8]) throws(ForeignError) -> [[Word]] {
+    static func lines(_ bytes: [UInt8]) throws(ToolError) -> [[Word]] {
         var words = ShellWords(input: PlacedText(String(decoding: bytes, as: UTF8.self)))
         return try words.read()
     }
 
     private var input: PlacedText
 
-    private mutating func read() throws(ForeignError) -> [[Word]] {
+    private mutating func read() throws(ToolError) -> [[Word]] {
         var lines: [[Word]] = []
         var line: [Word] = []
         var word: Word?
@@ -46,7 +46,7 @@ struct ShellWords {
                 word = word ?? Word(text: "", place: before)
                 word?.text += try quoted(scalar, from: before)
             case "$", "`", "|", "&", "<", ">", "(", ")", "*", "?", "{", "}", "~":
-                throw ForeignError(
+                throw .unusable(
                     "not-a-literal", "the shell expands \(scalar)", at: before,
                     hint: "put it in single quotes, or write the value itself")
             default:
@@ -59,13 +59,13 @@ struct ShellWords {
         return lines
     }
 
-    private mutating func quoted(_ quote: Unicode.Scalar, from start: TextPlace) throws(ForeignError) -> String {
+    private mutating func quoted(_ quote: Unicode.Scalar, from start: TextPlace) throws(ToolError) -> String {
         var text = String.UnicodeScalarView()
         while let scalar = input.pop() {
             if scalar == quote { return String(text) }
             if quote == "\"" {
                 if scalar == "$" || scalar == "`" {
-                    throw ForeignError("not-a-literal", "the shell expands \(scalar)", at: start)
+                    throw .unusable("not-a-literal", "the shell expands \(scalar)", at: start)
                 }
                 if scalar == "\\", let next = input.peek(), next == "\"" || next == "\\" {
                     input.pop()
@@ -75,6 +75,6 @@ struct ShellWords {
             }
             text.append(scalar)
         }
-        throw ForeignError("unexpected-end", "the quotation does not end", at: start)
+        throw .unusable("unexpected-end", "the quotation does not end", at: start)
     }
 }

@@ -2,7 +2,7 @@ internal import Pintle
 
 /// A reader of TrustKit's configuration: a property list, or the dictionary with `kTSKPinnedDomains` in Swift.
 enum TrustKitImport {
-    static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
+    static func read(_ bytes: [UInt8]) throws(ToolError) -> ImportDraft {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         let isXML = first == UInt8(ascii: "<") || bytes.starts(with: Array("bplist".utf8))
         var draft = ImportDraft()
@@ -17,7 +17,7 @@ enum TrustKitImport {
         let members = try domains.dictionary("TSKPinnedDomains")
         for member in members { try add(member, to: &draft) }
         guard !members.isEmpty else {
-            throw ForeignError("nothing-pinned", "TSKPinnedDomains is empty", at: domains.place)
+            throw .unusable("nothing-pinned", "TSKPinnedDomains is empty", at: domains.place)
         }
         return draft
     }
@@ -28,9 +28,9 @@ enum TrustKitImport {
 
     private static func domains(
         of configuration: Setting, _ draft: inout ImportDraft
-    ) throws(ForeignError) -> Setting {
+    ) throws(ToolError) -> Setting {
         guard let domains = configuration["TSKPinnedDomains"] else {
-            throw ForeignError(
+            throw .unusable(
                 "nothing-pinned", "no TSKConfiguration with TSKPinnedDomains", at: configuration.place,
                 hint: "give the app's Info.plist")
         }
@@ -58,7 +58,7 @@ enum TrustKitImport {
         "TSKExcludeSubdomainFromParentPolicy",
     ]
 
-    private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ForeignError) {
+    private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ToolError) {
         var rule = PinnedHost(unchecked: try ForeignValues.host(member.key, at: member.place))
         var isExcluded = false
         var reportsToMaker = true
@@ -85,7 +85,7 @@ enum TrustKitImport {
         }
         guard isExcluded != !rule.pins.isEmpty else {
             let problem = isExcluded ? "is excluded and has pins" : "has no TSKPublicKeyHashes"
-            throw ForeignError("nothing-pinned", "\(member.key) \(problem)", at: member.place)
+            throw .unusable("nothing-pinned", "\(member.key) \(problem)", at: member.place)
         }
         if reportsToMaker, !isExcluded {
             draft.lose(
@@ -98,7 +98,7 @@ enum TrustKitImport {
 
     private static func addReports(
         _ texts: [(String, TextPlace)], _ rule: inout PinnedHost, _ draft: inout ImportDraft
-    ) throws(ForeignError) {
+    ) throws(ToolError) {
         for (text, place) in texts {
             if ServerEndpoint(httpsURL: text) != nil {
                 rule.reportTo.append(text)
@@ -106,7 +106,7 @@ enum TrustKitImport {
                 draft.lose(
                     .reports, .other, "reports go only to https addresses: others are left out", rule.description)
             } else {
-                throw ForeignError("invalid-report-url", "\"\(text)\" is not a URL for reports", at: place)
+                throw .unusable("invalid-report-url", "\"\(text)\" is not a URL for reports", at: place)
             }
         }
     }

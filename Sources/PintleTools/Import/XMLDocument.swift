@@ -17,12 +17,12 @@ struct XMLElement: Sendable {
 /// no configuration needs them, and they can grow without bound.
 enum XMLDocument {
     /// - Returns: the root element.
-    static func root(_ bytes: [UInt8]) throws(ForeignError) -> XMLElement {
+    static func root(_ bytes: [UInt8]) throws(ToolError) -> XMLElement {
         guard bytes.count <= ForeignLimits.fileSize else {
-            throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
+            throw .unusable("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
         }
         guard let parser = XML_ParserCreate(nil) else {
-            throw ForeignError("no-memory", "the XML parser cannot be made", at: nil)
+            throw .unusable("no-memory", "the XML parser cannot be made", at: nil)
         }
         defer { XML_ParserFree(parser) }
         let builder = XMLBuilder(parser)
@@ -39,9 +39,9 @@ enum XMLDocument {
         guard status == XML_STATUS_OK else {
             let code = XML_GetErrorCode(parser)
             let message = XML_ErrorString(code).map { String(cString: $0) } ?? "not XML"
-            throw ForeignError("malformed-xml", message, at: builder.place)
+            throw .unusable("malformed-xml", message, at: builder.place)
         }
-        guard let root = builder.root else { throw ForeignError("malformed-xml", "no element found", at: nil) }
+        guard let root = builder.root else { throw .unusable("malformed-xml", "no element found", at: nil) }
         return root
     }
 
@@ -79,7 +79,7 @@ private final class XMLBuilder {
     private var open: [XMLElement] = []
     private var count = 0
     private(set) var root: XMLElement?
-    private(set) var error: ForeignError?
+    private(set) var error: ToolError?
 
     init(_ parser: XML_Parser) {
         self.parser = parser
@@ -115,7 +115,7 @@ private final class XMLBuilder {
 
     func fail(_ code: String, _ message: String, hint: String? = nil) {
         guard error == nil else { return }
-        error = ForeignError(code, message, at: place, hint: hint)
+        error = .unusable(code, message, at: place, hint: hint)
         XML_StopParser(parser, 0)
     }
 }

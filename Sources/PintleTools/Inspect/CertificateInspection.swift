@@ -66,7 +66,7 @@ struct CertificateInspection {
             json.member("source", source)
             json.member("kind", Self.kind(of: entries))
             json.member("verified", false)
-            json.objects("certificates", entries, Self.write)
+            json.objects("certificates", entries) { $1.write(to: &$0, isDetailed: true) }
         }
     }
 
@@ -77,75 +77,5 @@ struct CertificateInspection {
         case .request: "request"
         case .key: "key"
         }
-    }
-
-    private static func write(_ json: inout JSONWriter, _ entry: PinEntry) {
-        json.member("position", entry.position)
-        switch entry.item {
-        case .certificate(let certificate): CertificateFacts(certificate).write(to: &json)
-        case .request(let request):
-            json.member("subject", request.subject.description)
-            PinReport.write(request.publicKey, request.publicKeyPin, to: &json)
-        case .key(let key, let isPrivate):
-            json.member("isPrivate", isPrivate)
-            PinReport.write(key.description, key.pin, to: &json)
-            json.member("updateKeyID", key.updateKeyID)
-        }
-    }
-}
-
-/// The fields of a certificate as text.
-struct CertificateFacts {
-    let certificate: Certificate
-
-    init(_ certificate: Certificate) {
-        self.certificate = certificate
-    }
-
-    var serialNumber: String { Hex.encode(certificate.serialNumber) }
-
-    var names: [String]? { certificate.subjectAlternativeNames?.map(\.description) }
-
-    /// In the words of RFC 5280 section 4.2.1.3.
-    var keyUsage: [String]? {
-        guard let usage = certificate.keyUsage else { return nil }
-        let bits: [(KeyUsage, String)] = [
-            (.digitalSignature, "digitalSignature"), (.nonRepudiation, "nonRepudiation"),
-            (.keyEncipherment, "keyEncipherment"), (.dataEncipherment, "dataEncipherment"),
-            (.keyAgreement, "keyAgreement"), (.keyCertSign, "keyCertSign"), (.cRLSign, "cRLSign"),
-        ]
-        return bits.filter { usage.contains($0.0) }.map(\.1)
-    }
-
-    /// In the words of RFC 5280 section 4.2.1.12, or dotted.
-    var purposes: [String]? {
-        certificate.extendedKeyUsage?.purposes.map { Self.purposes[$0.description] ?? $0.description }
-    }
-
-    var permittedNames: [String]? { certificate.nameConstraints?.permitted.map(\.description) }
-    var excludedNames: [String]? { certificate.nameConstraints?.excluded.map(\.description) }
-
-    private static let purposes = [
-        "1.3.6.1.5.5.7.3.1": "serverAuth", "1.3.6.1.5.5.7.3.2": "clientAuth", "1.3.6.1.5.5.7.3.3": "codeSigning",
-        "1.3.6.1.5.5.7.3.4": "emailProtection", "1.3.6.1.5.5.7.3.8": "timeStamping",
-        "1.3.6.1.5.5.7.3.9": "OCSPSigning", "2.5.29.37.0": "anyExtendedKeyUsage",
-    ]
-
-    func write(to json: inout JSONWriter) {
-        json.member("subject", certificate.subject.description)
-        json.member("issuer", certificate.issuer.description)
-        json.member("serialNumber", serialNumber)
-        json.member("version", certificate.version)
-        PinReport.write(certificate.publicKey, certificate.publicKeyPin, to: &json)
-        json.member("certificateSHA256", certificate.fingerprint.description)
-        json.member("notBefore", certificate.validity.notBefore)
-        json.member("notAfter", certificate.validity.notAfter)
-        json.member("isCA", certificate.isCA)
-        json.member("pathLength", certificate.basicConstraints?.pathLength)
-        json.member("names", names)
-        json.member("keyUsage", keyUsage)
-        json.member("purposes", purposes)
-        json.member("permittedNames", permittedNames)
-        json.member("excludedNames", excludedNames)
     }
 }

@@ -1,47 +1,22 @@
-internal import COpenSSL
-internal import Pintle
-
-/// Kinds of DER files that are not supported because their keys or certificates are wrapped, recognised by their first
-/// bytes.
+/// DER files that are not supported because their keys or certificates are wrapped.
 enum ForeignDER {
-    case encryptedKey, pkcs12, pkcs7
-
-    init?(_ bytes: [UInt8]) {
-        guard let content = Self.content(ofSequence: bytes[...]) else { return nil }
-        if content.starts(with: Self.pfxVersion) {
-            self = .pkcs12
-        } else if content.starts(with: Self.signedData) {
-            self = .pkcs7
-        } else if let algorithm = Self.content(ofSequence: content), algorithm.first == 0x06,
-            Self.passwordBased.contains(where: algorithm.dropFirst(2).starts)
-        {
-            self = .encryptedKey
-        } else {
-            return nil
+    /// Returns the error for such a file, which its first bytes tell; `nil` for any other.
+    static func refusal(of bytes: [UInt8]) -> ToolError? {
+        guard let content = content(ofSequence: bytes[...]) else { return nil }
+        if content.starts(with: pfxVersion) {
+            return .unusable(
+                "unsupported-format", "PKCS#12 files are not supported",
+                hint: "take its certificates: openssl pkcs12 -in FILE -nokeys | pintle pin -")
         }
-    }
-
-    var code: String {
-        switch self {
-        case .encryptedKey: "encrypted-key"
-        case .pkcs12, .pkcs7: "unsupported-format"
+        if content.starts(with: signedData) {
+            return .unusable(
+                "unsupported-format", "certificates wrapped in PKCS#7 are not supported",
+                hint: "unwrap them: openssl pkcs7 -inform DER -in FILE -print_certs | pintle pin -")
         }
-    }
-
-    var message: String {
-        switch self {
-        case .encryptedKey: "the private key is encrypted"
-        case .pkcs12: "PKCS#12 files are not supported"
-        case .pkcs7: "certificates wrapped in PKCS#7 are not supported"
-        }
-    }
-
-    var hint: String {
-        switch self {
-        case .encryptedKey: "take its public half: openssl pkey -in KEY -pubout | pintle pin -"
-        case .pkcs12: "take its certificates: openssl pkcs12 -in FILE -nokeys | pintle pin -"
-        case .pkcs7: "unwrap them: openssl pkcs7 -inform DER -in FILE -print_certs | pintle pin -"
-        }
+        guard let algorithm = Self.content(ofSequence: content), algorithm.first == 0x06,
+            passwordBased.contains(where: algorithm.dropFirst(2).starts)
+        else { return nil }
+        return .encryptedKey
     }
 
     /// INTEGER 3 (RFC 7292 section 4).
@@ -58,4 +33,10 @@ enum ForeignDER {
         guard bytes.first == 0x30, let length = bytes.dropFirst().first else { return nil }
         return bytes.dropFirst(length < 0x80 ? 2 : 2 + Int(length & 0x7F))
     }
+}
+
+extension ToolError {
+    static let encryptedKey = ToolError.unusable(
+        "encrypted-key", "the private key is encrypted",
+        hint: "take its public half: openssl pkey -in KEY -pubout | pintle pin -")
 }

@@ -5,10 +5,10 @@ internal import Pintle
 enum KeyFile {
     /// Returns the SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or
     /// SEC1 (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
-    static func publicHalf(of privateKey: [UInt8]) throws(KeyFileError) -> [UInt8] {
+    static func publicHalf(of privateKey: [UInt8]) throws(ToolError) -> [UInt8] {
         guard let key = parsed(privateKey) else {
-            throw KeyFileError(
-                message: "the private key cannot be read",
+            throw .unusable(
+                "malformed-key", "the private key cannot be read",
                 hint: "give its public half: openssl pkey -in KEY -pubout | pintle pin -")
         }
         return try subjectPublicKeyInfo(of: key)
@@ -27,10 +27,10 @@ enum KeyFile {
 
     /// Returns the SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER, which files with
     /// "RSA PUBLIC KEY" hold.
-    static func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(KeyFileError) -> [UInt8] {
+    static func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(ToolError) -> [UInt8] {
         guard let key = rsaPublicKey(der) else {
-            throw KeyFileError(
-                message: "the RSA public key cannot be read",
+            throw .unusable(
+                "malformed-key", "the RSA public key cannot be read",
                 hint: "export it again: openssl rsa -RSAPublicKey_in -in KEY -pubout")
         }
         return try subjectPublicKeyInfo(of: key)
@@ -68,13 +68,13 @@ enum KeyFile {
         bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 
-    private static func subjectPublicKeyInfo(of key: consuming OpaquePointer) throws(KeyFileError) -> [UInt8] {
+    private static func subjectPublicKeyInfo(of key: consuming OpaquePointer) throws(ToolError) -> [UInt8] {
         defer { EVP_PKEY_free(key) }
         let count = i2d_PUBKEY(key, nil)
         guard count > 0 else {
             ERR_clear_error()
-            throw KeyFileError(
-                message: "the key has no public half that could be pinned",
+            throw .unusable(
+                "malformed-key", "the key has no public half that could be pinned",
                 hint: "give the certificate, or the public key: openssl pkey -in KEY -pubout")
         }
         return [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
@@ -82,10 +82,4 @@ enum KeyFile {
             initialized = max(0, Int(i2d_PUBKEY(key, &cursor)))
         }
     }
-}
-
-/// The reason why a key cannot be used.
-struct KeyFileError: Error {
-    let message: String
-    let hint: String
 }

@@ -30,10 +30,6 @@ struct SourceReader {
         return try reader.pemItems(file.bytes)
     }
 
-    private init(name: String) {
-        self.name = name
-    }
-
     private static let whatIsRead = "give certificates, requests or keys, in PEM or DER"
 
     // MARK: PEM
@@ -86,7 +82,7 @@ struct SourceReader {
     private static let parameterLabels: Set<String> = ["EC PARAMETERS", "DH PARAMETERS", "DSA PARAMETERS"]
 
     private mutating func read(_ block: PEMBlock, into items: inout [SourceItem]) {
-        do throws(BlockError) {
+        do {
             items.append(try Self.item(block))
         } catch {
             errors.append(
@@ -96,14 +92,7 @@ struct SourceReader {
         }
     }
 
-    /// The problem of one block.
-    private struct BlockError: Error {
-        let code: String
-        let message: String
-        let hint: String
-    }
-
-    private static func item(_ block: PEMBlock) throws(BlockError) -> SourceItem {
+    private static func item(_ block: PEMBlock) throws(ToolError) -> SourceItem {
         switch block.label {
         case _ where block.isCertificate:
             return .certificate(try parsing("certificate") { () throws(DERError) in try Certificate(der: block.bytes) })
@@ -111,28 +100,25 @@ struct SourceReader {
             return .request(try parsing("request") { () throws(DERError) in try CertificateRequest(der: block.bytes) })
         case "PUBLIC KEY": return .key(try publicKey(block.bytes), isPrivate: false)
         case "RSA PUBLIC KEY":
-            return .key(try key(block.bytes, KeyFile.subjectPublicKeyInfo(ofRSAPublicKey:)), isPrivate: false)
+            return .key(try publicKey(KeyFile.subjectPublicKeyInfo(ofRSAPublicKey: block.bytes)), isPrivate: false)
         case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY":
-            return .key(try key(block.bytes, KeyFile.publicHalf), isPrivate: true)
-        case "ENCRYPTED PRIVATE KEY":
-            throw BlockError(
-                code: "encrypted-key", message: "the private key is encrypted",
-                hint: "take its public half: openssl pkey -in KEY -pubout | pintle pin -")
+            return .key(try publicKey(KeyFile.publicHalf(of: block.bytes)), isPrivate: true)
+        case "ENCRYPTED PRIVATE KEY": throw .encryptedKey
         case "OPENSSH PRIVATE KEY":
-            throw BlockError(
-                code: "unsupported-block", message: "an OpenSSH key is not one that a TLS server uses",
+            throw .unusable(
+                "unsupported-block", "an OpenSSH key is not one that a TLS server uses",
                 hint: "convert a copy of it: ssh-keygen -p -m PKCS8 -f COPY")
         case "TRUSTED CERTIFICATE":
-            throw BlockError(
-                code: "unsupported-block", message: "a TRUSTED CERTIFICATE carries OpenSSL's own settings behind it",
+            throw .unusable(
+                "unsupported-block", "a TRUSTED CERTIFICATE carries OpenSSL's own settings behind it",
                 hint: "write it plainly: openssl x509 -in FILE -out cert.pem")
         case "PKCS7", "CMS":
-            throw BlockError(
-                code: "unsupported-block", message: "certificates wrapped in PKCS#7 are not supported",
+            throw .unusable(
+                "unsupported-block", "certificates wrapped in PKCS#7 are not supported",
                 hint: "unwrap them: openssl pkcs7 -in FILE -print_certs | pintle pin -")
         default:
-            throw BlockError(
-                code: "unsupported-block", message: "nothing in a block called \(block.label) can be pinned",
+            throw .unusable(
+                "unsupported-block", "nothing in a block called \(block.label) can be pinned",
                 hint: whatIsRead)
         }
     }
@@ -141,34 +127,18 @@ struct SourceReader {
 
     private static func parsing<Value>(
         _ what: String, _ parse: () throws(DERError) -> Value
-    ) throws(BlockError) -> Value {
+    ) throws(ToolError) -> Value {
         do {
             return try parse()
         } catch {
-            throw BlockError(
-                code: "malformed-\(what.split(separator: " ").last ?? "")",
-                message: "the \(what) cannot be read: \(error)",
+            throw .unusable(
+                "malformed-\(what.split(separator: " ").last ?? "")", "the \(what) cannot be read: \(error)",
                 hint: isComplete(error) ? completeHint : "it was damaged or cut off; export it again")
         }
     }
 
-    private static func publicKey(_ der: [UInt8]) throws(BlockError) -> SourceItem.PublicKey {
+    private static func publicKey(_ der: [UInt8]) throws(ToolError) -> SourceItem.PublicKey {
         try parsing("public key") { () throws(DERError) in try SourceItem.PublicKey(subjectPublicKeyInfo: der) }
-    }
-
-    /// Reads a key of another structure.
-    ///
-    /// - Parameter subjectPublicKeyInfo: returns the DER of the public key.
-    private static func key(
-        _ der: [UInt8], _ subjectPublicKeyInfo: ([UInt8]) throws(KeyFileError) -> [UInt8]
-    ) throws(BlockError) -> SourceItem.PublicKey {
-        let info: [UInt8]
-        do {
-            info = try subjectPublicKeyInfo(der)
-        } catch {
-            throw BlockError(code: "malformed-key", message: error.message, hint: error.hint)
-        }
-        return try publicKey(info)
     }
 
     /// Returns whether only the content of a field is wrong, so that exporting the file again would not help.
@@ -195,16 +165,14 @@ struct SourceReader {
                 "unknown-format", "neither PEM nor DER", file: name,
                 hint: Self.whatIsRead + "; PKCS#12: openssl pkcs12 -in FILE -nokeys | pintle pin -")
         }
-        if let foreign = ForeignDER(bytes) {
-            throw .unusable(foreign.code, foreign.message, file: name, hint: foreign.hint)
-        }
+        if let refusal = ForeignDER.refusal(of: bytes) { throw refusal.placed(in: name) }
         if bytes.count <= 64 * 1024 {
             if KeyFile.isRSAPublicKey(bytes),
-                let key = try? Self.key(bytes, KeyFile.subjectPublicKeyInfo(ofRSAPublicKey:))
+                let key = try? Self.publicKey(KeyFile.subjectPublicKeyInfo(ofRSAPublicKey: bytes))
             {
                 return .key(key, isPrivate: false)
             }
-            if let key = try? Self.key(bytes, KeyFile.publicHalf) { return .key(key, isPrivate: true) }
+            if let key = try? Self.publicKey(KeyFile.publicHalf(of: bytes)) { return .key(key, isPrivate: true) }
         }
         guard !Certificate.isFirstOfSeveral(in: bytes) else {
             throw .unusable(

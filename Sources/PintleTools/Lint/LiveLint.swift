@@ -43,10 +43,10 @@ struct LiveLint {
         at endpoint: ServerEndpoint, _ validator: PathValidator, _ invocation: Invocation
     ) throws(ToolError) -> (server: Server, entries: [LintProblem]) {
         let handshake = try LiveHandshake(endpoint, invocation)
-        let check = LiveCheck(policy: policy, validator: validator, instant: now, handshake: handshake)
+        let verdict = LiveVerdict(of: endpoint, by: policy, validator: validator, instant: now)
         let facts: CheckFacts
         do throws(ToolError) {
-            facts = try check.run()
+            facts = try verdict.facts(of: handshake)
         } catch {
             guard error.exitCode == .unreachable else { throw error }
             let rule = policy.rule(for: endpoint)?.index

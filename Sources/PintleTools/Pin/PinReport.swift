@@ -120,35 +120,8 @@ extension PinReport {
                 json.member("systemVerdict", server.failure == nil ? "trusted" : "rejected")
                 json.member("pathFailure", server.failure?.code.rawValue)
             }
-            json.objects("certificates", listing.entries, write)
+            json.objects("certificates", listing.entries) { $1.write(to: &$0, isDetailed: false) }
         }
-    }
-
-    private static func write(_ json: inout JSONWriter, _ entry: PinEntry) {
-        json.member("position", entry.position)
-        switch entry.item {
-        case .certificate(let certificate):
-            json.member("subject", certificate.subject.description)
-            json.member("issuer", certificate.issuer.description)
-            write(certificate.publicKey, certificate.publicKeyPin, to: &json)
-            json.member("certificateSHA256", certificate.fingerprint.description)
-            json.member("notBefore", certificate.validity.notBefore)
-            json.member("notAfter", certificate.validity.notAfter)
-            json.member("isCA", certificate.isCA)
-        case .request(let request):
-            json.member("subject", request.subject.description)
-            write(request.publicKey, request.publicKeyPin, to: &json)
-        case .key(let key, _):
-            write(key.description, key.pin, to: &json)
-        }
-        json.member("sent", entry.isSent)
-        json.member("onPath", entry.isOnPath)
-    }
-
-    static func write(_ key: PublicKeyDescription, _ pin: PublicKeyPin, to json: inout JSONWriter) {
-        json.member("keyType", key.type)
-        json.member("keyBits", key.bits)
-        json.member("spkiPin", pin.description)
     }
 }
 

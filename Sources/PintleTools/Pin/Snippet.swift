@@ -101,9 +101,7 @@ enum Snippet: String, CaseIterable {
     }
 
     private static func curl(_ rule: SnippetRule) -> String {
-        let pins = (rule.pins + rule.backupPins)
-            .map { "sha256//" + $0.description.dropFirst("sha256/".count) }
-            .joined(separator: ";")
+        let pins = (rule.pins + rule.backupPins).compactMap { $0.key?.curl }.joined(separator: ";")
         let server = rule.endpoint.port == 443 ? String("\(rule.endpoint)".dropLast(":443".count)) : "\(rule.endpoint)"
         return "curl --pinnedpubkey '\(pins)' https://\(server)/"
     }

@@ -18,14 +18,9 @@ struct UpdateTrial {
     func failure(
         of policy: PinningPolicy, version: Int, issued: Date, expires: Date, bundled: PinningPolicy, at instant: Date
     ) throws(ToolError) -> UpdateError.Reason? {
-        var envelope = SignedEnvelope(
-            payload: UpdatePayload.json(version: version, issuedAt: issued, expiresAt: expires, policy: policy))
-        guard let signature = key.signature(of: envelope.signedBytes) else {
-            throw .unusable("no-signature", "libcrypto fails")
-        }
-        envelope.signatures = [.init(keyID: key.publicKey.id, bytes: signature)]
+        let update = try key.update(policy, version: version, issued: issued, expires: expires)
         do {
-            _ = try UpdateVerifier(trust: trust, bundled: bundled).verify(envelope.json, floor: nil, at: instant)
+            _ = try UpdateVerifier(trust: trust, bundled: bundled).verify(update, floor: nil, at: instant)
             return nil
         } catch {
             return error.reason

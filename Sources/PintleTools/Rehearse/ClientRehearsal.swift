@@ -26,8 +26,7 @@ final class ClientRehearsal {
     func run() throws(ToolError) -> ExitCode {
         let interrupts = Interrupts()
         defer { withExtendedLifetime(interrupts) {} }
-        let folder: TemporaryDirectory
-        do { folder = try TemporaryDirectory() } catch { throw .unusable("unwritable-file", "\(error)") }
+        let folder = try TemporaryDirectory.make()
         // Keep the folder until the clients have ended: they read its files.
         defer { withExtendedLifetime(folder) {} }
         guard let first = hosts.first else { throw .unusable("nothing-run", "proves nothing: no host is named") }

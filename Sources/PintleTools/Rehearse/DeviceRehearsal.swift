@@ -57,7 +57,7 @@ final class DeviceRehearsal {
                     try Server(scenario, listeningAt: address, observer: { log.add($0, to: scenario.id) }))
             }
             let index = DevicePage(
-                material, servers.map { ($0.scenario, $0.url) }, log: log, now: invocation.now)
+                material: material, servers: servers.map { ($0.scenario, $0.url) }, log: log, now: invocation.now)
             page = try LoopbackTCPServer.http(
                 listeningAt: address, timeLimit: Server.timeLimit(at: address)
             ) { index.response(to: $0) }
@@ -255,16 +255,10 @@ extension ConnectionLog.Event {
 
 /// The pages for a device's browser: links to the servers, their outcomes so far, and the files to install.
 struct DevicePage: Sendable {
-    private let material: TrustMaterial
-    private let servers: [(scenario: Scenario, url: String)]
-    private let log: ConnectionLog
-    private let now: Date
-
-    init(
-        _ material: TrustMaterial, _ servers: [(scenario: Scenario, url: String)], log: ConnectionLog, now: Date
-    ) {
-        (self.material, self.servers, self.log, self.now) = (material, servers, log, now)
-    }
+    let material: TrustMaterial
+    let servers: [(scenario: Scenario, url: String)]
+    let log: ConnectionLog
+    let now: Date
 
     func response(to request: HTTPRequest) -> HTTPResponse {
         let path = request.target.prefix { $0 != "?" }

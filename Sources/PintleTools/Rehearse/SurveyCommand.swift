@@ -25,8 +25,7 @@ final class SurveyCommand {
     func run() throws(ToolError) -> ExitCode {
         let interrupts = Interrupts()
         defer { withExtendedLifetime(interrupts) {} }
-        let folder: TemporaryDirectory
-        do { folder = try TemporaryDirectory() } catch { throw .unusable("unwritable-file", "\(error)") }
+        let folder = try TemporaryDirectory.make()
         // Keep the folder until the clients have ended: they read its files.
         defer { withExtendedLifetime(folder) {} }
         let client = Client(arguments.positionals)

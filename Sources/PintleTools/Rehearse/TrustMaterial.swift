@@ -83,10 +83,10 @@ struct TrustMaterial: Sendable {
             pins.append(("other-pin", other.pin))
         }
         for (name, pin) in pins {
-            host.values["\(name)-base64"] = Self.base64(pin)
-            host.values[name] = Self.curl(pin)
+            host.values["\(name)-base64"] = pin.base64
+            host.values[name] = pin.curl
         }
-        host.values["pins"] = Self.curl(pin) + ";" + Self.curl(backup)
+        host.values["pins"] = pin.curl + ";" + backup.curl
     }
 
     /// Returns the line that removes roots from a device.
@@ -100,11 +100,6 @@ struct TrustMaterial: Sendable {
             + "iOS: Settings > General > VPN & Device Management; Android: Settings > Security > Encryption & "
             + "credentials > User credentials; \(they) \(ends) \(hours) hours after this run began"
     }
-
-    private static func base64(_ pin: PublicKeyPin) -> String { String("\(pin)".dropFirst("sha256/".count)) }
-
-    /// Returns a pin in the form that curl's `--pinnedpubkey` takes.
-    private static func curl(_ pin: PublicKeyPin) -> String { "sha256//" + base64(pin) }
 
     /// Returns the file that a device asks for, the roots to trust or the policy, or `nil` if there is none at the
     /// path.

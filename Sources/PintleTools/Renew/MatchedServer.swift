@@ -66,11 +66,10 @@ struct RenewSurvey {
                 notes.append("\(host): another rule decides about \(endpoint), so no server of this rule was asked")
                 continue
             }
-            let check = LiveCheck(
-                policy: policy, validator: validator, instant: invocation.now,
-                handshake: try LiveHandshake(endpoint, invocation))
+            let handshake = try LiveHandshake(endpoint, invocation)
+            let verdict = LiveVerdict(of: endpoint, by: policy, validator: validator, instant: invocation.now)
             do throws(ToolError) {
-                let result = try check.run()
+                let result = try verdict.facts(of: handshake)
                 result.connection?.close()
                 if let server = MatchedServer(result) {
                     servers.append(server)

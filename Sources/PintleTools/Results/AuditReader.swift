@@ -71,10 +71,7 @@ struct AuditReader {
         _ body: (AuditRecord, _ line: Int) throws(ToolError) -> Void
     ) throws(ToolError) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            let reason = String(cString: strerror(errno))
-            throw .unusable("unreadable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path)
-        }
+        guard descriptor >= 0 else { throw .unusable("unreadable-file", ToolError.reason(errno), file: path) }
         defer { close(descriptor) }
         var reader = AuditReader(path, ByteSource(descriptor: descriptor), readsPaths: readsPaths)
         while let record = try reader.next() { try body(record, reader.line) }

@@ -5,33 +5,19 @@ public struct CommandLineTool {
     /// The version that `--version` prints.
     static let version = "0.1.0"
 
-    private let environment: [String: String]
-    private let input: ByteSource
-    private let output: ByteSink
-    private let errors: ByteSink
-    private let now: Date
-
-    /// - Parameters:
-    ///   - environment: the names and values of the variables.
-    ///   - output: the stream for results.
-    init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink) {
-        self.init(environment: environment, input: input, output: output, errors: errors, now: Date())
-    }
-
-    /// - Parameter now: the instant of every decision, and the one that relative dates are counted from.
-    init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink, now: Date) {
-        self.environment = environment
-        self.input = input
-        self.output = output
-        self.errors = errors
-        self.now = now
-    }
+    /// The names and values of the variables.
+    let environment: [String: String]
+    let input: ByteSource
+    /// The stream for results.
+    let output: ByteSink
+    let errors: ByteSink
+    /// The instant of every decision, and the one that relative dates are counted from.
+    var now = Date()
 
     /// Runs the tool on this process's own arguments and streams. Call it once, on the main thread.
     ///
     /// - Returns: the exit code of the process: 0 for success, 1 for a refusal or a problem, 2 if the command line or
-    ///   an
-    ///   input cannot be used, 3 if no server answered.
+    ///   an input cannot be used, 3 if no server answered.
     public static func main() -> Int32 {
         RunningProgram.openMissingStreams()
         let tool = CommandLineTool(
@@ -77,17 +63,13 @@ public struct CommandLineTool {
     }
 
     private func dispatch(_ arguments: [String], _ console: Console) throws(ToolError) -> ExitCode {
-        guard let first = arguments.first else {
-            console.print(HelpText.overview)
-            return .fine
-        }
+        let first = arguments.first ?? "--help"
         switch first {
         case "--version":
             console.print(Self.version)
             return .fine
         case "-h", "--help":
-            console.print(HelpText.overview)
-            return .fine
+            return try help([], console)
         case "help":
             return try help(arguments.dropFirst(), console)
         case "--generate-completion-script":

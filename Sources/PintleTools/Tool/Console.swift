@@ -102,19 +102,10 @@ final class Console {
     /// as `errors`.
     private static func document(_ error: ToolError) -> JSONWriter {
         .document { json in
-            json.object("error") { write(&$0, error) }
+            json.object("error", error.write)
             guard error.all.count > 1 else { return }
-            json.objects("errors", error.all, write)
+            json.objects("errors", error.all) { $1.write(to: &$0) }
         }
-    }
-
-    private static func write(_ json: inout JSONWriter, _ error: ToolError) {
-        json.member("code", error.code)
-        json.member("message", error.message)
-        json.member("file", error.file)
-        json.member("line", error.line)
-        json.member("column", error.column)
-        json.member("hint", error.hint)
     }
 }
 

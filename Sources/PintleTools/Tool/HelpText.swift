@@ -19,30 +19,16 @@ enum HelpText {
     }
 
     static func of(_ command: Command) -> String {
-        var sections = [examples(command), section("OVERVIEW", prose(command.overview))]
-        sections.append(section("USAGE", ["  " + command.usage]))
-        let arguments = command.arguments.map { argument in
-            let words = argument.words.isEmpty ? "" : " (values: \(argument.words.joined(separator: ", ")))"
-            return (left: argument.usage, right: argument.help + words)
-        }
-        if !arguments.isEmpty { sections.append(section("ARGUMENTS", table(arguments))) }
-        sections.append(section("OPTIONS", table(command.options.map { (left: label($0), right: $0.fullHelp) })))
-        if !command.environment.isEmpty {
-            sections.append(section("ENVIRONMENT", table(command.environment.map { (left: $0.name, right: $0.help) })))
-        }
-        let codes = command.exitCodes.map { (left: "\($0.code.rawValue)", right: $0.meaning) }
-        sections.append(section("EXIT CODES", table(codes)))
-        return sections.joined(separator: "\n\n")
+        let beginning = [
+            examples(command), section("OVERVIEW", prose(command.overview)), section("USAGE", ["  " + command.usage]),
+        ]
+        let lists = ReferencePage.inputs(of: command) + ReferencePage.surroundings(of: command)
+        return (beginning + lists.map { section($0.title.uppercased(), table($0.rows)) }).joined(separator: "\n\n")
     }
 
     private static func examples(_ command: Command) -> String {
         let lines = command.examples.flatMap { ["  " + $0.line, "      " + MarkedText($0.purpose).plain] }
         return section("EXAMPLES", lines)
-    }
-
-    private static func label(_ option: OptionSpecification) -> String {
-        let short = option.short.map { "-\($0), " } ?? ""
-        return short + "--\(option.name)" + (option.placeholder.map { " \($0)" } ?? "")
     }
 
     private static func section(_ title: String, _ lines: [String]) -> String {
@@ -55,11 +41,12 @@ enum HelpText {
         }
     }
 
-    private static func table(_ rows: [(left: String, right: String)]) -> [String] {
+    private static func table(_ rows: [(name: String, meaning: String)]) -> [String] {
+        let rows = rows.map { (left: MarkedText($0.name).plain, right: MarkedText($0.meaning).plain) }
         let column = min(28, (rows.map(\.left.count).max() ?? 0) + 4)
         let indent = String(repeating: " ", count: column)
         return rows.flatMap { left, right -> [String] in
-            var lines = TextLayout.wrapped(MarkedText(right).plain, width: 80 - column).map { indent + $0 }
+            var lines = TextLayout.wrapped(right, width: 80 - column).map { indent + $0 }
             let head = "  " + left
             guard head.count + 2 <= column else { return [head] + lines }
             if let first = lines.first { lines[0] = TextLayout.padded(head, to: column) + first.dropFirst(column) }

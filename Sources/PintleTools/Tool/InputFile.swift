@@ -57,8 +57,6 @@ struct InputFile {
             case EISDIR: "name a file in it"
             default: nil
             }
-        let message = error.message
-        return .unusable(
-            "unreadable-file", message.prefix(1).lowercased() + message.dropFirst(), file: name, hint: hint)
+        return .unusable("unreadable-file", ToolError.reason(error.number), file: name, hint: hint)
     }
 }

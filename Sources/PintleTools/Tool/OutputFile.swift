@@ -1,5 +1,6 @@
 internal import PintleStorage
 internal import PintleSystem
+internal import PintleTestKit
 
 /// Functions that write files.
 enum OutputFile {
@@ -53,10 +54,20 @@ enum OutputFile {
     ///
     /// - Parameter number: the error number; that of the last call by default.
     static func failure(_ path: String, _ number: Int32 = errno) -> ToolError {
-        let reason = String(cString: strerror(number))
-        return .unusable(
-            "unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path,
+        .unusable(
+            "unwritable-file", ToolError.reason(number), file: path,
             hint: number == ENOSPC ? "the disk is full" : "check that the folder exists and is yours")
+    }
+}
+
+extension TemporaryDirectory {
+    /// Makes a folder that is removed at the end, below `parent` or where the system has such folders.
+    static func make(under parent: String? = nil) throws(ToolError) -> TemporaryDirectory {
+        do {
+            return try TemporaryDirectory(under: parent)
+        } catch {
+            throw .unusable("unwritable-file", "\(error)")
+        }
     }
 }
 
@@ -69,6 +80,12 @@ extension Invocation {
 }
 
 extension ToolError {
+    /// Returns the text of a system error, in lower case.
+    static func reason(_ number: Int32) -> String {
+        let reason = String(cString: strerror(number))
+        return reason.prefix(1).lowercased() + reason.dropFirst()
+    }
+
     static func keyExists(_ path: String) -> ToolError {
         .unusable(
             "file-exists", "\(path) exists already; a signing key is never overwritten",
@@ -104,10 +121,8 @@ enum OutputFolder {
         guard !path.isEmpty, !exists(path) else { return }
         if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try create(String(path[..<slash])) }
         guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
-            let reason = String(cString: strerror(errno))
             throw .unusable(
-                "unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path,
-                hint: "check that you may write there")
+                "unwritable-file", ToolError.reason(errno), file: path, hint: "check that you may write there")
         }
     }
 }

@@ -11,34 +11,18 @@ struct ReferencePage {
 
     /// All pages, that of the whole tool first.
     static var all: [ReferencePage] { [.tool] + Command.all.map(ReferencePage.init) }
+}
 
-    private init(
-        command: Command?, summary: String, usage: [String], sections: [ReferenceSection], articles: [Article]
-    ) {
-        self.command = command
-        self.summary = summary
-        self.usage = usage
-        self.sections = sections
-        self.articles = articles
-    }
-
+extension ReferencePage {
     init(_ command: Command) {
         var sections = [
             ReferenceSection("Overview", blocks: command.overview.map { .paragraph($0) }),
             ReferenceSection("Examples", .verbatim(Self.examples(of: command))),
         ]
-        if !command.arguments.isEmpty {
-            sections.append(ReferenceSection("Arguments", .definitions(Self.arguments(of: command))))
-        }
-        let options = command.options.map { (name: Self.label($0), meaning: $0.fullHelp) }
-        sections.append(ReferenceSection("Options", .definitions(options)))
+        func add(_ lists: [List]) { sections += lists.map { ReferenceSection($0.title, .definitions($0.rows)) } }
+        add(Self.inputs(of: command))
         sections += command.sections
-        if !command.environment.isEmpty {
-            let variables = command.environment.map { (name: MarkedText.codes($0.name), meaning: $0.help) }
-            sections.append(ReferenceSection("Environment", .definitions(variables)))
-        }
-        let codes = command.exitCodes.map { (name: "\($0.code.rawValue)", meaning: $0.meaning) }
-        sections.append(ReferenceSection("Exit codes", .definitions(codes)))
+        add(Self.surroundings(of: command))
         self.init(
             command: command, summary: command.summary, usage: [command.usage], sections: sections,
             articles: command.articles)
@@ -49,11 +33,24 @@ struct ReferencePage {
         command.examples.map { "# \(MarkedText($0.purpose).plain)\n\($0.line)" }.joined(separator: "\n\n")
     }
 
-    private static func arguments(of command: Command) -> [(name: String, meaning: String)] {
-        command.arguments.map { argument in
+    /// Names with their meanings.
+    typealias List = (title: String, rows: [(name: String, meaning: String)])
+
+    /// The arguments and options of a command.
+    static func inputs(of command: Command) -> [List] {
+        let arguments = command.arguments.map { argument in
             let words = argument.words.isEmpty ? "" : " (values: \(argument.words.joined(separator: ", ")))"
             return (name: "`\(argument.usage)`", meaning: argument.help + words)
         }
+        let options = command.options.map { (name: label($0), meaning: $0.fullHelp) }
+        return [("Arguments", arguments), ("Options", options)].filter { !$0.rows.isEmpty }
+    }
+
+    /// The variables that a command reads, and its exit codes.
+    static func surroundings(of command: Command) -> [List] {
+        let variables = command.environment.map { (name: MarkedText.codes($0.name), meaning: $0.help) }
+        let codes = command.exitCodes.map { (name: "\($0.code.rawValue)", meaning: $0.meaning) }
+        return [("Environment", variables), ("Exit codes", codes)].filter { !$0.rows.isEmpty }
     }
 
     private static func label(_ option: OptionSpecification) -> String {

@@ -28,7 +28,7 @@ struct ReportText {
         case .line(let line): [colored(line)]
         case .gap: [""]
         case .prose(let text, let indent):
-            wrapped(text, min(width, Self.proseColumns) - indent).map {
+            TextLayout.wrapped(text.words, width: min(width, Self.proseColumns) - indent).map {
                 String(repeating: " ", count: indent) + colored($0)
             }
         case .row(let line, let last, let width): row(line, last, width)
@@ -47,7 +47,7 @@ struct ReportText {
         if !last.isEmpty, line.columns + 2 + last.columns <= columns { return [colored("\(line)  \(last)")] }
         let head = TextLayout.withoutTrailingBlanks(colored(line))
         if last.isEmpty || width == .heading { return [head] }
-        return [head] + wrapped(last, columns - 4).map { "    " + colored($0) }
+        return [head] + TextLayout.wrapped(last.words, width: columns - 4).map { "    " + colored($0) }
     }
 
     private func lines(of list: Report.List) -> [String] {
@@ -65,9 +65,10 @@ struct ReportText {
         let lines: [Line] =
             switch value {
             case .whole(let line): [line]
-            case .wrapped(let line): wrapped(line, room)
-            case .items(let items): wrapped(items.withCommas, room)
-            case .names(let names) where isVerbose: wrapped(names.map { "\(claim: $0)" }.withCommas, room)
+            case .wrapped(let line): TextLayout.wrapped(line.words, width: room)
+            case .items(let items): TextLayout.wrapped(items.withCommas, width: room)
+            case .names(let names) where isVerbose:
+                TextLayout.wrapped(names.map { "\(claim: $0)" }.withCommas, width: room)
             case .names(let names):
                 // The names were escaped before they are measured.
                 [Line(TextLayout.list(names.map(SafeText.claim), width: room, ellipsis: ellipsis))]
@@ -135,25 +136,5 @@ struct ReportText {
             }
         }
         .joined()
-    }
-
-    /// Breaks a line between words, which keep their marks.
-    private func wrapped(_ line: Line, _ width: Int) -> [Line] { wrapped(line.words, width) }
-
-    /// Puts as many words on each line as fit. A longer word stays whole on a line of its own.
-    private func wrapped(_ words: [Line], _ width: Int) -> [Line] {
-        var lines: [Line] = []
-        var used = 0
-        for word in words {
-            let columns = word.columns
-            if let last = lines.last, used + 1 + columns <= width {
-                lines[lines.count - 1] = last.spaced(from: word)
-                used += 1 + columns
-            } else {
-                lines.append(word)
-                used = columns
-            }
-        }
-        return lines.isEmpty ? [""] : lines
     }
 }

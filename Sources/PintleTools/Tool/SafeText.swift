@@ -41,14 +41,7 @@ extension Unicode.Scalar {
 enum ShellWord {
     /// Returns the word as it is if a shell takes each of its bytes literally, else in single quotes.
     static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "-_./:@%+=,".utf8.contains(byte)
-            }
-        }
+        let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "-_./:@%+=,".contains($0) }
         guard !isPlain || word.isEmpty else { return word }
         return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }

@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// The reason why a command cannot go on: what happened, where, and what to do about it.
 ///
 /// Verdicts are not errors: a rejected certificate is a result.
@@ -24,6 +26,11 @@ struct ToolError: Error, Sendable {
             exitCode: .unusable, code: code, message: message, file: file, line: line, column: column, hint: hint)
     }
 
+    /// A file that cannot be used, without its name. See ``placed(in:)``.
+    static func unusable(_ code: String, _ message: String, at place: TextPlace?, hint: String? = nil) -> ToolError {
+        .unusable(code, message, line: place?.line, column: place?.column, hint: hint)
+    }
+
     /// A command line that cannot be used.
     static func usage(_ message: String, of command: Command?, code: String = "usage") -> ToolError {
         let help = command.map { "pintle help \($0.name)" } ?? "pintle help"
@@ -39,8 +46,26 @@ struct ToolError: Error, Sendable {
         return first
     }
 
+    /// Returns the error and the others with the name of the file.
+    func placed(in file: String) -> ToolError {
+        var error = self
+        error.file = file
+        error.others = others.map { $0.placed(in: file) }
+        return error
+    }
+
     /// The error and the others.
     var all: [ToolError] { [self] + others.flatMap(\.all) }
+
+    /// Writes `"code", "message", "file"?, "line"?, "column"?, "hint"?`.
+    func write(to json: inout JSONWriter) {
+        json.member("code", code)
+        json.member("message", message)
+        json.member("file", file)
+        json.member("line", line)
+        json.member("column", column)
+        json.member("hint", hint)
+    }
 
     /// `file:line:column: message`, as compilers write it.
     var text: String {

@@ -93,13 +93,13 @@ struct SignCommand {
         for path in paths {
             var key = try SigningKey.read(path, invocation)
             defer { key.wipe() }
-            guard let signature = key.signature(of: message) else { throw .unusable("no-signature", "libcrypto fails") }
-            guard !envelope.signatures.contains(where: { $0.bytes == signature }) else {
+            let signature = try key.signature(of: message)
+            guard !envelope.signatures.contains(where: { $0.bytes == signature.bytes }) else {
                 throw .unusable(
                     "already-signed", "the key \(key.publicKey.id) has signed already", file: path,
                     hint: "a threshold counts distinct keys; sign with another")
             }
-            envelope.signatures.append(.init(keyID: key.publicKey.id, bytes: signature))
+            envelope.signatures.append(signature)
         }
         let added = Array(envelope.signatures[before...])
         let bytes = if let file { try appending(added, to: file) } else { envelope.json }

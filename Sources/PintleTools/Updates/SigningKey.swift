@@ -10,15 +10,30 @@ struct SigningKey {
     private var seed: [UInt8]
     let publicKey: UpdateKey
 
-    private init(seed: [UInt8]) throws(SigningKeyError) {
+    private init?(seed: [UInt8]) {
         guard let raw = Ed25519.publicKey(ofSeed: seed), let key = try? UpdateKey(rawRepresentation: raw) else {
-            throw SigningKeyError(message: "no Ed25519 key")
+            return nil
         }
         self.seed = seed
         publicKey = key
     }
 
-    func signature(of message: [UInt8]) -> [UInt8]? { Ed25519.signature(of: message, seed: seed) }
+    func signature(of message: [UInt8]) throws(ToolError) -> SignedEnvelope.Signature {
+        guard let bytes = Ed25519.signature(of: message, seed: seed) else {
+            throw .unusable("no-signature", "libcrypto fails")
+        }
+        return .init(keyID: publicKey.id, bytes: bytes)
+    }
+
+    /// Returns an update that only this key has signed.
+    func update(
+        _ policy: PinningPolicy, version: Int, issued: Date, expires: Date
+    ) throws(ToolError) -> [UInt8] {
+        var envelope = SignedEnvelope(
+            payload: UpdatePayload.json(version: version, issuedAt: issued, expiresAt: expires, policy: policy))
+        envelope.signatures = [try signature(of: envelope.signedBytes)]
+        return envelope.json
+    }
 
     mutating func wipe() { KeyFile.wipe(&seed) }
 
@@ -39,16 +54,11 @@ struct SigningKey {
     ]
 
     static func generate() throws(ToolError) -> SigningKey {
-        let failure = ToolError.unusable("no-key", "libcrypto makes no Ed25519 key")
-        guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_ED25519, nil) else { throw failure }
-        defer { EVP_PKEY_CTX_free(context) }
-        var key: OpaquePointer?
-        guard EVP_PKEY_keygen_init(context) == 1, EVP_PKEY_keygen(context, &key) == 1, let key else {
+        var seed = [UInt8](repeating: 0, count: Ed25519.keySize)
+        guard RAND_priv_bytes(&seed, Int32(seed.count)) == 1, let made = SigningKey(seed: seed) else {
             ERR_clear_error()
-            throw failure
+            throw .unusable("no-key", "libcrypto makes no Ed25519 key")
         }
-        defer { EVP_PKEY_free(key) }
-        guard let made = try? SigningKey(seed: Self.seed(of: key)) else { throw failure }
         return made
     }
 
@@ -90,11 +100,10 @@ struct SigningKey {
                 "a \(block.label) instead of a PRIVATE KEY", hint: "convert it: openssl pkcs8 -topk8 -in KEY")
         }
         defer { EVP_PKEY_free(key) }
-        do {
-            return try SigningKey(seed: try seed(of: key))
-        } catch {
+        guard let signing = seed(of: key).flatMap(SigningKey.init) else {
             throw unusable("not an Ed25519 key", hint: "make one: pintle keygen --out update.key")
         }
+        return signing
     }
 
     private static func encryptedKey(_ der: [UInt8], _ passphrase: [UInt8]) -> OpaquePointer? {
@@ -110,13 +119,13 @@ struct SigningKey {
         return key
     }
 
-    private static func seed(of key: OpaquePointer) throws(SigningKeyError) -> [UInt8] {
-        guard EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 else { throw SigningKeyError(message: "another algorithm") }
+    private static func seed(of key: OpaquePointer) -> [UInt8]? {
+        guard EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 else { return nil }
         var seed = [UInt8](repeating: 0, count: Ed25519.keySize)
         var count = seed.count
         guard EVP_PKEY_get_raw_private_key(key, &seed, &count) == 1, count == seed.count else {
             ERR_clear_error()
-            throw SigningKeyError(message: "no private half")
+            return nil
         }
         return seed
     }
@@ -166,8 +175,4 @@ enum Passphrase {
     private static func unread(_ file: String) -> ToolError {
         .unusable("encrypted-key", "no passphrase was given", file: file, hint: "set \(variable), or type it")
     }
-}
-
-struct SigningKeyError: Error {
-    let message: String
 }

@@ -28,14 +28,8 @@ let privacy = "PrivacyInfo.xcprivacy"
 var libraries = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports", "PintleTestKit"]
 var targets = [
     module("Pintle", on: "PintleCrypto"),
-    // On Apple's systems only the C library and threads.
-    module(
-        "PintleSystem",
-        exclude: isApple
-            ? [
-                "Deadline.swift", "HangUpWatch.swift", "ProgramStart.swift", "RunningProgram.swift",
-                "SignalAction.swift", "StreamSocket.swift",
-            ] : []),
+    // With Apple's session only the C library and threads.
+    module("PintleSystem", exclude: isApple ? ["Linux"] : []),
     module(
         "PintleStorage", on: "Pintle", "PintleSystem", exclude: isApple ? [] : [privacy],
         resources: isApple ? [.copy(privacy)] : []),

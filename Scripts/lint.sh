@@ -24,6 +24,8 @@ rule 'a bit pattern is not a conversion' '\bunsafeBitCast\(' $all
 report 'the core imports only its hash, a lock and FoundationEssentials' < <(
     lines '^ *([a-z@_]+(\([A-Za-z]+\))? +)*import ' -- 'Sources/Pintle/*.swift' 'Sources/PintleCrypto/*.swift' |
         grep -vE 'import (PintleCrypto|Synchronization|FoundationEssentials|Foundation|COpenSSL|CryptoKit)$')
+# The stand-ins' package builds the whole of PintleSystem, which Apple's systems have without its folder Linux.
+rule 'Apple systems have no such type' '\b(Deadline|HangUpWatch|ProgramStart|RunningProgram|SignalAction|StreamSocket)\b' 'Sources/PintleStorage/*.swift' 'Sources/PintleReports/*.swift' 'Sources/PintleUpdates/*.swift' 'Sources/PintleApple/*.swift' 'Sources/PintleURLSession/Apple/*.swift' 'Sources/PintleURLSession/Shared/*.swift'
 rule 'targets choose the platform, not the core' '#(else)?if .*\b(os|targetEnvironment)\(' 'Sources/Pintle/*.swift'
 rule 'a library prints nothing' '(^|[^.[:alnum:]_])(print|debugPrint|dump)\(' $all ':!Sources/PintleCLI' ':!Sources/PintleTools'
 rule 'name the task of the type' '(class|struct|enum|actor|protocol) \w*(Manager|Helper|Util|SSL)\w* *[:{<]' $all

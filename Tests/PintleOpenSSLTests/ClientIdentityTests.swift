@@ -77,7 +77,9 @@ struct ClientIdentityTests {
             guard form.isEncrypted else { continue }
             #expect(code { try ClientIdentity(certificates: certificates, key: key) } == .passwordRequired)
             #expect(code { try ClientIdentity(certificates: certificates, key: key) { "sesame" } } == .wrongPassword)
-            #expect(code { try ClientIdentity(certificates: certificates, key: key) { "" } } == .wrongPassword)
+            for wrong in ["", Self.password + "\0", Self.password + String(repeating: " ", count: 1_024)] {
+                #expect(code { try ClientIdentity(certificates: certificates, key: key) { wrong } } == .wrongPassword)
+            }
         }
     }
 

@@ -143,6 +143,10 @@ struct SurveyGateTests {
             let policy = try directory.write(Self.policy, to: "policy.json")
             #expect(SurveyFixture.run("--policy", policy, script: client).code == (isJudged ? 0 : 1))
         }
+        // Another protocol may be readable.
+        let file = try directory.write("api.example.com silent\n", to: "expected")
+        let foreign = SurveyFixture.tunnel("api.example.com:443", sending: "SSH-2.0")
+        #expect(SurveyFixture.run("--expect", file, script: foreign).code == 1)
     }
 
     @Test("An unpinned host whose name fits no rule is not passed over by a policy")

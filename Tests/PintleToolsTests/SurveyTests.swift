@@ -281,6 +281,16 @@ struct SurveyTests {
         }
     }
 
+    @Test("A client that only finishes handshakes, also with the right server, is not called pinned")
+    func handshakeOnly() throws {
+        let handshake =
+            "echo | openssl s_client -proxy 127.0.0.1:$2 -connect api.example.com:443 -CAfile \"$1\" >/dev/null 2>&1\n"
+        let run = SurveyFixture.run("--json", "--host", "api.example.com", script: handshake)
+        let host = try #require(try SurveyFixture.hosts(run)["api.example.com:443"])
+        #expect(host["answer"]?.string == "refused", "\(run.output)")
+        #expect(host["knownAuthority"]?["refused"]?.integer == 2)
+    }
+
     @Test("A host that the client asks for once is not asked again, which the report says")
     func askedOnce() throws {
         let marker = fixture.directory.path(of: "was-asked")

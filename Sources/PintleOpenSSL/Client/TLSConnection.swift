@@ -37,7 +37,8 @@ public final class TLSConnection {
     /// - Parameters:
     ///   - bytes: the application data.
     ///   - timeout: the time limit of the whole call.
-    /// - Throws: `io-timeout`, `truncated` (the connection is gone), `tls-alert`, `tls-failed`.
+    /// - Throws: `io-timeout`, `truncated` (the connection is gone), `tls-alert`, `tls-failed`. After an error, the
+    ///   connection is of no use.
     public func write(_ bytes: [UInt8], timeout: Duration = .seconds(5)) throws(HandshakeError) {
         let deadline = Deadline(after: timeout)
         var rest = bytes[...]

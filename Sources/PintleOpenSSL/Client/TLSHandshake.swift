@@ -45,7 +45,12 @@ struct TLSHandshake: ~Copyable {
         let deadline = try start(hook)
         while true {
             switch step(hook, until: deadline) {
-            case .waiting: try? pump.socket.wait(for: events, until: deadline)
+            case .waiting:
+                do throws(PumpError) {
+                    try pump.waitForSocket(until: deadline)
+                } catch {
+                    throw failure(error, certificateArrived: hook.state == .accepted).error
+                }
             case .accepted: return
             case .ended(let ending):
                 if ending.tellsPeer { pump.socket.finish(within: Self.farewell) }

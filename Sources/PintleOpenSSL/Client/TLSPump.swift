@@ -130,8 +130,16 @@ extension TLSPump {
         turn = Turn()
         while true {
             if let result = try step(until: deadline, operation) { return result }
-            // A socket that fails, or is not ready in time, ends the next step.
-            try? socket.wait(for: turn.events, until: deadline)
+            try waitForSocket(until: deadline)
+        }
+    }
+
+    /// Waits until the socket is ready. If it is not ready in time, or has failed, the next step ends the exchange.
+    func waitForSocket(until deadline: Deadline) throws(PumpError) {
+        do throws(SocketError) {
+            try socket.wait(for: turn.events, until: deadline)
+        } catch {
+            if case .broken = error { throw turn.libraryFailure ?? PumpError(error) }
         }
     }
 

@@ -221,6 +221,8 @@ enum IdentityReader {
         }
         let block = bytes[lines[begin].startIndex..<lines[end].endIndex]
         guard let text = password() else { throw passwordRequired }
+        // OpenSSL would cut the password there, and its own buffer has 1,024 bytes.
+        guard !text.utf8.contains(0), text.utf8.count <= 1_024 else { throw wrongPassword }
         let key = withBytes(of: text) { secret in
             block.withUnsafeBytes { buffer -> OpaquePointer? in
                 guard let bio = BIO_new_mem_buf(buffer.baseAddress, CInt(clamping: buffer.count)) else { return nil }

@@ -113,9 +113,9 @@ struct Socket: ~Copyable {
 }
 
 extension Duration {
-    /// The duration for messages: `5 s`, `0.25 s`. Clamped to 0 through one day.
+    /// The duration for messages: `5 s`, `0.25 s`. Clamped to 0 through ``Deadline/longest``.
     var inSeconds: String {
-        let (seconds, attoseconds) = min(max(self, .zero), .seconds(86_400)).components
+        let (seconds, attoseconds) = min(max(self, .zero), Deadline.longest).components
         let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
         if milliseconds % 1_000 == 0 { return "\(milliseconds / 1_000) s" }
         return "\(Double(milliseconds) / 1_000) s"

@@ -3,6 +3,12 @@ package import Pintle
 internal import PintleStorage
 internal import Synchronization
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// The authorities that this machine trusts for every host, identified by the keys and certificates of their roots.
 ///
 /// Read lazily and once, because there may be hundreds of files. Intermediates are not included. A root that the
@@ -77,6 +83,7 @@ package final class PublicAuthorities: Sendable {
     }
 
     private static func entries(of folder: String) -> [String] {
-        ((try? Folder.names(in: folder)) ?? []).prefix(maximumEntries).map { "\(folder)/\($0)" }
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).prefix(maximumEntries)
+            .map { "\(folder)/\($0)" }
     }
 }

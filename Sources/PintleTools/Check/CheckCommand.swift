@@ -113,7 +113,7 @@ extension ReferenceSection {
         ("alert", "The alert that a refused server was sent"),
         (
             "clientCertificate",
-            "If it asked: `shown` or `withheld`, `misfits`, `authorities`, `authorityCount`, `keyTypes`; `ended` if it left"
+            "If it asked: `shown` or `withheld`, `misfits`, `ended`, `authorities`, `authorityCount`, `keyTypes`"
         ),
     ])
 }

@@ -8,8 +8,11 @@ struct CheckReport {
     let invocation: Invocation
 
     /// The notes of the rule and its pins; `nil` without a rule.
-    private var notes: RuleNotes? {
-        facts.host.flatMap(policy.hosts.firstIndex(of:)).map { RuleNotes(policy, rule: $0) }
+    private let notes: RuleNotes?
+
+    init(facts: CheckFacts, policy: PinningPolicy, invocation: Invocation) {
+        (self.facts, self.policy, self.invocation) = (facts, policy, invocation)
+        notes = facts.host.flatMap(policy.hosts.firstIndex(of:)).map { RuleNotes(policy, rule: $0) }
     }
 
     var report: Report {

@@ -223,7 +223,14 @@ struct PlanSimulation {
 
 extension [PlanSimulation.Phase] {
     /// Returns the index of the phase at an instant. Phases are in the order of time.
-    func last(before instant: Date) -> Int? { lastIndex { $0.from <= instant } }
+    func last(before instant: Date) -> Int? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].from <= instant { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? nil : low - 1
+    }
 }
 
 extension RotationPlan {

@@ -73,11 +73,12 @@ extension SurveyedHost.Answer {
     /// not count as unpinned.
     var exposure: Int {
         switch self {
-        case .anyCertificate: 5
-        case .plainHTTP: 4
-        case .unpinned: 3
-        case .both: 2
-        case .otherProtocol, .silent, .noTLS: 1
+        case .anyCertificate: 6
+        case .plainHTTP: 5
+        case .unpinned: 4
+        case .both: 3
+        case .otherProtocol: 2
+        case .silent, .noTLS: 1
         case .pinned, .refused: 0
         }
     }

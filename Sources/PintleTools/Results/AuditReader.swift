@@ -18,7 +18,7 @@ struct AuditReader {
     init(_ name: String, _ source: ByteSource, readsPaths: Bool = false) {
         self.name = name
         self.readsPaths = readsPaths
-        lines = LineReader(source, limit: AuditRecord.maximumLineLength)
+        lines = LineReader(source, limit: AuditRecord.maximumLineLength, stopsAtLongLine: true)
     }
 
     /// - Throws: an error with its place if a line is not a result, or if the bytes after the last line break are not

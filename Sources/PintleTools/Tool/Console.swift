@@ -64,7 +64,8 @@ final class Console {
     }
 
     func print(_ document: JSONWriter) {
-        write(document.bytes + [UInt8(ascii: "\n")])
+        write(document.bytes)
+        write([UInt8(ascii: "\n")])
     }
 
     func write(_ bytes: [UInt8]) {

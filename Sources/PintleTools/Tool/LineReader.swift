@@ -5,12 +5,13 @@ struct LineReader {
     enum Line {
         /// A line without its line break.
         case text([UInt8])
-        /// A line that is longer than allowed. It was skipped.
+        /// A line that is longer than allowed. It was skipped, unless the reader stops there.
         case tooLong
     }
 
     private let source: ByteSource
     private let limit: Int
+    private let stopsAtLongLine: Bool
     private var buffer: [UInt8] = []
     /// The index of the first byte in `buffer` that was not handed out yet.
     private var start = 0
@@ -18,10 +19,13 @@ struct LineReader {
     /// A Boolean value that indicates whether the last line that was read had no line break.
     private(set) var isTorn = false
 
-    /// - Parameter limit: the longest line in bytes.
-    init(_ source: ByteSource, limit: Int) {
+    /// - Parameters:
+    ///   - limit: the longest line in bytes.
+    ///   - stopsAtLongLine: `true` if nothing is read after a longer line, which may have no end.
+    init(_ source: ByteSource, limit: Int, stopsAtLongLine: Bool = false) {
         self.source = source
         self.limit = limit
+        self.stopsAtLongLine = stopsAtLongLine
     }
 
     /// Returns the next line, or `nil` at the end. Bytes behind the last line break are a line if there are any.
@@ -41,7 +45,10 @@ struct LineReader {
                 if isSkipping || line.count > limit { return .tooLong }
                 return line.isEmpty ? nil : .text(Array(line))
             }
-            if buffer.count - start > limit { isSkipping = true }
+            if buffer.count - start > limit {
+                if stopsAtLongLine { return .tooLong }
+                isSkipping = true
+            }
             if isSkipping { start = buffer.count }
             buffer.removeSubrange(..<start)
             start = 0

@@ -3,10 +3,12 @@
 package struct Deadline: Comparable, Sendable {
     package let instant: ContinuousClock.Instant
 
-    /// - Parameter duration: clamped to 0 through 30 years, which keep the arithmetic from overflowing and are long
-    ///   enough for no limit.
+    /// 30 years, which keep the arithmetic from overflowing and are long enough for no limit.
+    package static let longest = Duration.seconds(1_000_000_000)
+
+    /// - Parameter duration: clamped to 0 through ``longest``.
     package init(after duration: Duration) {
-        instant = .now + min(max(duration, .zero), .seconds(1_000_000_000))
+        instant = .now + min(max(duration, .zero), Self.longest)
     }
 
     /// - Parameter seconds: as `duration` of ``init(after:)``.

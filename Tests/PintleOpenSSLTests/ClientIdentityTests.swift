@@ -77,7 +77,7 @@ struct ClientIdentityTests {
             guard form.isEncrypted else { continue }
             #expect(code { try ClientIdentity(certificates: certificates, key: key) } == .passwordRequired)
             #expect(code { try ClientIdentity(certificates: certificates, key: key) { "sesame" } } == .wrongPassword)
-            for wrong in ["", Self.password + "\0", Self.password + String(repeating: " ", count: 1_024)] {
+            for wrong in ["", Self.password + "\0x", Self.password + String(repeating: " ", count: 1_024)] {
                 #expect(code { try ClientIdentity(certificates: certificates, key: key) { wrong } } == .wrongPassword)
             }
         }

@@ -60,6 +60,19 @@ struct RenewTests {
         #expect(try scene.changes(again) == [])
     }
 
+    @Test("Under an authority that is pinned by its fingerprint, a pin that matches nothing gets its day too")
+    func authorityByFingerprint() throws {
+        let identity = try scene.identity(from: -2, to: 88)
+        let server = try LoopbackTLSServer(identity)
+        let root = CertificatePin(certificate: scene.root.certificate.der)
+        let policy = try scene.policy(["{\"certificate\": \"\(root)\"}", RenewFixture.strange])
+        let run = scene.renew(policy, server, "--json")
+        #expect(
+            try scene.changes(run) == [
+                "add pins \(try scene.pin(identity.certificate))", "removeLater pins \(RenewFixture.strange)",
+            ], "\(run.output) \(run.errors)")
+    }
+
     @Test("A pin of a certificate that may still be shown stays, with the day from which on it can go")
     func laterRemoval() throws {
         let identity = try scene.identity(from: -2, to: 88)

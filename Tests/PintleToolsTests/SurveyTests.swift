@@ -284,7 +284,8 @@ struct SurveyTests {
     @Test("A client that only finishes handshakes, also with the right server, is not called pinned")
     func handshakeOnly() throws {
         let handshake =
-            "echo | openssl s_client -proxy 127.0.0.1:$2 -connect api.example.com:443 -CAfile \"$1\" >/dev/null 2>&1\n"
+            "openssl s_client -proxy 127.0.0.1:$2 -connect api.example.com:443 -CAfile \"$1\" -verify_return_error "
+            + "</dev/null >/dev/null 2>&1\n"
         let run = SurveyFixture.run("--json", "--host", "api.example.com", script: handshake)
         let host = try #require(try SurveyFixture.hosts(run)["api.example.com:443"])
         #expect(host["answer"]?.string == "refused", "\(run.output)")

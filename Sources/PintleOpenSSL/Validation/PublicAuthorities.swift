@@ -1,13 +1,8 @@
 internal import COpenSSL
 package import Pintle
 internal import PintleStorage
+internal import PintleSystem
 internal import Synchronization
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The authorities that this machine trusts for every host, identified by the keys and certificates of their roots.
 ///

@@ -1,11 +1,6 @@
 internal import COpenSSL
 internal import Pintle
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import PintleSystem
 
 /// A call of `X509_verify_cert` with this package's settings.
 ///

@@ -1,11 +1,6 @@
 internal import COpenSSL
 package import Pintle
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import PintleSystem
 
 /// The client's side of its own authentication in one handshake: the server's CertificateRequest, and the answer.
 ///

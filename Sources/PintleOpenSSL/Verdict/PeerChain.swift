@@ -1,11 +1,6 @@
 internal import COpenSSL
 package import Pintle
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import PintleSystem
 
 /// The server's certificates, valid only while they are judged.
 ///

@@ -1,11 +1,6 @@
 internal import Pintle
 package import PintleStorage
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import PintleSystem
 
 /// A pass over the spool. It chooses the next request to send, and evaluates its answer.
 ///

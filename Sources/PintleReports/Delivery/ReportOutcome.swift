@@ -1,10 +1,5 @@
 internal import Pintle
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import PintleSystem
 
 /// The meaning of an answer for a report and its address.
 enum ReportOutcome: Sendable, Equatable {

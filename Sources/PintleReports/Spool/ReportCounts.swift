@@ -1,10 +1,5 @@
 internal import Pintle
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import PintleSystem
 
 /// The numbers of reports by outcome, since the spool was created. A report for several addresses counts once for each
 /// address that has answered, in ``delivered``, ``refused`` or ``gone``.

@@ -1,10 +1,5 @@
 internal import Pintle
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import PintleSystem
 
 /// The state of a spool besides its reports: the install's random number, past deliveries, and the addresses.
 package struct SpoolState: Sendable, Hashable {

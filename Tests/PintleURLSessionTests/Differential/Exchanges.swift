@@ -270,15 +270,6 @@ enum Exchanges {
             $0.isRepeated = true
             $0.answer = response(200, ["Cache-Control: max-age=60"])
         },
-        Exchange("not to be stored", .asynchronous) {
-            $0.isRepeated = true
-            $0.answer = response(200, ["Cache-Control: no-store"])
-        },
-        Exchange("to be loaded whatever is there", .asynchronous) {
-            $0.isRepeated = true
-            $0.cachePolicy = .reloadIgnoringLocalCacheData
-            $0.answer = response(200, ["Cache-Control: max-age=60"])
-        },
         Exchange("to be loaded from nowhere else", .asynchronous) { $0.cachePolicy = .returnCacheDataDontLoad },
     ]
 }

@@ -140,8 +140,38 @@ struct ClientIdentityTests {
     @Test("Of a file with an old encrypted block, OpenSSL gets only that block")
     func legacyBlock() throws {
         let encrypted = try openssl(KeyForm.encrypted.arguments("rsa"), Array(client.key.pem.utf8))
-        let text = "-----BEGIN X-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END X-----\n"
-        #expect(code { try ClientIdentity(certificates: pem, key: Array(text.utf8) + encrypted) } == .unreadableKey)
+        // The last two could hold PKCS#8 with any number of iterations.
+        for label in ["X", "ENCRYPTED PRIVATE KEY", "PRIVATE KEY"] {
+            let text =
+                "-----BEGIN \(label)-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n"
+                + "-----END \(label)-----\n"
+            let key = Array(text.utf8) + encrypted
+            #expect(code { try ClientIdentity(certificates: pem, key: key) { Self.password } } == .unreadableKey)
+        }
+    }
+
+    /// Returns a DSA key in PKCS#8 with numbers of this length, whose public half is not known.
+    private static func dsa(bytes count: Int) -> [UInt8] {
+        let number = [UInt8](repeating: 0x5B, count: count)
+        return DERWriter.encode { der in
+            der.sequence { der in
+                der.integer(0)
+                der.sequence { der in
+                    der.oid([1, 2, 840, 10_040, 4, 1])
+                    der.sequence { der in for _ in 0..<3 { der.integer(magnitude: number) } }
+                }
+                der.octetString { $0.integer(magnitude: number) }
+            }
+        }
+    }
+
+    @Test("A DSA key whose public half would take minutes to compute is refused, also in PKCS#12")
+    func slowKey() throws {
+        let start = ContinuousClock.now
+        #expect(code { try ClientIdentity(certificates: pem, key: Self.dsa(bytes: 10_000)) } == .unreadableKey)
+        #expect(start.duration(to: .now) < .seconds(5))
+        // A short one is read, and belongs to no certificate here.
+        #expect(code { try ClientIdentity(certificates: pem, key: Self.dsa(bytes: 256)) } == .keyMismatch)
     }
 
     @Test("A key with 2^31 iterations is refused before any work")

@@ -27,6 +27,8 @@ struct UpdateCommandTests {
         #expect(run.code == 0 && files.mode(path) == 0o600 && files.mode(path + ".pub") == 0o644)
         let key = try UpdateKey(pem: files.text(path + ".pub"))
         #expect(run.output == key.id + "\n")
+        let other = try runProcess(["openssl", "pkey", "-in", path, "-pubout"])
+        #expect(try other.output == files.text(path + ".pub"))
         #expect(run.errors.contains("make a second key on another machine and keep it offline"))
         // The advice to make a second key offline does not appear for that key itself.
         let offline = files.run("keygen", "--out", files.path("offline.key"))
@@ -235,10 +237,14 @@ struct UpdateCommandTests {
     @Test("The tool reads keys with a passphrase, and a wrong passphrase opens none")
     func passphrase() throws {
         let encrypted = files.path("encrypted.key")
-        let made = try runProcess([
-            "openssl", "pkcs8", "-topk8", "-in", files.key, "-out", encrypted, "-passout", "pass:correct horse",
-        ])
-        try #require(made.status == 0, "\(made.errorOutput)")
+        func encrypt(iterations: Int) throws {
+            let made = try runProcess([
+                "openssl", "pkcs8", "-topk8", "-in", files.key, "-out", encrypted, "-passout", "pass:correct horse",
+                "-iter", "\(iterations)",
+            ])
+            try #require(made.status == 0, "\(made.errorOutput)")
+        }
+        try encrypt(iterations: 600_000)
         func sign(_ passphrase: String?) -> ToolRun {
             var environment = ["LANG": "C.UTF-8"]
             environment["PINTLE_KEY_PASSPHRASE"] = passphrase
@@ -250,6 +256,10 @@ struct UpdateCommandTests {
         #expect(run.code == 0, "\(run.errors)")
         #expect(try verify("--bundled", files.policy, files.path("update.json")).code == 0)
         #expect(try sign("wrong").json()["error"]?["code"]?.string == "wrong-passphrase")
+        try encrypt(iterations: 5_000_001)
+        let slow = try sign("correct horse").json()["error"]
+        #expect(slow?["code"]?.string == "unusable-key")
+        #expect(slow?["message"]?.string == "the password needs more than 5000000 iterations")
     }
 
     // MARK: inspect

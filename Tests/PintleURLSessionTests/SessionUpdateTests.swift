@@ -135,6 +135,26 @@ struct SessionUpdateTests {
         #expect(error?.isAboutTrust == false)
     }
 
+    @Test("A redirect is followed to https, and not to plain HTTP")
+    func redirect() async throws {
+        let publisher = try fixture.server { _ in HTTPResponse(status: 200, body: Array("x".utf8)) }
+        let target = try publisher.address()
+        let transport = SystemTrustTransport(policy: try fixture.unpinned())
+        let plain = target.absoluteString.replacing("https:", with: "http:")
+        for (location, isFollowed) in [(target.absoluteString, true), (plain, false)] {
+            let server = try fixture.server { _ in .redirect(to: location) }
+            let request = UpdateRequest(
+                url: try server.address(), entityTag: nil, maximumBytes: 10, timeoutSeconds: 30)
+            if isFollowed {
+                #expect(try await transport.fetch(request) == .document(Array("x".utf8), entityTag: nil))
+            } else {
+                let error = await #expect(throws: URLError.self) { try await transport.fetch(request) }
+                #expect(error?.code == .appTransportSecurityRequiresSecureConnection, "\(error as Any)")
+            }
+        }
+        #expect(publisher.requests.count == 1)
+    }
+
     @Test("An endless body is cut off at its limit, and a slow one at the time-out")
     func endless() async throws {
         let sent = Atomic(0)

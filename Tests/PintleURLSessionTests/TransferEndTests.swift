@@ -114,6 +114,16 @@ struct TransferEndTests {
         #expect(Self.summary(none.error) == "35 a TLS alert")
     }
 
+    @Test(
+        "If the policy was replaced, only a request that was not sent, or may be repeated, is made again",
+        arguments: [
+            (TransferEnd.Stage.sent, "POST", lost), (.sent, "GET", "superseded"), (.unsent, "POST", "superseded"),
+        ])
+    func superseded(stage: TransferEnd.Stage, method: String, expected: String) throws {
+        let end = try Self.end(CURLE_RECV_ERROR, stage, handshake: .superseded, method: method)
+        #expect(Self.summary(end.error) == expected)
+    }
+
     @Test("A time-out while a server in another protocol is silent, or its certificates are unreadable, is a time-out")
     func slowHandshake() throws {
         for cause in [HandshakeJudge.Cause.foreignProtocol("SSH"), .unreadableCertificates] {

@@ -126,7 +126,7 @@ extension TLSPump {
     mutating func run(
         until deadline: Deadline, _ operation: (_ ssl: OpaquePointer) -> CInt
     ) throws(PumpError) -> CInt {
-        // What an earlier operation could not send in its time is lost.
+        // Drops bytes that an earlier operation could not send before its deadline. The connection is of no use then.
         turn = Turn()
         while true {
             if let result = try step(until: deadline, operation) { return result }

@@ -102,8 +102,8 @@ extension ClientIdentity: CustomStringConvertible, CustomReflectable {
 ///
 /// `@unchecked`: the pointer never changes, the reference count is atomic, and the key is only read. OpenSSL locks what
 /// it computes later, such as RSA's blinding.
-final class PrivateKeyReference: @unchecked Sendable {
-    let pointer: OpaquePointer
+package final class PrivateKeyReference: @unchecked Sendable {
+    package let pointer: OpaquePointer
 
     /// Takes ownership of one reference.
     init(owning pointer: OpaquePointer) {

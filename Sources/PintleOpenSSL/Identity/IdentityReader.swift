@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Pintle
 
 /// A reader of certificates and private keys, in PEM or DER.
-enum IdentityReader {
+package enum IdentityReader {
     /// The most bytes of an input.
     static let sizeLimit = 1 << 20
     /// The most certificates of an input.
@@ -114,20 +114,71 @@ enum IdentityReader {
         der: [UInt8], _ password: () -> String?
     ) throws(ClientIdentityError) -> PrivateKeyReference {
         defer { ERR_clear_error() }
-        if let encrypted = encryptedKey(der) {
+        if let encrypted = try affordableKey(der) {
             defer { X509_SIG_free(encrypted) }
-            var budget = iterationLimit
-            try requireAffordable(encrypted, &budget)
             guard let text = password() else { throw passwordRequired }
             guard let key = withBytes(of: text, { decrypted(encrypted, $0, nil) }) else { throw wrongPassword }
             return key
         }
-        let key = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var cursor = buffer.baseAddress
-            return d2i_AutoPrivateKey(nil, &cursor, buffer.count)
+        guard let key = plainKey(der) else { throw unreadableKey }
+        return key
+    }
+
+    /// Decrypts an EncryptedPrivateKeyInfo (RFC 5958 section 3), DER.
+    ///
+    /// - Parameter password: in UTF-8. The caller overwrites it.
+    package static func decrypted(
+        _ der: [UInt8], _ password: [UInt8]
+    ) throws(ClientIdentityError) -> PrivateKeyReference {
+        defer { ERR_clear_error() }
+        guard let encrypted = try affordableKey(der) else { throw unreadableKey }
+        defer { X509_SIG_free(encrypted) }
+        let key = password.withUnsafeBytes { decrypted(encrypted, $0.bindMemory(to: CChar.self), nil) }
+        guard let key else { throw wrongPassword }
+        return key
+    }
+
+    /// Returns an EncryptedPrivateKeyInfo as `X509_SIG *`, which the caller frees; `nil` if the bytes are none.
+    ///
+    /// - Throws: an error if the derivation from the password would take too much work.
+    private static func affordableKey(_ der: [UInt8]) throws(ClientIdentityError) -> OpaquePointer? {
+        guard let encrypted = encryptedKey(der) else { return nil }
+        var budget = iterationLimit
+        do throws(ClientIdentityError) {
+            try requireAffordable(encrypted, &budget)
+        } catch {
+            X509_SIG_free(encrypted)
+            throw error
         }
-        guard let key else { throw unreadableKey }
-        return PrivateKeyReference(owning: key)
+        return encrypted
+    }
+
+    /// Parses an unencrypted key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915), DER.
+    package static func plainKey(_ der: [UInt8]) -> PrivateKeyReference? {
+        // Formats that were tried before the right one leave errors too.
+        defer { ERR_clear_error() }
+        return der.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            if let info = d2i_PKCS8_PRIV_KEY_INFO(nil, &cursor, buffer.count) {
+                defer { PKCS8_PRIV_KEY_INFO_free(info) }
+                return key(info)
+            }
+            cursor = buffer.baseAddress
+            return d2i_AutoPrivateKey(nil, &cursor, buffer.count).map { PrivateKeyReference(owning: $0) }
+        }
+    }
+
+    /// The most bytes of a DSA or DH key in PKCS#8; one with a prime of 8,192 bits takes about 2,100. OpenSSL computes
+    /// the public half of these keys, and its work grows with the cube of their length.
+    private static let slowKeyLimit = 3_072
+
+    /// - Parameter info: `PKCS8_PRIV_KEY_INFO *`.
+    static func key(_ info: OpaquePointer) -> PrivateKeyReference? {
+        var algorithm: OpaquePointer?
+        PKCS8_pkey_get0(&algorithm, nil, nil, nil, info)
+        let isSlow = [NID_dsa, NID_dsa_2, NID_dhKeyAgreement, NID_dhpublicnumber].contains(OBJ_obj2nid(algorithm))
+        guard !isSlow || i2d_PKCS8_PRIV_KEY_INFO(info, nil) <= slowKeyLimit else { return nil }
+        return EVP_PKCS82PKEY(info).map { PrivateKeyReference(owning: $0) }
     }
 
     /// Returns an EncryptedPrivateKeyInfo (RFC 5958 section 3), or `nil`.
@@ -148,7 +199,7 @@ enum IdentityReader {
         guard let info else { return nil }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
         // In the default context, because the handshake uses the key there.
-        return EVP_PKCS82PKEY(info).map { PrivateKeyReference(owning: $0) }
+        return key(info)
     }
 
     /// Throws if a derivation from a password would exceed the budget, and reduces the budget.
@@ -205,6 +256,9 @@ enum IdentityReader {
         }
     }
 
+    /// The labels of keys in OpenSSL's old form. In this form PKCS#8 could have any number of iterations of its own.
+    private static let legacyLabels = ["RSA", "EC", "DSA"].map { Array("-----BEGIN \($0) PRIVATE KEY-----".utf8) }
+
     /// Reads a key in OpenSSL's old form with `Proc-Type: 4,ENCRYPTED` (RFC 1421 section 4.6.1.1). Its derivation has
     /// one iteration. OpenSSL gets only this block, because it would skip one that it does not know.
     ///
@@ -216,9 +270,7 @@ enum IdentityReader {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let begin = lines.prefix(line).lastIndex { $0.starts(with: "-----BEGIN ".utf8) }
         let end = lines.dropFirst(line).firstIndex { $0.starts(with: "-----END ".utf8) }
-        guard let begin, let end, lines[begin].firstRange(of: Array("PRIVATE KEY-----".utf8)) != nil else {
-            throw unreadableKey
-        }
+        guard let begin, let end, legacyLabels.contains(where: lines[begin].starts) else { throw unreadableKey }
         let block = bytes[lines[begin].startIndex..<lines[end].endIndex]
         guard let text = password() else { throw passwordRequired }
         // OpenSSL would cut the password there, and its own buffer has 1,024 bytes.

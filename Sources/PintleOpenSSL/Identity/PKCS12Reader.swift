@@ -131,10 +131,10 @@ struct PKCS12Reader {
             guard let bag = OPENSSL_sk_value(bags, index).map({ OpaquePointer($0) }) else { continue }
             switch PKCS12_SAFEBAG_get_nid(bag) {
             case NID_keyBag:
-                guard let info = PKCS12_SAFEBAG_get0_p8inf(bag), let key = EVP_PKCS82PKEY(info) else {
+                guard let info = PKCS12_SAFEBAG_get0_p8inf(bag), let key = IdentityReader.key(info) else {
                     throw IdentityReader.unreadableKey
                 }
-                keys.append(PrivateKeyReference(owning: key))
+                keys.append(key)
             case NID_pkcs8ShroudedKeyBag:
                 guard let encrypted = PKCS12_SAFEBAG_get0_pkcs8(bag) else { throw Self.damaged }
                 try IdentityReader.requireAffordable(encrypted, &iterations)

@@ -1,28 +1,19 @@
 internal import COpenSSL
 internal import Pintle
+internal import PintleOpenSSL
 
 /// A reader of keys that are not a SubjectPublicKeyInfo; libcrypto parses them.
 enum KeyFile {
     /// Returns the SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or
     /// SEC1 (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
     static func publicHalf(of privateKey: [UInt8]) throws(ToolError) -> [UInt8] {
-        guard let key = parsed(privateKey) else {
+        guard let key = IdentityReader.plainKey(privateKey) else {
             throw .unusable(
                 "malformed-key", "the private key cannot be read",
                 hint: "give its public half: openssl pkey -in KEY -pubout | pintle pin -")
         }
-        return try subjectPublicKeyInfo(of: key)
-    }
-
-    /// Returns a private key as libcrypto's `EVP_PKEY`, which the caller frees; `nil` if it cannot be read.
-    static func parsed(_ privateKey: [UInt8]) -> OpaquePointer? {
-        let key = privateKey.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var cursor = buffer.baseAddress
-            return d2i_AutoPrivateKey(nil, &cursor, buffer.count)
-        }
-        // Formats that were tried before the right one leave errors too.
-        ERR_clear_error()
-        return key
+        defer { withExtendedLifetime(key) {} }
+        return try subjectPublicKeyInfo(of: key.pointer)
     }
 
     /// Returns the SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER, which files with
@@ -33,6 +24,7 @@ enum KeyFile {
                 "malformed-key", "the RSA public key cannot be read",
                 hint: "export it again: openssl rsa -RSAPublicKey_in -in KEY -pubout")
         }
+        defer { EVP_PKEY_free(key) }
         return try subjectPublicKeyInfo(of: key)
     }
 
@@ -68,8 +60,7 @@ enum KeyFile {
         bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 
-    private static func subjectPublicKeyInfo(of key: consuming OpaquePointer) throws(ToolError) -> [UInt8] {
-        defer { EVP_PKEY_free(key) }
+    private static func subjectPublicKeyInfo(of key: OpaquePointer) throws(ToolError) -> [UInt8] {
         let count = i2d_PUBKEY(key, nil)
         guard count > 0 else {
             ERR_clear_error()

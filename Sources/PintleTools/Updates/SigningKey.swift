@@ -1,6 +1,7 @@
 internal import COpenSSL
 internal import Pintle
 internal import PintleCrypto
+internal import PintleOpenSSL
 internal import PintleSystem
 internal import PintleUpdates
 
@@ -79,44 +80,35 @@ struct SigningKey {
         // Removed, so that no other variable shares the bytes that are wiped.
         var block = blocks.removeFirst()
         defer { KeyFile.wipe(&block.bytes) }
-        let key: OpaquePointer
+        let key: PrivateKeyReference
         switch block.label {
         case "PRIVATE KEY":
-            guard let plain = KeyFile.parsed(block.bytes) else { throw unusable("the private key cannot be read") }
+            guard let plain = IdentityReader.plainKey(block.bytes) else {
+                throw unusable("the private key cannot be read")
+            }
             key = plain
         case "ENCRYPTED PRIVATE KEY":
             var passphrase = try Passphrase.read(for: file.name, invocation)
             defer { KeyFile.wipe(&passphrase) }
-            guard let decrypted = encryptedKey(block.bytes, passphrase) else {
+            do {
+                key = try IdentityReader.decrypted(block.bytes, passphrase)
+            } catch {
+                if error.code == .tooManyIterations { throw unusable(error.message, hint: error.hint) }
                 throw .unusable(
                     "wrong-passphrase", "the passphrase does not open the key", file: file.name,
                     hint: "or the file is damaged: openssl pkey -in \(file.name) -noout")
             }
-            key = decrypted
         case "PUBLIC KEY":
             throw unusable("a public key cannot sign", hint: "give the private one, without .pub")
         default:
             throw unusable(
                 "a \(block.label) instead of a PRIVATE KEY", hint: "convert it: openssl pkcs8 -topk8 -in KEY")
         }
-        defer { EVP_PKEY_free(key) }
-        guard let signing = seed(of: key).flatMap(SigningKey.init) else {
+        defer { withExtendedLifetime(key) {} }
+        guard let signing = seed(of: key.pointer).flatMap(SigningKey.init) else {
             throw unusable("not an Ed25519 key", hint: "make one: pintle keygen --out update.key")
         }
         return signing
-    }
-
-    private static func encryptedKey(_ der: [UInt8], _ passphrase: [UInt8]) -> OpaquePointer? {
-        // Without a callback, OpenSSL takes the pointer for the passphrase itself, ended by a NUL.
-        var text = passphrase + [0]
-        defer { KeyFile.wipe(&text) }
-        let key = der.withUnsafeBytes { buffer -> OpaquePointer? in
-            guard let bio = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return nil }
-            defer { BIO_free(bio) }
-            return text.withUnsafeMutableBytes { d2i_PKCS8PrivateKey_bio(bio, nil, nil, $0.baseAddress) }
-        }
-        ERR_clear_error()
-        return key
     }
 
     private static func seed(of key: OpaquePointer) -> [UInt8]? {

@@ -57,6 +57,14 @@ ids=$(find Sources/Pintle -name '*.swift' -exec cat {} + | tr -s '\n ' ' ' |
 [ -n "$ids" ] || echo "Scripts/documented.sh: its pattern finds no problem in the core"
 for id in $ids; do grep -qF -- "$id" $table || echo "$table: no id $id"; done
 
+# The members of URLSession that PinnedURLSession lacks on Apple's systems.
+article=Sources/PintleApple/PintleApple.docc/ApplePlatforms.md
+lacking=$(sed -n 's/^| \(`.*\) | none | yes |$/\1/p' $article | grep -oE '`[A-Za-z]+`' | tr -d '`') || true
+[ -n "$lacking" ] || echo "$article: names no member that PinnedURLSession lacks"
+for member in $lacking; do
+    grep -qE "^PinnedURLSession\.$member( |\()" API/Apple/PintleURLSession.txt && echo "$article: PinnedURLSession has $member"
+done
+
 for target in Fuzz/Sources/*/; do
     grep -qw "$(basename "$target")" README.md || echo "README.md: does not name the fuzz target $(basename "$target")"
 done

@@ -13,6 +13,7 @@ for part in "$@"; do
     case $part in
     model) touches '^Models/|^Sources/PintleUpdates/(Store|Verification)' ;;
     darwin) touches '^Tests/(Darwin|System)|^Sources/Pintle(System|Tools)/' || adds 'canImport\(Darwin\)' ;;
+    verdicts) touches '^Tests/StandIns/|^Sources/Pintle(Apple|Attacks)/|^Sources/PintleURLSession/(Apple|Shared)/|^Examples/Sources/Client|^Scripts/verdicts' ;;
     fuzz-smoke) touches '^(Fuzz|Sources)/' ;;
     engines) touches '^Examples/(collector|audit-at-scale)/|^Scripts/engines' ;;
     modern) touches '^Scripts/modern|^Sources/Pintle(OpenSSL|URLSession)/' ;;

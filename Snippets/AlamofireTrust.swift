@@ -45,6 +45,7 @@ func delegatedSession(_ policy: LivePolicy) -> Session {
     delegateQueue.maxConcurrentOperationCount = 1
     let configuration = URLSessionConfiguration.af.default
     configuration.protocolClasses = []
+    configuration.urlCache = nil
     let delegate = SessionDelegate()
     let pinning = PinningSessionDelegate(policy, forwardingTo: delegate)
     let session = Session(

@@ -11,8 +11,11 @@ import os
 func ownSession(_ policy: PinningPolicy, _ mine: any URLSessionDelegate) -> URLSession {
     // snippet.delegate
     let logger = Logger(subsystem: "com.example.app", category: "trust")
+    let configuration = URLSessionConfiguration.default
+    configuration.protocolClasses = []
+    configuration.urlCache = nil
     let delegate = PinningSessionDelegate(policy, forwardingTo: mine, observer: { logger.log($0) })
-    let session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
+    let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     // snippet.end
     return session
 }

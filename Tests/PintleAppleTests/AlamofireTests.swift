@@ -49,6 +49,14 @@ struct AlamofireTests {
         #expect(try await session.request(broken).serializingData().value.isEmpty)
     }
 
+    @Test("The session behind the delegate has no cache and no loaders of other code, which the system's default has")
+    func configuration() throws {
+        let session = Way.delegate.session(try PinningPolicy(hosts: []))
+        #expect(session.session.configuration.urlCache == nil)
+        #expect(session.session.configuration.protocolClasses?.isEmpty == true)
+        #expect(URLSessionConfiguration.af.default.urlCache != nil)
+    }
+
     @Test(
         "A wrong pin is the reason in Alamofire's error, and the server gets no byte of a request",
         arguments: Way.allCases, [true, false])

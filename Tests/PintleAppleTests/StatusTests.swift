@@ -53,6 +53,15 @@ struct StatusTests {
         #expect(failure?.primary.platformCode == (isExcluded ? Int(errSecInvalidName) : nil))
     }
 
+    @Test("A path with 1,024 excluded names is refused, and one with 1,023 is not", arguments: [1_023, 1_024])
+    func manyNameConstraints(count: Int) throws {
+        let failure = try failure(intermediate: {
+            $0.nameConstraints = .nameConstraints(excluded: (0..<count).map { .dns("n\($0).test") })
+        })
+        #expect(failure?.code == (count < 1_024 ? nil : .nameConstraintViolation))
+        #expect(failure?.primary.platformCode == (count < 1_024 ? nil : Int(errSecInvalidName)))
+    }
+
     @Test("A key identifier of another authority is refused", arguments: [true, false])
     func linkage(isOther: Bool) throws {
         let failure = try failure(leaf: { if isOther { $0.authorityKeyIdentifier = .octets([1, 2, 3]) } })

@@ -80,6 +80,10 @@ let app: [Target] = [
         name: "ClientModel", dependencies: ["PintleURLSession", "URLLoading"],
         path: "Repository/Examples/Sources/ClientModel", packageAccess: false,
         swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")] + warnings + loading),
+    // For Scripts/verdicts.py.
+    .executableTarget(
+        name: "Client", dependencies: ["ClientModel", "URLLoading"], path: "Repository/Examples/Sources/Client",
+        packageAccess: false, swiftSettings: warnings + loading),
     .executableTarget(
         name: "AppViews", dependencies: ["ClientModel", "Combine", "PintleURLSession", "SwiftUI", "WebKit"],
         path: "Repository/Examples/App", exclude: ["README.md"], packageAccess: false,

@@ -14,13 +14,14 @@ extension URLSession {
     ///     let session = URLSession.pinned(to: policy)
     ///
     /// No request is sent before the verdict on the connection that carries it. On Apple's systems that verdict may be
-    /// about another name of the same server: the article on Apple's systems says when this happens and what helps.
+    /// about another name of the same server, or the connection may resume a TLS session without a verdict. See "Known
+    /// gaps" in <doc:/PintleApple/ApplePlatforms>.
     ///
     /// A refused task fails with a `URLError`. `TrustRejection(underlying:)` returns the reason.
     ///
-    /// After a change of the policy, older connections carry no new requests. The one exception is TLS sessions that
-    /// background configurations resume on Apple's systems. Running tasks finish under the policy that accepted them.
-    /// Tasks that have not sent anything yet are checked against the new policy.
+    /// After a change of the policy, older connections carry no new requests, but for the same gaps. Running tasks
+    /// finish under the policy that accepted them. Tasks that have not sent anything yet are checked against the new
+    /// policy.
     ///
     /// For a policy with `askUser`, pass the approvals. The user's approvals in the store apply to hosts that no rule
     /// covers, from the next request on. No request waits for the user: a task that meets an unknown server fails, and

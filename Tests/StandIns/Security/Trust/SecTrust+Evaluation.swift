@@ -55,6 +55,7 @@ extension SecTrust {
         }
         let path = Self.path(context, leaf)
         flaws += collected.errors.compactMap { Self.flaw($0, path) }
+        if let flaw = SecCertificate.flaw(ofConstraintsOn: path) { flaws.append(flaw) }
         let isSystem = path.last.map { system.contains($0.der) } ?? false
         for policy in policies { flaws += policy.flaws(of: path, isSystem: isSystem, at: instant) }
         return (path, Flaw.status(of: flaws))

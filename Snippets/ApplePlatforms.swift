@@ -5,6 +5,7 @@
 import Foundation
 import Network
 import PintleURLSession
+import Security
 import WebKit
 import os
 
@@ -28,16 +29,16 @@ final class Delegate: NSObject, URLSessionDelegate {
         evaluator = ServerTrustEvaluator(policy: policy)
     }
 
-    // snippet.challenge
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        // snippet.challenge
         let answer = evaluator.evaluate(challenge)
         if let rejection = answer.rejection { note(rejection) }
         completionHandler(answer.disposition, answer.credential)
+        // snippet.end
     }
-    // snippet.end
 
     private func note(_ rejection: TrustRejection) { print(rejection) }
 }
@@ -58,14 +59,14 @@ final class Downloader: NSObject, WKDownloadDelegate {
         completionHandler(FileManager.default.temporaryDirectory.appendingPathComponent(suggestedFilename))
     }
 
-    // snippet.download
     func download(
         _ download: WKDownload, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @MainActor @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        // snippet.download
         trust.download(download, didReceive: challenge, completionHandler: completionHandler)
+        // snippet.end
     }
-    // snippet.end
 }
 
 func connectionOptions(_ policy: LivePolicy) throws -> NWProtocolTLS.Options {
@@ -74,5 +75,57 @@ func connectionOptions(_ policy: LivePolicy) throws -> NWProtocolTLS.Options {
     options.decideTrust(of: ServerEndpoint(host: try ServerName("example.com")), by: policy)
     // snippet.end
     return options
+}
+
+/// Opens the windows of a page.
+@MainActor
+final class Windows: NSObject, WKUIDelegate {
+    private let trust: WebViewTrustDelegate
+
+    init(_ trust: WebViewTrustDelegate) {
+        self.trust = trust
+    }
+
+    func webView(
+        _ webView: WKWebView, createWebViewWith configuration: WKWebViewConfiguration,
+        for navigationAction: WKNavigationAction, windowFeatures: WKWindowFeatures
+    ) -> WKWebView? {
+        let window = WKWebView(frame: .zero, configuration: configuration)
+        window.navigationDelegate = trust
+        return window
+    }
+}
+
+@available(iOS 26, macOS 26, visionOS 26, *)
+struct PageDecider: WebPage.NavigationDeciding {
+    let evaluator: ServerTrustEvaluator
+
+    func decideAuthenticationChallengeDisposition(
+        for challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        // snippet.webPage
+        let answer = await evaluator.evaluate(challenge)
+        return (answer.disposition, answer.credential)
+        // snippet.end
+    }
+}
+
+@available(iOS 26, macOS 26, visionOS 26, *)
+@MainActor
+func page(_ evaluator: ServerTrustEvaluator) -> WebPage {
+    WebPage(navigationDecider: PageDecider(evaluator: evaluator))
+}
+
+@available(iOS 26, macOS 26, visionOS 26, *)
+func connection(_ server: ServerEndpoint, _ evaluator: ServerTrustEvaluator) -> NetworkConnection<TLS> {
+    // snippet.connection
+    let connection = NetworkConnection(to: .hostPort(host: "example.com", port: 443)) {
+        TLS().ticketsEnabled(false).certificateValidator { _, reference in
+            let trust = sec_trust_copy_ref(reference).takeRetainedValue()
+            return await evaluator.evaluate(server, trust, at: Date()).decision.isTrusted
+        }
+    }
+    // snippet.end
+    return connection
 }
 #endif

@@ -23,5 +23,13 @@ final class Browser: NSObject, WKNavigationDelegate {
         webView.load(URLRequest(url: url))
         // snippet.end
     }
+
+    func open(_ url: URL, _ policy: PinningPolicy, _ reporter: PinReporter) {
+        // snippet.reports
+        trust = WebViewTrustDelegate(policy, forwardingTo: self, observer: reporter)
+        // snippet.end
+        webView.navigationDelegate = trust
+        webView.load(URLRequest(url: url))
+    }
 }
 #endif

@@ -17,27 +17,17 @@ internal import Foundation
 /// Asks the policy about servers. Safe to use from any thread.
 struct ServerJudge: Sendable {
     private let source: any PolicySource
-    private let evaluator: ServerTrustEvaluator
-    private let failureHandler: (@Sendable (VerdictEvent) -> Void)?
+    private var evaluator: ServerTrustEvaluator
 
     init(_ source: some PolicySource) {
         self.source = source
         evaluator = ServerTrustEvaluator(source: source)
-        failureHandler = nil
-    }
-
-    private init(_ judge: ServerJudge, _ failureHandler: @escaping @Sendable (VerdictEvent) -> Void) {
-        source = judge.source
-        evaluator = judge.evaluator.onFailure(failureHandler)
-        let earlier = judge.failureHandler
-        self.failureHandler = { failure in
-            earlier?(failure)
-            failureHandler(failure)
-        }
     }
 
     func onFailure(_ handler: @escaping @Sendable (VerdictEvent) -> Void) -> ServerJudge {
-        ServerJudge(self, handler)
+        var judge = self
+        judge.evaluator = evaluator.onFailure(handler)
+        return judge
     }
 
     /// Reads the roots that the policy needs. Not for event loops.
@@ -59,14 +49,7 @@ struct ServerJudge: Sendable {
 
     /// Refuses a server whose certificates never reached the policy, and reports that.
     func refuse(_ server: ServerEndpoint, _ failure: PathFailure) -> TrustRejection {
-        let snapshot = source.current
-        let evaluation = TrustEvaluation(of: server, unreadable: failure)
-        if let failureHandler,
-            let event = VerdictEvent(
-                evaluation, by: snapshot.policy, generation: snapshot.generation, at: Date())
-        {
-            failureHandler(event)
-        }
+        _ = evaluator.refuse(server, failure, at: Date())
         return .invalidPath(failure)
     }
 

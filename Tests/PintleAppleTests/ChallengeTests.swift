@@ -126,6 +126,40 @@ struct ChallengeTests {
         }
     }
 
+    @Test(
+        "Exceptions that an app set on a trust object do not make the system accept a path", arguments: [true, false])
+    func exceptionsOfTrust(isKnown: Bool) throws {
+        let fixture = try SessionFixture()
+        let server = ServerEndpoint(host: try ServerName("localhost"))
+        let chain = isKnown ? fixture.identity.chain : try SessionFixture().identity.chain
+        let trust = try #require(try SessionFixture.challenge(chain).protectionSpace.serverTrust)
+        #expect(!SecTrustEvaluateWithError(trust, nil))
+        #expect(SecTrustSetExceptions(trust, SecTrustCopyExceptions(trust)))
+        #expect(SecTrustEvaluateWithError(trust, nil))
+        let decision = ServerTrustEvaluator(policy: try fixture.policy()).evaluate(server, trust, at: Date()).decision
+        #expect(decision.reason == (isKnown ? "pin-matched" : "invalid-path"))
+        #expect(SecTrustEvaluateWithError(trust, nil) == isKnown)
+    }
+
+    @Test(
+        "After any refusal the trust object stays untrusted, whatever the app had set",
+        arguments: ["0.0.0.0", "a b", "localhost"])
+    func leftUntrusted(host: String) throws {
+        let fixture = try SessionFixture(isSystem: true)
+        let chain = try fixture.root.issue(hosts: ["localhost", "0.0.0.0"]).chain
+        for rightPolicy in [true, false] {
+            let policy = rightPolicy ? try PinningPolicy(hosts: []) : try fixture.policy(anchors: .system)
+            let challenge = try SessionFixture.challenge(chain, host: host)
+            let trust = try #require(challenge.protectionSpace.serverTrust)
+            _ = SecTrustSetExceptions(trust, SecTrustCopyExceptions(trust))
+            #expect(SecTrustEvaluateWithError(trust, nil))
+            let answer = ServerTrustEvaluator(policy: policy).evaluate(challenge)
+            let isTrusted = host == "localhost" && rightPolicy
+            #expect((answer.rejection == nil) == isTrusted)
+            #expect(SecTrustEvaluateWithError(trust, nil) == isTrusted)
+        }
+    }
+
     @Test("A host without a rule is refused if the policy says so")
     func notAllowed() throws {
         let fixture = try SessionFixture(isSystem: true)

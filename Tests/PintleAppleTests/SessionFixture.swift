@@ -26,11 +26,20 @@ struct SessionFixture: Sendable {
         host: String = "localhost", rightPin: Bool = true, anchors: TrustAnchors? = nil,
         unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
     ) throws -> PinningPolicy {
+        let rule = try rule(host: host, rightPin: rightPin, anchors: anchors)
+        return try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
+    }
+
+    /// Returns a rule for one host: with the server's pin, or with the pin of another key.
+    func rule(
+        host: String = "localhost", rightPin: Bool = true, anchors: TrustAnchors? = nil, expiry: PinExpiry = .never,
+        enforcement: Enforcement = .enforce
+    ) throws -> PinnedHost {
         let key = rightPin ? identity.certificate.spkiDER : try PrivateKey().spkiDER
         let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
-        let rule = try PinnedHost(
-            host, pins: [pin], backup: .noneAccepted, anchors: try anchors ?? self.anchors)
-        return try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
+        return try PinnedHost(
+            host, pins: [pin], backup: .noneAccepted, expiry: expiry, enforcement: enforcement,
+            anchors: try anchors ?? self.anchors)
     }
 
     var anchors: TrustAnchors {

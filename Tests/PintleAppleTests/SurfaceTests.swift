@@ -6,6 +6,7 @@ import PintleCrypto
 import PintleTestKit
 import Security
 import Testing
+import WebKit
 import os
 
 /// The parts that use other Apple modules.
@@ -48,6 +49,32 @@ struct SurfaceTests {
             let trust = try #require(try SessionFixture.challenge(chain, host: host).protectionSpace.serverTrust)
             #expect(options.securityProtocolOptions.verify(trust) == isTrusted)
             #expect(reasons.withLock { $0 } == [isTrusted ? "host-not-pinned" : "invalid-path"])
+        }
+    }
+
+    @Test("An evaluator decides about a NetworkConnection and a WebPage, by the recipes of the article")
+    @MainActor
+    func newerSystems() async throws {
+        let fixture = try SessionFixture()
+        let server = ServerEndpoint(host: try ServerName("localhost"))
+        for rightPin in [true, false] {
+            let reasons = Locked<[String]>([])
+            let evaluator = ServerTrustEvaluator(policy: try fixture.policy(rightPin: rightPin)).onFailure { event in
+                reasons.withLock { $0.append(event.reason) }
+            }
+            let connection = NetworkConnection(to: .hostPort(host: "localhost", port: 443)) {
+                TLS().ticketsEnabled(false).certificateValidator { _, reference in
+                    let trust = sec_trust_copy_ref(reference).takeRetainedValue()
+                    return await evaluator.evaluate(server, trust, at: Date()).decision.isTrusted
+                }
+            }
+            #expect(!connection.stack.hasTickets)
+            #expect(await connection.verify(try Self.trust(fixture.identity.chain)) == rightPin)
+            let page = WebPage(navigationDecider: PageDecider(evaluator: evaluator))
+            let (disposition, credential) = await page.ask(try SessionFixture.challenge(fixture.identity.chain))
+            #expect(disposition == (rightPin ? .useCredential : .cancelAuthenticationChallenge))
+            #expect((credential?.trust != nil) == rightPin)
+            #expect(reasons.withLock { $0 } == (rightPin ? [] : ["pin-mismatch", "pin-mismatch"]))
         }
     }
 
@@ -109,5 +136,17 @@ struct SurfaceTests {
         other[0] ^= 1
         #expect(!Ed25519.isValid(signature: other, of: [0x72], publicKey: key))
         #expect(Ed25519.publicKey(ofSeed: [1]) == nil && Ed25519.signature(of: [], seed: [1]) == nil)
+    }
+}
+
+/// The recipe for a `WebPage`.
+private struct PageDecider: WebPage.NavigationDeciding {
+    let evaluator: ServerTrustEvaluator
+
+    func decideAuthenticationChallengeDisposition(
+        for challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        let answer = await evaluator.evaluate(challenge)
+        return (answer.disposition, answer.credential)
     }
 }

@@ -79,6 +79,29 @@ struct EvaluatorTests {
         #expect(source.reads.withLock { $0 } == 4)
     }
 
+    @Test("Each handler gets an event once for each way to ask an evaluator, and for a refusal without a chain")
+    func handlers() throws {
+        let (pinned, other) = (chain.keyPin(0), TestChain.spare())
+        let server = ServerEndpoint(host: try ServerName("a.example"))
+        let path = chain.path
+        for (pin, reasons) in [(pinned, ["emptied"]), (other, ["pin-mismatch", "pin-mismatch", "emptied"])] {
+            let policy = try PinningPolicy(hosts: [PinnedHost("a.example", pins: [pin], backup: .noneAccepted)])
+            let (first, second) = (Locked<[String]>([]), Locked<[String]>([]))
+            @Sendable func note(_ log: Locked<[String]>, _ event: VerdictEvent) {
+                let isEmptied = event.evaluation.presented == nil && event.rule != nil
+                log.withLock { $0.append(isEmptied ? "emptied" : event.reason) }
+            }
+            let evaluator = ServerTrustEvaluator(policy: policy) { _ in .valid(path) }
+                .onFailure { note(first, $0) }.onFailure { note(second, $0) }
+            _ = evaluator.evaluate(server, presented: chain.presented, at: DecisionFixture.now)
+            _ = evaluator.evaluate(server, presented: chain.presented, at: DecisionFixture.now) { _ in .valid(path) }
+            let refusal = PathFailure(.emptyChain, text: "no certificate")
+            #expect(
+                evaluator.refuse(server, refusal, at: DecisionFixture.now).decision.reason == "invalid-path")
+            #expect(first.withLock { $0 } == reasons && second.withLock { $0 } == reasons)
+        }
+    }
+
     @Test("prepare passes the policy in force to the validation")
     func preparation() throws {
         let source = Changing([

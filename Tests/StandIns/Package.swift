@@ -14,6 +14,8 @@ let loading: [SwiftSetting] = [
         ["-enable-cross-import-overlays", "-swift-module-cross-import", "Foundation", overlay]
             .flatMap { ["-Xfrontend", $0] })
 ]
+// The stand-ins have declarations of Apple's SDK 27, for which sources otherwise ask by its compiler.
+let newestSDK = SwiftSetting.define("PINTLE_SDK_27")
 let warnings: [SwiftSetting] =
     Context.environment["PINTLE_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
@@ -43,7 +45,7 @@ let standIns: [Target] = [
     standIn("WebKit", on: "URLLoading"),
     standIn("Alamofire", on: "Security", "URLLoading", features: .publicImports, settings: loading),
     standIn("Combine", features: .none),
-    standIn("SwiftUI", on: "Combine", features: .none),
+    standIn("SwiftUI", on: "Combine", "URLLoading", features: .none, settings: loading),
 ]
 
 let apple: [Target] = [
@@ -95,12 +97,16 @@ let app: [Target] = [
 // SwiftPM lists each file of a folder that no target names, unless it is excluded.
 let snippetFiles = try FileManager.default.contentsOfDirectory(
     atPath: "\(Context.packageDirectory)/Repository/Snippets")
-let snippets: [Target] = ["ApplePlatforms", "ChangingPolicy", "FirstRequest", "Migrating", "PinnedSession"].map {
-    name in
+let snippets: [Target] = [
+    "ApplePlatforms", "ChangingPolicy", "FirstRequest", "Migrating", "PinnedImages", "PinnedSession", "PinnedWebView",
+].map { name in
     .executableTarget(
-        name: name, dependencies: ["PintleApple", "PintleURLSession", "URLLoading", "WebKit", "Network", "os"],
+        name: name,
+        dependencies: [
+            "PintleApple", "PintleURLSession", "Network", "Security", "SwiftUI", "URLLoading", "WebKit", "os",
+        ],
         path: "Repository/Snippets", exclude: snippetFiles.filter { $0 != "\(name).swift" }, packageAccess: false,
-        swiftSettings: warnings)
+        swiftSettings: [newestSDK] + warnings)
 }
 
 // The tests of the core are left out, because they run with the other targets.
@@ -148,6 +154,6 @@ func module(
 ) -> Target {
     .target(
         name: name, dependencies: dependencies, path: path ?? "Repository/Sources/\(name)", exclude: exclude,
-        swiftSettings: [.define("PINTLE_APPLE")] + features.settings + loading,
+        swiftSettings: [.define("PINTLE_APPLE"), newestSDK] + features.settings + loading,
         linkerSettings: library.map { [.linkedLibrary($0)] })
 }

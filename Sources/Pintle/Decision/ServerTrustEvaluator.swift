@@ -79,26 +79,35 @@ public struct ServerTrustEvaluator: Sendable {
     public func evaluate(
         _ server: ServerEndpoint, presented: [[UInt8]], at instant: Date
     ) -> TrustEvaluation {
-        let (evaluation, snapshot) = evaluate(server, presented: presented, at: instant, validate: validate)
-        if let failureHandler,
-            let event = VerdictEvent(
-                evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
-        {
-            failureHandler(event)
-        }
-        return evaluation
+        evaluate(server, presented: presented, at: instant, validate: validate)
     }
 
-    /// Decides by the policy in force, with another validation.
+    /// Decides by the policy in force, with another validation. All ways to ask an evaluator about a chain come through
+    /// here, so that its handlers get each event once.
     package func evaluate(
         _ server: ServerEndpoint, presented: [[UInt8]], at instant: Date, validate: (PathRequest) -> PathOutcome
-    ) -> (TrustEvaluation, by: PolicySnapshot) {
+    ) -> TrustEvaluation {
         let snapshot = source.current
         var evaluation = snapshot.policy.evaluate(
             server, presented: presented, approvals: snapshot.approvals, at: instant,
             newestKnownTime: snapshot.newestKnownTime, validate: validate)
         evaluation.origin?.generation = snapshot.generation
-        return (evaluation, snapshot)
+        report(evaluation, by: snapshot, at: instant)
+        return evaluation
+    }
+
+    /// Refuses a server whose certificates cannot be judged, and calls the handlers as for any other refusal.
+    package func refuse(_ server: ServerEndpoint, _ failure: PathFailure, at instant: Date) -> TrustEvaluation {
+        let evaluation = TrustEvaluation(of: server, unreadable: failure)
+        report(evaluation, by: source.current, at: instant)
+        return evaluation
+    }
+
+    private func report(_ evaluation: TrustEvaluation, by snapshot: PolicySnapshot, at instant: Date) {
+        guard let failureHandler,
+            let event = VerdictEvent(evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
+        else { return }
+        failureHandler(event)
     }
 
     /// Does ahead of time what the first verdict under the policy in force would do. On Linux that is reading the
@@ -108,10 +117,12 @@ public struct ServerTrustEvaluator: Sendable {
     /// so.
     public func prepare() { prepareValidation(policy) }
 
-    /// Returns a copy of this evaluator that also calls a handler for each verdict that ``VerdictEvent`` describes.
+    /// Returns a copy of this evaluator that also calls a handler once for each verdict that ``VerdictEvent``
+    /// describes, also for a challenge or a trust object on Apple's systems. A refusal without a server that can be
+    /// named causes no event.
     ///
-    /// - Parameter handler: called within ``evaluate(_:presented:at:)``, and therefore inside a handshake. It must pass
-    ///   the event on and return at once. `PintleReports` provides such a handler with `onFailure(notify:)`.
+    /// - Parameter handler: called before the verdict is returned, and therefore inside a handshake. It must pass the
+    ///   event on and return at once. `PintleReports` provides such a handler with `onFailure(notify:)`.
     public func onFailure(_ handler: @escaping @Sendable (VerdictEvent) -> Void) -> ServerTrustEvaluator {
         var evaluator = self
         let earlier = failureHandler

@@ -10,15 +10,14 @@ public struct ChallengeAnswer: Sendable {
     public let credential: URLCredential?
     /// The reason why the server was refused; `nil` if it was not.
     public let rejection: TrustRejection?
-    /// The complete verdict; `nil` if the challenge is not about a server's trust, or if it has no readable host or no
-    /// certificates.
+    /// The complete verdict; `nil` if the challenge is not about a server's trust, or if its host cannot be read.
     public let evaluation: TrustEvaluation?
 
     /// The answer to a challenge that this package does not handle.
     static let standard = ChallengeAnswer(
         disposition: .performDefaultHandling, credential: nil, rejection: nil, evaluation: nil)
 
-    static func refused(_ rejection: TrustRejection, _ evaluation: TrustEvaluation? = nil) -> ChallengeAnswer {
+    static func refused(_ rejection: TrustRejection, _ evaluation: TrustEvaluation?) -> ChallengeAnswer {
         ChallengeAnswer(
             disposition: .cancelAuthenticationChallenge, credential: nil, rejection: rejection, evaluation: evaluation)
     }
@@ -64,18 +63,27 @@ extension ServerTrustEvaluator {
     /// A challenge that is not about a server's trust gets `performDefaultHandling`. So answer challenges for passwords
     /// and client certificates before you call this method.
     ///
+    /// A challenge without certificates is refused with the path failure `empty-chain`, and the handlers of
+    /// ``/Pintle/ServerTrustEvaluator/onFailure(_:)`` get an event. A challenge whose host cannot be read is refused
+    /// with `name-mismatch`, without an event, because there is no server to name.
+    ///
     /// The call blocks while the system evaluates, which may take some time: never call it on the main queue.
+    /// Asynchronous code calls the other method of this name, which does not block.
     ///
     /// - Parameters:
     ///   - challenge: The challenge that the delegate got.
     ///   - instant: The current time.
     public func evaluate(_ challenge: URLAuthenticationChallenge, at instant: Date = Date()) -> ChallengeAnswer {
         guard challenge.isAboutServerTrust else { return .standard }
+        let trust = challenge.protectionSpace.serverTrust
         guard let server = challenge.server else {
-            return .refused(.invalidPath(PathFailure(.nameMismatch, text: "the host of the challenge cannot be read")))
+            if let trust { SystemValidation(trust).leaveUntrusted() }
+            let failure = PathFailure(.nameMismatch, text: "the host of the challenge cannot be read")
+            return .refused(.invalidPath(failure), nil)
         }
-        guard let trust = challenge.protectionSpace.serverTrust else {
-            return .refused(.invalidPath(PathFailure(.emptyChain, text: "the challenge brings no certificate")))
+        guard let trust else {
+            let failure = PathFailure(.emptyChain, text: "the challenge brings no certificate")
+            return .refused(.invalidPath(failure), refuse(server, failure, at: instant))
         }
         let (evaluation, isPrivate) = judge(server, trust, at: instant)
         switch evaluation.decision {
@@ -84,6 +92,21 @@ extension ServerTrustEvaluator {
             return ChallengeAnswer(
                 disposition: isPrivate ? .useCredential : .performDefaultHandling,
                 credential: isPrivate ? URLCredential(trust: trust) : nil, rejection: nil, evaluation: evaluation)
+        }
+    }
+
+    /// Answers a challenge as the synchronous method does, and evaluates on a queue of this package. So it may be
+    /// called on the main actor. Cancelling the task does not end the evaluation.
+    ///
+    /// - Parameters:
+    ///   - challenge: The challenge that the delegate got.
+    ///   - instant: The current time.
+    nonisolated(nonsending) public func evaluate(
+        _ challenge: URLAuthenticationChallenge, at instant: Date = Date()
+    ) async -> ChallengeAnswer {
+        let handed = Handed(challenge)
+        return await withCheckedContinuation { continuation in
+            TrustQueue.async { continuation.resume(returning: evaluate(handed.value, at: instant)) }
         }
     }
 }

@@ -22,6 +22,24 @@ extension NWProtocolTLS.Options {
         of server: ServerEndpoint, by source: some PolicySource,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {
+        decideTrust(of: server, by: ServerTrustEvaluator(source: source), observer)
+    }
+
+    /// Checks the server of a connection by an evaluator, whose handlers get the failures:
+    ///
+    ///     options.decideTrust(of: server, by: ServerTrustEvaluator(source: policy).onFailure(notify: reporter))
+    ///
+    /// - Parameters:
+    ///   - server: The host and port of the connection. Network.framework does not report them to the handshake.
+    ///   - evaluator: The evaluator, asked in each handshake.
+    public func decideTrust(of server: ServerEndpoint, by evaluator: ServerTrustEvaluator) {
+        decideTrust(of: server, by: evaluator) { _ in }
+    }
+
+    private func decideTrust(
+        of server: ServerEndpoint, by evaluator: ServerTrustEvaluator,
+        _ observer: @escaping @Sendable (TrustEvaluation) -> Void
+    ) {
         sec_protocol_options_set_tls_resumption_enabled(securityProtocolOptions, false)
         sec_protocol_options_set_verify_block(
             securityProtocolOptions,
@@ -29,7 +47,7 @@ extension NWProtocolTLS.Options {
                 let question = HandshakeQuestion(reference: reference, complete: complete)
                 TrustQueue.async {
                     let trust = sec_trust_copy_ref(question.reference).takeRetainedValue()
-                    let evaluation = ServerTrustEvaluator(source.current).evaluate(server, trust, at: Date())
+                    let evaluation = evaluator.evaluate(server, trust, at: Date())
                     observer(evaluation)
                     question.complete(evaluation.decision.isTrusted)
                 }

@@ -39,11 +39,15 @@ extension ServerTrustEvaluator {
 
     /// Decides about the server behind a trust object.
     ///
-    /// This replaces the trust object's anchors and date, and adds a policy to its own. If the server's certificate is
-    /// itself the anchor, its own policies are replaced too. After a refusal the trust object has no anchors, so that
-    /// no other code can get it to trust the server.
+    /// This replaces the trust object's anchors and date, clears its exceptions, and adds a policy to its own. If the
+    /// server's certificate is itself the anchor, its own policies are replaced too. After a refusal the trust object
+    /// has no anchors, so that no other code can get it to trust the server.
     ///
-    /// The system's evaluation may take some time: never call it on the main queue.
+    /// The system does not say which certificates the server sent. So ``/Pintle/TrustEvaluation/presented`` and the
+    /// served chain of a report are the path that the system built from them.
+    ///
+    /// The system's evaluation may take some time: never call it on the main queue. Asynchronous code calls the other
+    /// method of this name, which does not block.
     ///
     /// If the system would connect to another address than the given one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`), the
     /// server is refused with `invalid-path` and the path failure `other`.
@@ -56,17 +60,34 @@ extension ServerTrustEvaluator {
         judge(server, trust, at: instant).evaluation
     }
 
+    /// Decides as the synchronous method does, and evaluates on a queue of this package. So it may be called on the
+    /// main actor. Cancelling the task does not end the evaluation.
+    ///
+    /// - Parameters:
+    ///   - server: The host and port that the caller wants to connect to, never a name from a certificate.
+    ///   - trust: The trust object of the connection. No other code may use it at the same time.
+    ///   - instant: The current time.
+    nonisolated(nonsending) public func evaluate(
+        _ server: ServerEndpoint, _ trust: SecTrust, at instant: Date
+    ) async -> TrustEvaluation {
+        let handed = Handed(trust)
+        return await withCheckedContinuation { continuation in
+            TrustQueue.async { continuation.resume(returning: evaluate(server, handed.value, at: instant)) }
+        }
+    }
+
     /// - Returns: The verdict, and whether the system by itself would have refused the server.
     func judge(
         _ server: ServerEndpoint, _ trust: SecTrust, at instant: Date
     ) -> (evaluation: TrustEvaluation, isPrivate: Bool) {
+        let validation = SystemValidation(trust)
         if let alias = AddressAlias(server.host) {
+            validation.leaveUntrusted()
             let failure = PathFailure(.other, text: "\(alias.message); \(alias.hint)")
-            return (TrustEvaluation(of: server, unreadable: failure), false)
+            return (refuse(server, failure, at: instant), false)
         }
         var isPrivate = false
-        let validation = SystemValidation(trust)
-        let (evaluation, _) = evaluate(server, presented: trust.certificates, at: instant) { request in
+        let evaluation = evaluate(server, presented: trust.certificates, at: instant) { request in
             let outcome = validation.outcome(of: request)
             // A later outcome replaces an earlier one only if it is valid: then its path is the trusted one.
             if case .valid = outcome { isPrivate = !request.anchors.certificates.isEmpty }

@@ -15,6 +15,10 @@ struct SystemValidation {
         var policies: CFArray?
         let status = SecTrustCopyPolicies(trust, &policies)
         self.policies = status == errSecSuccess ? policies as? [SecPolicy] : nil
+        // With exceptions an evaluation succeeds despite the flaws that they name. On macOS `SecTrustSetOptions` sets
+        // them too. Anchors and date are replaced below, and policies only refuse more, so nothing else that an app can
+        // set makes the system accept a path. The function returns `false` if it cleared exceptions.
+        _ = SecTrustSetExceptions(trust, nil)
     }
 
     /// Evaluates for the host, the anchors and the instant of the request, and returns the evaluated path.

@@ -12,7 +12,10 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
                 URLSession.AuthChallengeDisposition, URLCredential?
             ) -> Void
     ) {
-        guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
+        if challenge.isAboutServerTrust {
+            recordStart(in: webView)
+            return answer(challenge, completionHandler)
+        }
         guard let ask = forwarded.flatMap({ offered($0.webView(_:didReceive:completionHandler:)) }) else {
             // The default of a web view. The system checks a proxy.
             let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
@@ -35,6 +38,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         _ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error
     ) {
         let refusal = loads.removeValue(for: webView)?.refusal
+        let start = recordEnd(in: webView)
         if let refusal, Self.isInterruption(error) { return fail(webView, navigation, refusal) }
         fail(webView, navigation, rejections.explain(error, url: webView.url, since: start))
         if let refusal { fail(webView, nil, refusal) }
@@ -42,13 +46,13 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
 
     /// Forwards to your delegate, with an error that has the reason for a refusal.
     public func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error) {
-        forwarded.flatMap { offered($0.webView(_:didFail:withError:)) }?(
-            webView, navigation, rejections.explain(error, url: webView.url, since: start))
+        let explained = rejections.explain(error, url: webView.url, since: recordEnd(in: webView))
+        forwarded.flatMap { offered($0.webView(_:didFail:withError:)) }?(webView, navigation, explained)
     }
 
     /// Forwards to your delegate.
     public func webView(_ webView: WKWebView, didStartProvisionalNavigation navigation: WKNavigation!) {
-        start = rejections.mark
+        recordStart(in: webView)
         let refusal = loads.removeValue(for: webView)?.refusal
         loads[webView] = OpenLoad(isFromCoveredHost: policy.coversHTTPS(of: webView.url))
         if let refusal { fail(webView, nil, refusal) }
@@ -73,20 +77,22 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
 
     /// Forwards to your delegate.
     public func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!) {
+        recordEnd(in: webView)
         forwarded.flatMap { offered($0.webView(_:didFinish:)) }?(webView, navigation)
     }
 
     /// Forwards to your delegate. If it does not implement this method, loads the page again, at most once in 30
     /// seconds.
     public func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
+        recordEnd(in: webView)
         if let refusal = loads.removeValue(for: webView)?.refusal { fail(webView, nil, refusal) }
         if let handler = forwarded.flatMap({ offered($0.webViewWebContentProcessDidTerminate(_:)) }) {
             return handler(webView)
         }
         // By default a web view loads the page again. The limit prevents an endless loop.
         let now = DispatchTime.now()
-        guard lastReload.map({ now > $0 + .seconds(30) }) ?? true else { return }
-        lastReload = now
+        guard lastReloads[webView].map({ now > $0 + .seconds(30) }) ?? true else { return }
+        lastReloads[webView] = now
         webView.reload()
     }
 
@@ -104,6 +110,33 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         forwarded.flatMap { offered($0.webView(_:navigationResponse:didBecome:)) }?(
             webView, navigationResponse, download)
     }
+
+    /// Forwards to your delegate. If it does not implement this method, the answer is yes, as without a delegate.
+    @available(iOS 26, macOS 26, visionOS 26, *)
+    public func webView(
+        _ webView: WKWebView, shouldGoTo backForwardListItem: WKBackForwardListItem, willUseInstantBack: Bool,
+        completionHandler: @escaping (Bool) -> Void
+    ) {
+        let ask = forwarded.flatMap {
+            offered($0.webView(_:shouldGoTo:willUseInstantBack:completionHandler:))
+        }
+        guard let ask else { return completionHandler(true) }
+        ask(webView, backForwardListItem, willUseInstantBack, completionHandler)
+    }
+
+    // The SDK of iOS 27 comes with Swift 6.4. With an older one an app cannot implement the method either.
+    #if compiler(>=6.4) || PINTLE_SDK_27
+    /// Forwards to your delegate. If it does not implement this method, WebKit goes on at once.
+    @available(iOS 27, macOS 27, visionOS 27, *)
+    public func webView(
+        _ webView: WKWebView, willSubmitForm formInfo: WKFormInfo,
+        submissionHandler: @escaping @MainActor @Sendable () -> Void
+    ) {
+        let tell = forwarded.flatMap { offered($0.webView(_:willSubmitForm:submissionHandler:)) }
+        guard let tell else { return submissionHandler() }
+        tell(webView, formInfo, submissionHandler)
+    }
+    #endif
 }
 
 // WebKit calls the longer one of two methods for the same question if a delegate has it. So your delegate may implement

@@ -10,19 +10,22 @@ import WebKit
 ///     trust = WebViewTrustDelegate(policy, forwardingTo: self)
 ///     webView.navigationDelegate = trust
 ///
-/// A web view does not retain its delegate, and this delegate does not retain yours: keep both.
+/// A web view does not retain its delegate, and this delegate does not retain yours: keep both. Your delegate gets the
+/// calls of `WKNavigationDelegate` in the SDK of iOS 27, except those about a server's trust. A method of a later SDK
+/// is not forwarded, because it may decide about trust.
 ///
 /// If the server of a page is refused, the page fails with a `URLError`, in which `TrustRejection(underlying:)` finds
-/// the reason. If the server of a part of the page is refused, that part is missing, and only the observer of
-/// ``init(_:approvals:forwardingTo:observer:)`` gets the reason. The evaluation does not block the main queue. Private
-/// anchors and approved servers work as in a session.
+/// the reason. If the server of a part of the page is refused, that part is missing, and only the observer gets the
+/// reason. The evaluation does not block the main queue. Private anchors and approved servers work as in a session.
 ///
 /// The delegate cancels a page or frame over `http` from a host that the policy covers, even if the policy covers the
 /// host only when the response arrives. It also cancels a page that a covered host redirects from `https` to `http`.
 /// WebKit does not ask about images, scripts and other parts of a page. Keep App Transport Security on, which refuses
 /// them over `http`.
 ///
-/// A download of the web view asks a delegate of its own: see ``download(_:didReceive:completionHandler:)``.
+/// A download of the web view asks a delegate of its own: see ``download(_:didReceive:completionHandler:)``. So does a
+/// window that your `WKUIDelegate` makes for the page: set this delegate in it too. One delegate may serve several web
+/// views.
 ///
 /// A service worker or a media element may load through other processes of the system. The system decides whether those
 /// processes ask this delegate.
@@ -40,15 +43,17 @@ public final class WebViewTrustDelegate: NSObject {
     let source: any PolicySource
     weak var forwarded: (any WKNavigationDelegate)?
     let rejections = RejectionLog()
+    private let evaluator: ServerTrustEvaluator
     private let observer: @Sendable (TrustEvaluation) -> Void
-    /// The mark of the rejection log at which the page's load began.
-    var start = 0
-    /// The open loads. There may be several, because an app may use one delegate for several web views.
+    // An app may use one delegate for several web views, so the state of a load belongs to its web view.
+    /// The marks of the rejection log at which loads began.
+    private var starts = WeakTable<WKWebView, Int>(capacity: 1_024)
+    /// The open loads.
     var loads = WeakTable<WKWebView, OpenLoad>(capacity: 1_024)
     /// The marks of the rejection log at which downloads first asked about a server.
     private var downloads = WeakTable<WKDownload, Int>(capacity: 1_024)
-    /// The time of the last reload after WebKit's process for the page ended.
-    var lastReload: DispatchTime?
+    /// The times of the last reloads after WebKit's process for a page ended.
+    var lastReloads = WeakTable<WKWebView, DispatchTime>(capacity: 1_024)
 
     /// Creates a delegate.
     ///
@@ -56,19 +61,45 @@ public final class WebViewTrustDelegate: NSObject {
     ///   - source: A policy, or a source that can replace its policy; asked before each decision.
     ///   - store: The user's approvals, for a policy with `askUser`: let the page fail, ask the user, approve, and load
     ///     again.
-    ///   - delegate: Your delegate, which gets all other calls. It is not retained.
-    ///   - observer: A closure that gets each verdict, on the thread that evaluated it.
-    public init(
+    ///   - delegate: Your delegate. It is not retained.
+    ///   - observer: A closure that gets each verdict, on the thread that evaluated it. `PintleURLSession` has an
+    ///     initializer whose observer is a `PinReporter` or another `TrustEventObserver`.
+    public convenience init(
         _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         forwardingTo delegate: (any WKNavigationDelegate)? = nil,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {
-        self.source = ApprovedPolicy.source(source, store)
+        let source = ApprovedPolicy.source(source, store)
+        self.init(source, ServerTrustEvaluator(source: source), forwardingTo: delegate, observer: observer)
+    }
+
+    /// - Parameters:
+    ///   - source: The source of the policy.
+    ///   - evaluator: An evaluator for the same source, whose handlers get the failures.
+    package init(
+        _ source: any PolicySource, _ evaluator: ServerTrustEvaluator,
+        forwardingTo delegate: (any WKNavigationDelegate)?,
+        observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
+    ) {
+        self.source = source
+        self.evaluator = evaluator
         forwarded = delegate
         self.observer = observer
     }
 
     var policy: PinningPolicy { source.current.policy }
+
+    /// Records that a load of a web view begins, or will. The load begins with the first of these calls after the last
+    /// load ended: WebKit may connect to a page's server, and so ask about it, before it reports the page's start.
+    func recordStart(in webView: WKWebView) {
+        starts[webView] = starts[webView] ?? rejections.mark
+    }
+
+    /// Records that the load of a web view has ended.
+    ///
+    /// - Returns: The mark at which it began; the current one if its start was not recorded.
+    @discardableResult
+    func recordEnd(in webView: WKWebView) -> Int { starts.removeValue(for: webView) ?? rejections.mark }
 
     /// Records when a download first asked about a server. The entry stays if the app never calls ``explain(_:of:)``.
     func recordStart(of download: WKDownload) {
@@ -84,10 +115,10 @@ public final class WebViewTrustDelegate: NSObject {
                 URLSession.AuthChallengeDisposition, URLCredential?
             ) -> Void
     ) {
-        let (handed, source, observer, rejections) = (Handed(challenge), source, observer, rejections)
+        let (handed, evaluator, observer, rejections) = (Handed(challenge), evaluator, observer, rejections)
         TrustQueue.async {
             let challenge = handed.value
-            let answer = ServerTrustEvaluator(source.current).evaluate(challenge)
+            let answer = evaluator.evaluate(challenge)
             if let evaluation = answer.evaluation { observer(evaluation) }
             if let server = challenge.server { rejections.record(answer.rejection, of: server) }
             let given = Handed((answer.disposition, answer.credential))

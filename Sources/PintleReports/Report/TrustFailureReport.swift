@@ -23,7 +23,8 @@ public struct TrustFailureReport: Sendable, Hashable {
     /// The host of the rule.
     public var notedHostname: String
     /// The certificates from the server as PEM, leaf first, regardless of the result of validation. Certificates that
-    /// cannot be parsed are left out.
+    /// cannot be parsed are left out. In a session, web view or connection of Apple's systems this is the path that the
+    /// system built, because it does not say which certificates the server sent.
     public var servedCertificateChain: [String]
     /// The path that validation found as PEM, from leaf to anchor; empty if there is none.
     public var validatedCertificateChain: [String]

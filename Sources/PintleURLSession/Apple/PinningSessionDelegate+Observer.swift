@@ -1,9 +1,30 @@
 import Foundation
-internal import Pintle
-internal import PintleApple
-internal import PintleReports
+public import Pintle
+public import PintleApple
+public import PintleReports
+public import PintleStorage
 
 extension PinningSessionDelegate {
+    /// Creates a delegate for a session of your own. Its observer gets the same events as one of
+    /// `URLSession.pinned(to:observer:)`, and a task that the delegate refuses for another reason than its server fails
+    /// with a ``SessionError`` inside its `URLError`.
+    ///
+    ///     let delegate = PinningSessionDelegate(policy, forwardingTo: mine, observer: reporter)
+    ///
+    /// - Parameters:
+    ///   - source: A policy, or a source that can replace its policy; asked before each decision.
+    ///   - store: The user's approvals, for a policy with `askUser`.
+    ///   - delegate: Your delegate.
+    ///   - observer: An observer of refusals, of mismatches in report-only mode, and of expired pins: a `PinReporter`,
+    ///     a `TrustEventLog` or your own. No handshake waits for it.
+    public convenience init(
+        _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
+        forwardingTo delegate: (any URLSessionDelegate)? = nil, observer: any TrustEventObserver
+    ) {
+        self.init(
+            ApprovedPolicy.source(source, store), forwardingTo: delegate, observer: observer, isLast: { _ in true })
+    }
+
     /// Creates the delegate for a session of this module. It posts events to an observer, and refuses requests with
     /// ``SessionError``.
     ///

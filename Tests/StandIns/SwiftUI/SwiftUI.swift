@@ -1,5 +1,6 @@
 // The parts of SwiftUI that Examples/App uses. They are only for the compiler: nothing is drawn, and nothing runs.
 public import Combine
+public import URLLoading
 
 @MainActor public protocol View {
     associatedtype Body: View
@@ -100,7 +101,14 @@ public struct Font: Sendable {
 
 public struct EnabledTextSelectability: Sendable {}
 
+/// An image that the system loads.
+public struct AsyncImage: View {
+    public typealias Body = Never
+    public init(url: URL?) {}
+}
+
 extension View {
+    public func asyncImageURLSession(_ urlSession: URLSession) -> Drawn { Drawn() }
     public func font(_ font: Font?) -> Drawn { Drawn() }
     public func foregroundColor(_ color: Color?) -> Drawn { Drawn() }
     public func autocorrectionDisabled(_ disable: Bool = true) -> Drawn { Drawn() }

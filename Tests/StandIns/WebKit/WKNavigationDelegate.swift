@@ -58,6 +58,30 @@ public enum WKNavigationResponsePolicy: Int, Sendable {
     }
 }
 
+/// A page of a web view's history.
+@MainActor open class WKBackForwardListItem: NSObject {
+    public let url: URL
+
+    init(url: URL) {
+        self.url = url
+    }
+
+    /// Makes an item for tests. In Apple's module only the web view makes items.
+    public static func visited(_ url: URL) -> WKBackForwardListItem { WKBackForwardListItem(url: url) }
+}
+
+/// A form that a page is about to submit.
+@MainActor open class WKFormInfo: NSObject {
+    public let submissionURL: URL
+
+    init(submissionURL: URL) {
+        self.submissionURL = submissionURL
+    }
+
+    /// Makes a form for tests. In Apple's module only the web view makes forms.
+    public static func filled(_ url: URL) -> WKFormInfo { WKFormInfo(submissionURL: url) }
+}
+
 // As in the session delegates, each optional method has a default implementation that does what happens without the
 // method.
 @MainActor public protocol WKNavigationDelegate: NSObjectProtocol {
@@ -89,6 +113,12 @@ public enum WKNavigationResponsePolicy: Int, Sendable {
         shouldAllowDeprecatedTLS decisionHandler: @escaping @MainActor @Sendable (Bool) -> Void)
     func webView(_ webView: WKWebView, navigationAction: WKNavigationAction, didBecome download: WKDownload)
     func webView(_ webView: WKWebView, navigationResponse: WKNavigationResponse, didBecome download: WKDownload)
+    func webView(
+        _ webView: WKWebView, shouldGoTo backForwardListItem: WKBackForwardListItem, willUseInstantBack: Bool,
+        completionHandler: @escaping (Bool) -> Void)
+    func webView(
+        _ webView: WKWebView, willSubmitForm formInfo: WKFormInfo,
+        submissionHandler: @escaping @MainActor @Sendable () -> Void)
 }
 
 extension WKNavigationDelegate {
@@ -140,4 +170,16 @@ extension WKNavigationDelegate {
     public func webView(
         _ webView: WKWebView, navigationResponse: WKNavigationResponse, didBecome download: WKDownload
     ) {}
+    public func webView(
+        _ webView: WKWebView, shouldGoTo backForwardListItem: WKBackForwardListItem, willUseInstantBack: Bool,
+        completionHandler: @escaping (Bool) -> Void
+    ) {
+        completionHandler(true)
+    }
+    public func webView(
+        _ webView: WKWebView, willSubmitForm formInfo: WKFormInfo,
+        submissionHandler: @escaping @MainActor @Sendable () -> Void
+    ) {
+        submissionHandler()
+    }
 }

@@ -5,11 +5,21 @@ public import URLLoading
 /// or scripts.
 @MainActor open class WKWebView: NSObject {
     public weak var navigationDelegate: (any WKNavigationDelegate)?
+    public weak var uiDelegate: (any WKUIDelegate)?
+    public let configuration: WKWebViewConfiguration
     public private(set) var url: URL?
     /// The last document, which Apple's web view would render.
     public private(set) var document: Data?
 
-    public override init() {}
+    /// Makes the view connect to a page's server before it asks about the page, as WebKit may do. Apple's web view
+    /// decides that by itself.
+    public var connectsAhead = false
+
+    public init(frame: CGRect, configuration: WKWebViewConfiguration) {
+        self.configuration = configuration
+    }
+
+    public override convenience init() { self.init(frame: .zero, configuration: WKWebViewConfiguration()) }
 
     @discardableResult
     open func load(_ request: URLRequest) -> WKNavigation? {
@@ -27,15 +37,41 @@ public import URLLoading
         return url.flatMap { load(URLRequest(url: $0)) }
     }
 
+    /// Opens a window, as a page does with `window.open`, and loads a page in it.
+    ///
+    /// - Returns: The window; `nil` if a delegate refuses it.
+    public func openWindow(_ request: URLRequest) async -> WKWebView? {
+        let action = WKNavigationAction(request: request, isMainFrame: nil)
+        guard await decide(about: action) == .allow else { return nil }
+        let window = uiDelegate?.webView(
+            self, createWebViewWith: configuration, for: action, windowFeatures: WKWindowFeatures())
+        if let window { await window.load(request, WKNavigation()) }
+        return window
+    }
+
     private func load(_ request: URLRequest, _ navigation: WKNavigation) async {
-        guard await decide(about: request) == .allow else { return }
+        let connection = connectsAhead && request.url?.scheme == "https" ? ConnectionAhead() : nil
+        let session = URLSession(
+            configuration: .ephemeral, delegate: Bridge(self, navigation, connection), delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        let loading = connection.map { connection in
+            Task {
+                defer { connection.noteAnswer() }
+                return try await session.data(for: request)
+            }
+        }
+        await connection?.waitForAnswer()
+        guard await decide(about: WKNavigationAction(request: request)) == .allow else {
+            loading?.cancel()
+            return
+        }
         url = request.url
         isInterrupted = false
         navigationDelegate?.webView(self, didStartProvisionalNavigation: navigation)
-        let session = URLSession(configuration: .ephemeral, delegate: Bridge(self, navigation), delegateQueue: nil)
-        defer { session.finishTasksAndInvalidate() }
+        connection?.use()
         do {
-            let (data, response) = try await session.data(for: request)
+            let (data, response) =
+                if let loading { try await loading.value } else { try await session.data(for: request) }
             let answer = WKNavigationResponse(response: response)
             let policy: WKNavigationResponsePolicy = await withCheckedContinuation { continuation in
                 guard let delegate = navigationDelegate else { return continuation.resume(returning: .allow) }
@@ -63,9 +99,8 @@ public import URLLoading
             domain: "WebKitErrorDomain", code: 102, userInfo: [NSLocalizedDescriptionKey: "Frame load interrupted"])
     }
 
-    private func decide(about request: URLRequest) async -> WKNavigationActionPolicy {
-        let action = WKNavigationAction(request: request)
-        return await withCheckedContinuation { continuation in
+    private func decide(about action: WKNavigationAction) async -> WKNavigationActionPolicy {
+        await withCheckedContinuation { continuation in
             guard let delegate = navigationDelegate else { return continuation.resume(returning: .allow) }
             delegate.webView(self, decidePolicyFor: action, preferences: WKWebpagePreferences()) { policy, _ in
                 continuation.resume(returning: policy)
@@ -75,7 +110,7 @@ public import URLLoading
 
     /// Asks the delegate about a redirect, as about the first request.
     fileprivate func allowsRedirect(to request: URLRequest, _ navigation: WKNavigation) async -> Bool {
-        guard await decide(about: request) == .allow else {
+        guard await decide(about: WKNavigationAction(request: request)) == .allow else {
             isInterrupted = true
             return false
         }
@@ -85,11 +120,41 @@ public import URLLoading
     }
 
     fileprivate func answer(
-        _ challenge: URLAuthenticationChallenge,
+        _ challenge: URLAuthenticationChallenge, _ connection: ConnectionAhead?,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let delegate = navigationDelegate else { return completionHandler(.performDefaultHandling, nil) }
-        delegate.webView(self, didReceive: challenge) { completionHandler($0, $1) }
+        delegate.webView(self, didReceive: challenge) { disposition, credential in
+            guard let connection else { return completionHandler(disposition, credential) }
+            connection.answer(isRefused: disposition == .cancelAuthenticationChallenge) {
+                completionHandler(disposition, credential)
+            }
+        }
+    }
+}
+
+/// A connection that the view made before the page's start. The page uses it later, and then asks no delegate again.
+/// Until then a trusted server gets no request.
+@MainActor private final class ConnectionAhead {
+    private let answers = AsyncStream<Void>.makeStream()
+    private var isUsed = false
+    private var waiting: (@MainActor () -> Void)?
+
+    /// Waits until the delegate has answered, or the connection has failed before it was asked.
+    func waitForAnswer() async { for await _ in answers.stream { return } }
+
+    func noteAnswer() { answers.continuation.yield() }
+
+    func answer(isRefused: Bool, _ proceed: @escaping @MainActor () -> Void) {
+        if isRefused || isUsed { proceed() } else { waiting = proceed }
+        noteAnswer()
+    }
+
+    /// Lets the page use the connection.
+    func use() {
+        isUsed = true
+        waiting?()
+        waiting = nil
     }
 }
 
@@ -97,17 +162,19 @@ public import URLLoading
 private final class Bridge: NSObject, URLSessionTaskDelegate {
     private let webView: WKWebView
     private let navigation: WKNavigation
+    private let connection: ConnectionAhead?
 
-    init(_ webView: WKWebView, _ navigation: WKNavigation) {
+    init(_ webView: WKWebView, _ navigation: WKNavigation, _ connection: ConnectionAhead?) {
         self.webView = webView
         self.navigation = navigation
+        self.connection = connection
     }
 
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        Task { @MainActor in webView.answer(challenge, completionHandler) }
+        Task { @MainActor in webView.answer(challenge, connection, completionHandler) }
     }
 
     func urlSession(

@@ -8,6 +8,7 @@ public final class SecTrust {
     /// The anchors; `nil` for only the system's.
     var anchors: [SecCertificate]?
     var usesAnchorsOnly = true
+    var exceptions: CFData?
     var instant: Date?
     /// The result, until an input changes.
     var result: (path: [SecCertificate], status: OSStatus)?
@@ -75,7 +76,7 @@ public func SecTrustEvaluateWithError(
 ) -> Bool {
     StandIn.noteEvaluation(onMainThread: Thread.isMainThread)
     let status = trust.evaluated.status
-    guard status != errSecSuccess else { return true }
+    guard status != errSecSuccess, trust.exceptions == nil else { return true }
     error?.pointee = NSError(domain: NSOSStatusErrorDomain, code: Int(status))
     return false
 }

@@ -33,10 +33,10 @@ enum Features: String {
 }
 
 let standIns: [Target] = [
-    system("COpenSSL", "libcrypto"), system("CCurl", "libcurl"),
+    system("COpenSSL", "libcrypto"), system("CCurl", "libcurl"), system("CPublicSuffix", "libpsl"),
     standIn("CryptoKit", on: "COpenSSL"),
     standIn("os"),
-    standIn("Security", on: "COpenSSL", links: "ssl"),
+    standIn("Security", on: "COpenSSL", "CPublicSuffix", links: "ssl"),
     // URLSession and its types, which are part of Foundation on Apple's systems only.
     standIn("URLLoading", on: "COpenSSL", "CCurl", "Security"),
     standIn("Network", on: "Security"),

@@ -148,6 +148,21 @@ struct StatusTests {
         #expect(failure?.primary.platformCode == (isCritical ? nil : Int(errSecInvalidSubjectName)))
     }
 
+    @Test("An authority that may not sign certificates is refused as not an authority", arguments: 0..<4)
+    func authority(shape: Int) throws {
+        let failure = try failure(intermediate: {
+            switch shape {
+            case 1: $0.basicConstraints = nil
+            case 2: $0.basicConstraints = .init(isCA: false)
+            case 3: $0.keyUsage = .cRLSign
+            default: break
+            }
+        })
+        let statuses = [nil, errSecNoBasicConstraints, errSecNoBasicConstraintsCA, errSecInvalidKeyUsageForPolicy]
+        #expect(failure?.code == (shape == 0 ? nil : .notACA))
+        #expect(failure?.primary.platformCode == statuses[shape].map { Int($0) })
+    }
+
     @Test("A required certificate policy that is missing on the path is reported", arguments: [true, false])
     func certificatePolicy(hasPolicy: Bool) throws {
         let policies = [CertificateExtension.certificatePolicies([.init([1, 2, 3, 4])])]

@@ -45,7 +45,7 @@ struct SystemCheck: Sendable, CustomTestStringConvertible {
             .server(.unhandledCriticalExtension, .compliance)),
         .init(errSecNoBasicConstraints, "BasicConstraints", .server(.notACA, .compliance)),
         .init(errSecNoBasicConstraintsCA, "BasicConstraintsCA", .server(.notACA, .compliance)),
-        .init(errSecInvalidKeyUsageForPolicy, "KeyUsage", .server(.unsuitablePurpose, .usage)),
+        .init(errSecInvalidKeyUsageForPolicy, "KeyUsage", .server(.notACA, .usage)),
         .init(
             errSecInvalidExtendedKeyUsage,
             "ExtendedKeyUsage ServerAuthEKU IntermediateEKU EmailProtectionEKU SinglePurposeChainEKU",

@@ -71,6 +71,8 @@ let servers: [Target] = [
     module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
     module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
     module(
+        "TrustTables", on: "PintleTestKit", path: "Repository/Tests/TrustTables", exclude: ["TrustTables.md"]),
+    module(
         "AttackDemo", on: "PintleAttacks", "PintleURLSession", "PintleTestKit", "URLLoading",
         path: "Repository/Tests/AttackDemo"),
 ]
@@ -105,8 +107,9 @@ let tests: [Target] = [
         name: "PintleAppleTests",
         dependencies: [
             "Alamofire", "AttackDemo", "Network", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage",
-            "PintleTestKit", "PintleURLSession", "PintleUpdates", "Security", "TestKitOnApple", "URLLoading", "WebKit",
-            "os",
+            "PintleTestKit", "PintleURLSession", "PintleUpdates", "Security", "TestKitOnApple", "TrustTables",
+            "URLLoading",
+            "WebKit", "os",
         ],
         path: "Repository/Tests/PintleAppleTests",
         // Only for the tests: the example code for Alamofire needs a module of that name.

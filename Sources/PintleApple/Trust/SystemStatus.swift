@@ -61,11 +61,12 @@ enum SystemStatus {
         // The authority key identifier names an issuer that is not the one on the path.
         case errSecInvalidIDLinkage: .untrustedRoot
         case errSecInvalidSignature, errSecVerificationFailure: .invalidSignature
-        case errSecNoBasicConstraints, errSecNoBasicConstraintsCA: .notACA
+        // The policy for servers asks for a key usage only of authorities, which must be allowed to sign certificates.
+        case errSecNoBasicConstraints, errSecNoBasicConstraintsCA, errSecInvalidKeyUsageForPolicy: .notACA
         case errSecPathLengthConstraintExceeded: .pathLengthExceeded
         case errSecInvalidName, errSecCertificateNameNotAllowed: .nameConstraintViolation
         case errSecUnknownCriticalExtensionFlag: .unhandledCriticalExtension
-        case errSecInvalidExtendedKeyUsage, errSecInvalidKeyUsageForPolicy, errSecKeyUsageIncorrect: .unsuitablePurpose
+        case errSecInvalidExtendedKeyUsage, errSecKeyUsageIncorrect: .unsuitablePurpose
         case errSecUnsupportedKeySize: .weakKey
         case errSecInvalidDigestAlgorithm: .weakSignature
         case errSecCertificateNotValidYet: .notYetValid

@@ -80,21 +80,39 @@ extension SecCertificate {
 
     // MARK: Constraints
 
-    /// A Boolean value that indicates whether a critical name constraint is about a kind of name that the system does
-    /// not compare.
-    var hasUnsupportedConstraint: Bool {
+    /// Returns `true` if name constraints about kinds of names that the system does not compare refuse a leaf: critical
+    /// ones do, and ones that permit a kind of name that the leaf has.
+    ///
+    /// - Parameter isAnchor: A Boolean value that indicates whether the certificate is the anchor of the path, where the
+    ///   system does not ask whether they are critical.
+    func hasUnsupportedConstraint(for leaf: SecCertificate, isAnchor: Bool) -> Bool {
         var isCritical: Int32 = 0
         guard let value = X509_get_ext_d2i(pointer, NID_name_constraints, &isCritical, nil) else { return false }
         let constraints = value.assumingMemoryBound(to: NAME_CONSTRAINTS.self)
         defer { NAME_CONSTRAINTS_free(constraints) }
-        guard isCritical == 1 else { return false }
-        let known = [GEN_EMAIL, GEN_DNS, GEN_DIRNAME, GEN_URI, GEN_IPADD]
-        return [constraints.pointee.permittedSubtrees, constraints.pointee.excludedSubtrees].contains { subtrees in
-            (0..<max(0, OPENSSL_sk_num(subtrees))).contains { index in
-                guard let subtree = OPENSSL_sk_value(subtrees, index) else { return false }
+        let permitted = Self.unsupportedKinds(constraints.pointee.permittedSubtrees)
+        let excluded = Self.unsupportedKinds(constraints.pointee.excludedSubtrees)
+        if isCritical == 1, !isAnchor, !permitted.isEmpty || !excluded.isEmpty { return true }
+        return !permitted.isDisjoint(with: leaf.kindsOfNames)
+    }
+
+    private static func unsupportedKinds(_ subtrees: OpaquePointer?) -> Set<Int32> {
+        var kinds: Set<Int32> = []
+        for index in 0..<max(0, OPENSSL_sk_num(subtrees)) {
+            guard let subtree = OPENSSL_sk_value(subtrees, index),
                 let base = subtree.assumingMemoryBound(to: GENERAL_SUBTREE.self).pointee.base
-                return base.map { !known.contains($0.pointee.type) } ?? false
-            }
+            else { continue }
+            kinds.insert(base.pointee.type)
         }
+        return kinds.subtracting([GEN_EMAIL, GEN_DNS, GEN_DIRNAME, GEN_URI, GEN_IPADD])
+    }
+
+    private var kindsOfNames: Set<Int32> {
+        guard let names = X509_get_ext_d2i(pointer, NID_subject_alt_name, nil, nil) else { return [] }
+        defer { GENERAL_NAMES_free(OpaquePointer(names)) }
+        return Set(
+            (0..<max(0, OPENSSL_sk_num(OpaquePointer(names)))).compactMap { index in
+                OPENSSL_sk_value(OpaquePointer(names), index)?.assumingMemoryBound(to: GENERAL_NAME.self).pointee.type
+            })
     }
 }

@@ -48,6 +48,15 @@ extension SecCertificate {
         return ASN1_OCTET_STRING_cmp(own, other) == 0
     }
 
+    /// The reason why the certificate may not sign others; `nil` if it may.
+    var flawAsAuthority: Flaw? {
+        let flags = X509_get_extension_flags(pointer)
+        guard flags & UInt32(EXFLAG_BCONS) != 0 else { return Flaw(.compliance, errSecNoBasicConstraints) }
+        guard flags & UInt32(EXFLAG_CA) != 0 else { return Flaw(.compliance, errSecNoBasicConstraintsCA) }
+        let maySign = X509_get_key_usage(pointer) & UInt32(KU_KEY_CERT_SIGN) != 0
+        return maySign ? nil : Flaw(.usage, errSecInvalidKeyUsageForPolicy)
+    }
+
     // MARK: Keys and usages
 
     /// The SHA-256 of the SubjectPublicKeyInfo.

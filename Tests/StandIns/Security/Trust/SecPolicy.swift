@@ -40,16 +40,16 @@ extension SecPolicy {
 
     private func basicFlaws(of path: [SecCertificate]) -> [Flaw] {
         var flaws: [Flaw] = []
-        for certificate in path {
+        for (depth, certificate) in path.enumerated() {
+            let isAnchor = depth == path.count - 1
+            if depth > 0, certificate.hasUnsupportedConstraint(for: path[0], isAnchor: isAnchor) {
+                flaws.append(Flaw(.compliance, errSecInvalidName))
+            }
             if !certificate.hasKey(rsa: 1_024, ellipticCurve: 192, edwards: true) {
                 flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
             }
             if certificate.isSignedOver(.md5), !certificate.isSelfIssued {
                 flaws.append(Flaw(.weakHash, errSecInvalidDigestAlgorithm))
-            }
-            // The system does not ask this of a trusted anchor.
-            if certificate !== path.last, certificate.hasUnsupportedConstraint {
-                flaws.append(Flaw(.compliance, errSecInvalidName))
             }
             if certificate.lacksSubject { flaws.append(Flaw(.compliance, errSecInvalidSubjectName)) }
         }

@@ -82,7 +82,8 @@ extension SecTrust {
         switch error {
         // The system has no separate status for "not valid yet".
         case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: Flaw(.dates, errSecCertificateExpired)
-        case X509_V_ERR_INVALID_CA: Flaw(.compliance, errSecNoBasicConstraintsCA)
+        case X509_V_ERR_INVALID_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN:
+            path.dropFirst().lazy.compactMap(\.flawAsAuthority).first ?? Flaw(.compliance, errSecNoBasicConstraintsCA)
         case X509_V_ERR_PATH_LENGTH_EXCEEDED: Flaw(.compliance, errSecPathLengthConstraintExceeded)
         case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION: Flaw(.compliance, errSecInvalidName)
         case X509_V_ERR_NO_EXPLICIT_POLICY: Flaw(.compliance, errSecInvalidPolicyIdentifiers)
@@ -91,6 +92,8 @@ extension SecTrust {
         case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: Flaw(.compliance, errSecUnknownCriticalExtensionFlag)
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
             Flaw(.trust, errSecNotTrusted)
+        // The basic policy decides about kinds of names that OpenSSL does not compare.
+        case X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE: nil
         default: Flaw(.trust, errSecCreateChainFailed)
         }
     }

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 package import PintleTestKit
 
-/// One case of the tests that Apple publishes with its trust code (Security 61901): the shape of a path, and the verdicts
-/// on it. The certificates are minted here, with names and keys of their own.
+/// One case of the tests that Apple publishes with its trust code (Security 61901): the shape of a path, and the
+/// verdicts on it. The certificates are minted here, with names and keys of their own.
 package struct TrustCase: Sendable, CustomStringConvertible {
     /// The group and the number of the case: `names-7`.
     package var id = ""

@@ -121,9 +121,9 @@ struct SystemValidation {
         return SecTrustSetAnchorCertificatesOnly(trust, !anchors.includesSystem)
     }
 
-    /// Returns `true` for a failure that no approval may override: a setting of the device denies the certificate, the
-    /// app's Info.plist has no pin of its path, the system restricts its issuer, its authority has revoked it, or it is
-    /// not in a certificate transparency log. The basic rules do not check all of these.
+    /// Returns `true` for a failure that no approval may override. A setting of the device denies the certificate, the
+    /// app's Info.plist has no pin of its path, or the system restricts its issuer. Its authority has revoked it, or it
+    /// is not in a certificate transparency log. The basic rules do not check all of these.
     private static func isFinal(_ failure: PathFailure) -> Bool {
         let statuses = [
             errSecTrustSettingDeny, errSecCertificateRevoked, errSecVerifyActionFailed,

@@ -83,7 +83,7 @@ extension SecCertificate {
     /// Returns `true` if name constraints about kinds of names that the system does not compare refuse a leaf: critical
     /// ones do, and ones that permit a kind of name that the leaf has.
     ///
-    /// - Parameter isAnchor: A Boolean value that indicates whether the certificate is the anchor of the path, where the
+    /// - Parameter isAnchor: A Boolean value that indicates whether the certificate is the anchor of the path. There the
     ///   system does not ask whether they are critical.
     func hasUnsupportedConstraint(for leaf: SecCertificate, isAnchor: Bool) -> Bool {
         var isCritical: Int32 = 0

@@ -15,7 +15,7 @@ public final class SecPolicy {
 }
 
 /// Returns the policy for servers. It takes the pins for the host from the Info.plist of the process, as Apple's
-/// function does, so they apply to whoever evaluates.
+/// function does, so they apply in each evaluation.
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     var pins: [PinnedDomain.List: Set<[UInt8]>] = [:]
     for list in PinnedDomain.List.allCases where server {

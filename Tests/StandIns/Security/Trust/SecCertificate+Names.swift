@@ -83,8 +83,8 @@ extension SecCertificate {
     /// Returns `true` if name constraints about kinds of names that the system does not compare refuse a leaf: critical
     /// ones do, and ones that permit a kind of name that the leaf has.
     ///
-    /// - Parameter isAnchor: A Boolean value that indicates whether the certificate is the anchor of the path. There the
-    ///   system does not ask whether they are critical.
+    /// - Parameter isAnchor: A Boolean value that indicates whether the certificate is the anchor of the path. There
+    ///   the system does not ask whether they are critical.
     func hasUnsupportedConstraint(for leaf: SecCertificate, isAnchor: Bool) -> Bool {
         var isCritical: Int32 = 0
         guard let value = X509_get_ext_d2i(pointer, NID_name_constraints, &isCritical, nil) else { return false }

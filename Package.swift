@@ -81,6 +81,8 @@ if isLinux {
         program("ReportVictim", on: "Pintle", "PintleReports", "PintleStorage", in: "Tests"),
         // Real servers, a real interceptor and probes, for several of the tests below.
         module("PintleTestPeers", on: "COpenSSL", "PintleTestKit", in: "Tests"),
+        // Paths and verdicts of Apple's own tests, for the tests of both systems.
+        module("TrustTables", on: "PintleTestKit", in: "Tests", exclude: ["TrustTables.md"]),
         // The program that attacks both adapters.
         module("AttackDemo", on: "PintleAttacks", "PintleURLSession", "PintleTestKit", in: "Tests"),
         tests("PintleTests", on: "Pintle", "PintleCrypto"),
@@ -105,7 +107,7 @@ if isLinux {
             "PintleTestKit", "PintleTestPeers", "ReportVictim"),
         tests(
             "PintleToolsTests", on: "Pintle", "PintleAttacks", "PintleOpenSSL", "PintleReports", "PintleTools",
-            "PintleUpdates", "PintleTestKit", "PintleTestPeers"),
+            "PintleUpdates", "PintleTestKit", "PintleTestPeers", "TrustTables"),
     ]
 }
 

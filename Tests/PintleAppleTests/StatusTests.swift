@@ -1,9 +1,10 @@
 import Foundation
 import Pintle
-import PintleApple
 import PintleTestKit
 import Security
 import Testing
+
+@testable import PintleApple
 
 /// The system's statuses, translated to path failures. Each refused certificate has an accepted control that differs in
 /// one point.
@@ -100,6 +101,100 @@ struct StatusTests {
             let primary = answer.rejection?.pathFailure?.primary
             #expect(primary?.platformCode == (isDenied ? Int(errSecTrustSettingDeny) : nil))
             #expect(primary.map { $0.text.contains("trust setting") } ?? true)
+        }
+    }
+
+    @Test("The table of the system's checks has each status and each check once")
+    func table() {
+        #expect(SystemCheck.all.count == 36 && Set(SystemCheck.all.map(\.status)).count == 36)
+        let checks = SystemCheck.all.flatMap(\.checks)
+        #expect(checks.count == 79 && Set(checks).count == 79)
+    }
+
+    @Test(
+        "Each status that a server can cause has its path failure, and every other one refuses too",
+        arguments: SystemCheck.all)
+    func translation(_ check: SystemCheck) throws {
+        let fixture = try SessionFixture()
+        let evaluator = ServerTrustEvaluator(policy: try fixture.policy())
+        let challenge = try SessionFixture.challenge(fixture.identity.chain)
+        #expect(evaluator.evaluate(challenge).rejection == nil)
+        var (code, kind) = (PathFailure.Code?.none, StandIn.FlawKind.pinning)
+        if case .server(let ofServer, let own) = check.meaning { (code, kind) = (ofServer, own) }
+        StandIn.find(kind, check.status, in: fixture.identity.certificate.der)
+        let rejection = try #require(evaluator.evaluate(try SessionFixture.challenge(fixture.identity.chain)).rejection)
+        let failure = try #require(rejection.pathFailure)
+        #expect(rejection.reason == "invalid-path")
+        #expect(failure.primary.platformCode == Int(check.status))
+        guard let code else { return }
+        #expect(failure.code == code)
+        // The code `other` says nothing by itself.
+        #expect(failure.code != .other || !failure.primary.text.contains("the text of status"))
+    }
+
+    @Test("The statuses with the code `other` have texts that name the remedy or the cause")
+    func texts() throws {
+        let words: [OSStatus: String] = [
+            errSSLATSCertificateTrustViolation: "NSPinnedDomains", errSecCertificateRevoked: "revoked",
+            errSecTrustSettingDeny: "setting", errSecVerifyActionFailed: "transparency",
+            errSecCertificateValidityPeriodTooLong: "longer",
+        ]
+        let leaf = try Certificate(der: try CertificateAuthority.root().issue().certificate.der)
+        for check in SystemCheck.all {
+            guard case .server(.other, _) = check.meaning else { continue }
+            let failure = SystemStatus.failure(check.status, leaf, path: [], at: Date())
+            #expect(failure.primary.text.contains(try #require(words[check.status])))
+        }
+    }
+
+    @Test("An empty subject is malformed, unless the alternative names are critical", arguments: [true, false])
+    func subject(isCritical: Bool) throws {
+        let failure = try failure(leaf: {
+            $0.subject = .empty
+            $0.isSubjectAltNameCritical = isCritical
+        })
+        #expect(failure?.code == (isCritical ? nil : .malformedCertificate))
+        #expect(failure?.primary.platformCode == (isCritical ? nil : Int(errSecInvalidSubjectName)))
+    }
+
+    @Test("An authority that may not sign certificates is refused as not an authority", arguments: 0..<4)
+    func authority(shape: Int) throws {
+        let failure = try failure(intermediate: {
+            switch shape {
+            case 1: $0.basicConstraints = nil
+            case 2: $0.basicConstraints = .init(isCA: false)
+            case 3: $0.keyUsage = .cRLSign
+            default: break
+            }
+        })
+        let statuses = [nil, errSecNoBasicConstraints, errSecNoBasicConstraintsCA, errSecInvalidKeyUsageForPolicy]
+        #expect(failure?.code == (shape == 0 ? nil : .notACA))
+        #expect(failure?.primary.platformCode == statuses[shape].map { Int($0) })
+    }
+
+    @Test("A required certificate policy that is missing on the path is reported", arguments: [true, false])
+    func certificatePolicy(hasPolicy: Bool) throws {
+        let policies = [CertificateExtension.certificatePolicies([.init([1, 2, 3, 4])])]
+        let failure = try failure(
+            intermediate: { $0.extraExtensions = policies + [.policyConstraints(requireExplicitPolicy: 0)] },
+            leaf: { if hasPolicy { $0.extraExtensions = policies } })
+        #expect(failure?.code == (hasPolicy ? nil : .noValidCertificatePolicy))
+        #expect(failure?.primary.platformCode == (hasPolicy ? nil : Int(errSecInvalidPolicyIdentifiers)))
+    }
+
+    @Test("No approval overrides what blocks, revokes, denies or pins a certificate", arguments: SystemCheck.all)
+    func approvals(_ check: SystemCheck) throws {
+        guard case .server(let code, let kind) = check.meaning,
+            [.blocked, .revoked, .denied, .pinning].contains(kind) || check.status == errSecVerifyActionFailed
+        else { return }
+        for isFound in [false, true] {
+            let identity = try Identity.selfSigned(hosts: ["localhost"]) { $0.extendedKeyUsage = [.serverAuth] }
+            if isFound { StandIn.find(kind, check.status, in: identity.certificate.der) }
+            let approved = TrustApprovals.approving(identity)
+            let answer = ServerTrustEvaluator(policy: try .asking, approvals: { approved })
+                .evaluate(try SessionFixture.challenge(identity.chain))
+            #expect(answer.disposition == (isFound ? .cancelAuthenticationChallenge : .useCredential))
+            #expect(answer.rejection?.pathFailure?.code == (isFound ? code : nil))
         }
     }
 

@@ -35,10 +35,10 @@ enum Features: String {
 }
 
 let standIns: [Target] = [
-    system("COpenSSL", "libcrypto"), system("CCurl", "libcurl"),
+    system("COpenSSL", "libcrypto"), system("CCurl", "libcurl"), system("CPublicSuffix", "libpsl"),
     standIn("CryptoKit", on: "COpenSSL"),
     standIn("os"),
-    standIn("Security", on: "COpenSSL", links: "ssl"),
+    standIn("Security", on: "COpenSSL", "CPublicSuffix", links: "ssl"),
     // URLSession and its types, which are part of Foundation on Apple's systems only.
     standIn("URLLoading", on: "COpenSSL", "CCurl", "Security"),
     standIn("Network", on: "Security"),
@@ -72,6 +72,8 @@ let apple: [Target] = [
 let servers: [Target] = [
     module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
     module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
+    module(
+        "TrustTables", on: "PintleTestKit", path: "Repository/Tests/TrustTables", exclude: ["TrustTables.md"]),
     module(
         "AttackDemo", on: "PintleAttacks", "PintleURLSession", "PintleTestKit", "URLLoading",
         path: "Repository/Tests/AttackDemo"),
@@ -115,8 +117,9 @@ let tests: [Target] = [
         name: "PintleAppleTests",
         dependencies: [
             "Alamofire", "AttackDemo", "Network", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage",
-            "PintleTestKit", "PintleURLSession", "PintleUpdates", "Security", "TestKitOnApple", "URLLoading", "WebKit",
-            "os",
+            "PintleTestKit", "PintleURLSession", "PintleUpdates", "Security", "TestKitOnApple", "TrustTables",
+            "URLLoading",
+            "WebKit", "os",
         ],
         path: "Repository/Tests/PintleAppleTests",
         // Only for the tests: the example code for Alamofire needs a module of that name.

@@ -37,6 +37,9 @@ enum SystemStatus {
     private static func text(of status: OSStatus) -> String {
         switch status {
         // The system's texts for these statuses do not say what is wrong.
+        case errSSLATSCertificateTrustViolation:
+            "NSPinnedDomains in the app's Info.plist has no pin of this path; add the key there, or remove the entry"
+        case errSecCertificateRevoked: "the certificate was revoked, or the system blocks it or its issuer"
         case errSecVerifyActionFailed: "no proof that the certificate was logged (certificate transparency)"
         case errSecTrustSettingDeny: "a trust setting of this device denies the certificate"
         case errSecCertificateValidityPeriodTooLong: "the certificate is valid for longer than the system allows"
@@ -58,19 +61,23 @@ enum SystemStatus {
         // The authority key identifier names an issuer that is not the one on the path.
         case errSecInvalidIDLinkage: .untrustedRoot
         case errSecInvalidSignature, errSecVerificationFailure: .invalidSignature
-        case errSecNoBasicConstraints, errSecNoBasicConstraintsCA: .notACA
+        // The policy for servers asks for a key usage only of authorities, which must be allowed to sign certificates.
+        case errSecNoBasicConstraints, errSecNoBasicConstraintsCA, errSecInvalidKeyUsageForPolicy: .notACA
         case errSecPathLengthConstraintExceeded: .pathLengthExceeded
         case errSecInvalidName, errSecCertificateNameNotAllowed: .nameConstraintViolation
         case errSecUnknownCriticalExtensionFlag: .unhandledCriticalExtension
-        case errSecInvalidExtendedKeyUsage, errSecInvalidKeyUsageForPolicy, errSecKeyUsageIncorrect: .unsuitablePurpose
+        case errSecInvalidExtendedKeyUsage, errSecKeyUsageIncorrect: .unsuitablePurpose
         case errSecUnsupportedKeySize: .weakKey
         case errSecInvalidDigestAlgorithm: .weakSignature
         case errSecCertificateNotValidYet: .notYetValid
         case errSecCertificateExpired: .expired
         case errSecHostNameMismatch: .nameMismatch
-        case errSecDecode, errSecUnknownCertExtension, errSecCertificateDuplicateExtension: .malformedCertificate
-        // The certificate is revoked, valid for too long, not logged, denied by a setting, or against a policy of its
-        // issuer. The text or the status says which. A user cannot approve any of these.
+        case errSecDecode, errSecUnknownCertExtension, errSecCertificateDuplicateExtension, errSecInvalidSubjectName,
+            errSecInvalidCertificateRef:
+            .malformedCertificate
+        case errSecCertificatePolicyNotAllowed, errSecInvalidPolicyIdentifiers: .noValidCertificatePolicy
+        // The certificate is revoked, valid for too long, not logged, denied by a setting, or has no pin of the
+        // Info.plist. The text or the status says which.
         default: .other
         }
     }

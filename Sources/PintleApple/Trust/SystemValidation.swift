@@ -125,11 +125,14 @@ struct SystemValidation {
         return SecTrustSetAnchorCertificatesOnly(trust, !anchors.includesSystem)
     }
 
-    /// Returns `true` for a failure that no approval may override: a setting of the device denies the certificate, its
-    /// authority has revoked it, or it is not in a certificate transparency log. The basic rules do not check all of
-    /// these.
+    /// Returns `true` for a failure that no approval may override. A setting of the device denies the certificate, the
+    /// app's Info.plist has no pin of its path, or the system restricts its issuer. Its authority has revoked it, or it
+    /// is not in a certificate transparency log. The basic rules do not check all of these.
     private static func isFinal(_ failure: PathFailure) -> Bool {
-        let statuses = [errSecTrustSettingDeny, errSecCertificateRevoked, errSecVerifyActionFailed]
+        let statuses = [
+            errSecTrustSettingDeny, errSecCertificateRevoked, errSecVerifyActionFailed,
+            errSSLATSCertificateTrustViolation, errSecCertificatePolicyNotAllowed, errSecCertificateNameNotAllowed,
+        ]
         return statuses.contains { failure.primary.platformCode == Int($0) }
     }
 

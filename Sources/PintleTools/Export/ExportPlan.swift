@@ -35,9 +35,7 @@ struct ExportPlan {
             }
         }
         relate()
-        if let stacks = format.unreachedStacks {
-            lose(.stacks, .other, "it does not reach \(stacks): each needs pins of its own")
-        }
+        if let reach = format.reach { lose(.stacks, .other, reach) }
     }
 
     /// Returns whether a policy has pins without a position that the format cannot keep.

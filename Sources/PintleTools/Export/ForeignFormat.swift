@@ -30,12 +30,18 @@ enum ForeignFormat: String, CaseIterable, Sendable {
 }
 
 extension ForeignFormat {
-    /// The stacks that do not read the file, although it is for the whole process; `nil` for formats that are for one
-    /// client. The article "Not Swift, or not your session?" has them too.
-    var unreachedStacks: String? {
-        switch self {
-        case .ats: "web views, Network.framework, SwiftNIO, gRPC over C++, Flutter and WebRTC"
-        case .nsc: "Swift's URLSession on Android, Flutter, Cronet's own TLS, gRPC over C++ and WebRTC"
+    /// The reach of a file that is for the whole process: the stacks that do not read it, and those that do beside
+    /// their own pins; `nil` for formats that are for one client. The article "Not Swift, or not your session?" has
+    /// them too.
+    var reach: String? {
+        let own = "each needs pins of its own"
+        return switch self {
+        case .ats:
+            "it does not reach web views, Network.framework, SwiftNIO, gRPC over C++, Flutter and WebRTC: \(own); it "
+                + "does reach pinned sessions, so a new key must be in it before an update brings that key"
+        case .nsc:
+            "it does not reach Swift's URLSession on Android, Flutter, Cronet's own TLS, gRPC over C++ and WebRTC: "
+                + own
         case .okhttp, .trustkit, .curl, .envoy, .chromium: nil
         }
     }

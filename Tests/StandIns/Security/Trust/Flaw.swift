@@ -1,14 +1,17 @@
-/// One flaw of a path. The kinds are in the order in which trustd reports them: if there are several flaws, the app
-/// gets only the status of the first kind.
-struct Flaw {
-    enum Kind: Int {
-        case keySize, weakHash, denied, compliance, trust, usage, name, dates
+extension StandIn {
+    /// The kinds of flaws, in the order in which the system reports them: if a path has several flaws, the app gets
+    /// only the status of the first kind.
+    public enum FlawKind: Int, Sendable {
+        case blocked, revoked, keySize, weakHash, denied, compliance, pinning, trust, usage, name, dates
     }
+}
 
-    let kind: Kind
+/// One flaw of a path.
+struct Flaw: Sendable {
+    let kind: StandIn.FlawKind
     let status: OSStatus
 
-    init(_ kind: Kind, _ status: OSStatus) {
+    init(_ kind: StandIn.FlawKind, _ status: OSStatus) {
         self.kind = kind
         self.status = status
     }

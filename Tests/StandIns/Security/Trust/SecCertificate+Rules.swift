@@ -48,7 +48,28 @@ extension SecCertificate {
         return ASN1_OCTET_STRING_cmp(own, other) == 0
     }
 
-    // MARK: Usages and names
+    /// The reason why the certificate may not sign others; `nil` if it may.
+    var flawAsAuthority: Flaw? {
+        let flags = X509_get_extension_flags(pointer)
+        guard flags & UInt32(EXFLAG_BCONS) != 0 else { return Flaw(.compliance, errSecNoBasicConstraints) }
+        guard flags & UInt32(EXFLAG_CA) != 0 else { return Flaw(.compliance, errSecNoBasicConstraintsCA) }
+        let maySign = X509_get_key_usage(pointer) & UInt32(KU_KEY_CERT_SIGN) != 0
+        return maySign ? nil : Flaw(.usage, errSecInvalidKeyUsageForPolicy)
+    }
+
+    // MARK: Keys and usages
+
+    /// The SHA-256 of the SubjectPublicKeyInfo.
+    var keyDigest: [UInt8] {
+        var start: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(pointer), &start)
+        guard count > 0, let start else { return [] }
+        defer { CRYPTO_free(start, nil, 0) }
+        return [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { buffer, initialized in
+            _ = SHA256(start, Int(count), buffer.baseAddress)
+            initialized = Int(SHA256_DIGEST_LENGTH)
+        }
+    }
 
     /// Returns `true` if the certificate may be used for servers.
     ///
@@ -58,14 +79,6 @@ extension SecCertificate {
         let usages = X509_get_extended_key_usage(pointer)
         guard usages != UInt32.max else { return !strictly }
         return usages & UInt32(strictly ? XKU_SSL_SERVER : XKU_SSL_SERVER | XKU_SGC | XKU_ANYEKU) != 0
-    }
-
-    /// Returns `true` if the subject alternative name covers the host. Without a host every certificate does.
-    func isFor(_ host: String?) -> Bool {
-        guard let host, !host.isEmpty else { return true }
-        if X509_check_ip_asc(pointer, host, 0) == 1 { return true }
-        let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
-        return X509_check_host(pointer, host, host.utf8.count, flags, nil) == 1
     }
 
     // MARK: Dates

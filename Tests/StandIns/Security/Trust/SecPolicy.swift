@@ -4,7 +4,7 @@ internal import Foundation
 public final class SecPolicy {
     enum Rules {
         case basic
-        case server(host: String?)
+        case server(host: String?, pins: [PinnedDomain.List: Set<[UInt8]>])
     }
 
     let rules: Rules
@@ -14,8 +14,15 @@ public final class SecPolicy {
     }
 }
 
+/// Returns the policy for servers. It takes the pins for the host from the Info.plist of the process, as Apple's
+/// function does, so they apply in each evaluation.
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
-    SecPolicy(.server(host: hostname))
+    var pins: [PinnedDomain.List: Set<[UInt8]>] = [:]
+    for list in PinnedDomain.List.allCases where server {
+        guard let hostname else { continue }
+        pins[list] = PinnedDomain.digests(list, for: hostname, in: StandIn.pinnedDomains)
+    }
+    return SecPolicy(.server(host: hostname, pins: pins))
 }
 
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basic) }
@@ -33,7 +40,11 @@ extension SecPolicy {
 
     private func basicFlaws(of path: [SecCertificate]) -> [Flaw] {
         var flaws: [Flaw] = []
-        for certificate in path {
+        for (depth, certificate) in path.enumerated() {
+            let isAnchor = depth == path.count - 1
+            if depth > 0, certificate.hasUnsupportedConstraint(for: path[0], isAnchor: isAnchor) {
+                flaws.append(Flaw(.compliance, errSecInvalidName))
+            }
             if !certificate.hasKey(rsa: 1_024, ellipticCurve: 192, edwards: true) {
                 flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
             }
@@ -49,11 +60,12 @@ extension SecPolicy {
     }
 
     private func serverFlaws(of path: [SecCertificate], isSystem: Bool, at instant: Date) -> [Flaw] {
-        guard case .server(let host) = rules, let leaf = path.first, let root = path.last else { return [] }
+        guard case .server(let host, let pins) = rules, let leaf = path.first, let root = path.last else { return [] }
         var flaws: [Flaw] = []
         for certificate in path {
             // A user's setting applies to one policy.
             if StandIn.isDenied(certificate.der) { flaws.append(Flaw(.denied, errSecTrustSettingDeny)) }
+            flaws += StandIn.flaws(in: certificate.der)
             // The rules for servers list no length for other kinds of key, so they accept none of them.
             if !certificate.hasKey(rsa: 2_048, ellipticCurve: 256, edwards: false) {
                 flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
@@ -72,6 +84,11 @@ extension SecPolicy {
         let authorities = path.dropFirst().dropLast()
         if !leaf.isForServers(strictly: !isOld) || !authorities.allSatisfy({ $0.isForServers(strictly: false) }) {
             flaws.append(Flaw(.usage, errSecInvalidExtendedKeyUsage))
+        }
+        // Each list that the Info.plist has for the host must have a key of the path.
+        let keys: [PinnedDomain.List: [SecCertificate]] = [.leaf: [leaf], .authority: Array(path.dropFirst())]
+        for (list, pins) in pins where !keys[list, default: []].contains(where: { pins.contains($0.keyDigest) }) {
+            flaws.append(Flaw(.pinning, errSSLATSCertificateTrustViolation))
         }
         if !leaf.isFor(host) { flaws.append(Flaw(.name, errSecHostNameMismatch)) }
         return flaws

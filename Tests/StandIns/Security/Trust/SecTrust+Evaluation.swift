@@ -37,10 +37,12 @@ extension SecTrust {
         guard X509_STORE_CTX_init(context, store, leaf.pointer, others) == 1,
             let parameters = X509_STORE_CTX_get0_param(context)
         else { return ([], errSecInternalError) }
-        X509_STORE_CTX_set_flags(context, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+        X509_STORE_CTX_set_flags(context, UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_POLICY_CHECK))
         // The policies check strength and usages.
         X509_VERIFY_PARAM_set_auth_level(parameters, 0)
         X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_ANY)
+        // Without a set of acceptable policies OpenSSL refuses each path on which a policy is required.
+        X509_VERIFY_PARAM_add0_policy(parameters, OBJ_nid2obj(NID_any_policy))
         X509_VERIFY_PARAM_set_time(parameters, Int(instant.timeIntervalSince1970.rounded(.down)))
         let collected = Collected()
         X509_STORE_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(collected).toOpaque())
@@ -81,12 +83,18 @@ extension SecTrust {
         switch error {
         // The system has no separate status for "not valid yet".
         case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: Flaw(.dates, errSecCertificateExpired)
-        case X509_V_ERR_INVALID_CA: Flaw(.compliance, errSecNoBasicConstraintsCA)
+        case X509_V_ERR_INVALID_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN:
+            path.dropFirst().lazy.compactMap(\.flawAsAuthority).first ?? Flaw(.compliance, errSecNoBasicConstraintsCA)
         case X509_V_ERR_PATH_LENGTH_EXCEEDED: Flaw(.compliance, errSecPathLengthConstraintExceeded)
         case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION: Flaw(.compliance, errSecInvalidName)
+        case X509_V_ERR_NO_EXPLICIT_POLICY: Flaw(.compliance, errSecInvalidPolicyIdentifiers)
+        case X509_V_ERR_INVALID_EXTENSION, X509_V_ERR_INVALID_POLICY_EXTENSION:
+            Flaw(.compliance, errSecUnknownCertExtension)
         case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: Flaw(.compliance, errSecUnknownCriticalExtensionFlag)
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
             Flaw(.trust, errSecNotTrusted)
+        // The basic policy decides about kinds of names that OpenSSL does not compare.
+        case X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE: nil
         default: Flaw(.trust, errSecCreateChainFailed)
         }
     }

@@ -60,6 +60,9 @@ struct DeliberateDifference: Sendable {
         "a cookie for another path": .init(
             "a cookie goes to its path (RFC 6265 section 5.4)",
             ["requests": "GET /\naccept: */*\n\n--\nGET /\naccept: */*\n"]),
+        "a cookie that its Max-Age deletes": .init(
+            "Max-Age goes before Expires (RFC 6265bis section 5.7)",
+            ["requests": "GET /\naccept: */*\n\n--\nGET /\naccept: */*\n"]),
         "a cookie with a redirect": .init(
             "a redirect's cookie counts at once, whether the session or a delegate follows the redirect",
             ["requests": "GET /\naccept: */*\n\n--\nGET /end\naccept: */*\ncookie: a=b\n"]),

@@ -193,6 +193,15 @@ enum Exchanges {
             exchange.configure = { $0.httpCookieAcceptPolicy = .never }
             exchange.answer = response(200, ["Set-Cookie: a=b; Path=/"])
         },
+        Exchange("a cookie that its Max-Age deletes", .asynchronous) {
+            $0.isRepeated = true
+            $0.answer = response(200, ["Set-Cookie: a=b; Path=/", "Set-Cookie: a=; Path=/; Max-Age=0"])
+        },
+        Exchange("a cookie that its date deletes", .asynchronous) {
+            $0.isRepeated = true
+            $0.answer = response(
+                200, ["Set-Cookie: a=b; Path=/", "Set-Cookie: a=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"])
+        },
         Exchange("a cookie with a redirect") {
             $0.answer = { request in
                 guard request.target != "/end" else { return .text("end") }

@@ -59,7 +59,9 @@ struct CookieJar: Sendable {
     private func removeOverlays(from cookies: inout ArraySlice<HTTPCookie>) {
         guard !cookies.isEmpty else { return }
         let names = Set(cookies.map(\.name))
-        let secure = (storage.cookies ?? []).filter { $0.isSecure && names.contains($0.name) }
+        let secure = (storage.cookies ?? []).filter {
+            $0.isSecure && names.contains($0.name) && !$0.isExpired()
+        }
         cookies.removeAll { cookie in secure.contains { cookie.overlays($0) } }
     }
 

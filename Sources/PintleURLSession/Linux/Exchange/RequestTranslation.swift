@@ -84,11 +84,12 @@ struct RequestTranslation {
             let storage = configuration.httpCookieStorage, let url = request.url,
             let stored = storage.cookies(for: url), !stored.isEmpty, server.isSameHost(as: url)
         else { return nil }
-        // Foundation for Linux compares only the domain, so compare scheme and path here.
+        // Foundation for Linux compares only the domain, so compare scheme, path and time here.
         let isSecure = url.scheme?.lowercased() == "https"
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
+        let now = Date()
         let cookies = stored.filter {
-            (isSecure || !$0.isSecure) && HTTPCookie.path($0.path, covers: path.isEmpty ? "/" : path)
+            (isSecure || !$0.isSecure) && !$0.isExpired(at: now) && HTTPCookie.path($0.path, covers: path.isEmpty ? "/" : path)
         }
         // The storage returns cookies in no fixed order. Longer paths go first (RFC 6265 section 5.4).
         let ordered = cookies.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }

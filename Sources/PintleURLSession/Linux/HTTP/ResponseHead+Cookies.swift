@@ -24,63 +24,20 @@ extension ResponseHead {
     static let cookieLimit = 50
     /// The limit of a field in bytes. Longer fields are ignored, as in libcurl.
     static let cookieSizeLimit = 5_000
-    /// The limit of commas and semicolons in all `Set-Cookie` fields of one response. A field over the limit is
-    /// ignored: each separator costs Foundation's parser as much as hundreds of other characters, and other responses
-    /// wait meanwhile.
-    static let cookieSeparatorLimit = 1_000
 
-    /// Returns the cookies that the server sets and is allowed to set.
+    /// Returns the cookies that the server sets and is allowed to set. A cookie that has expired deletes the stored one.
     ///
-    /// Ignores fields that are not ASCII (RFC 6265 section 4.1.1) or that have control characters, because some of them
-    /// make Foundation's cookie parser trap.
-    func cookies(for url: URL, suffixes: PublicSuffixList = .system) -> [HTTPCookie] {
-        guard let host = url.host, let server = try? ServerName(host) else { return [] }
-        let isSecure = url.scheme?.lowercased() == "https"
+    /// Ignores fields that are not ASCII (RFC 6265 section 4.1.1) or that have control characters.
+    func cookies(for url: URL, suffixes: PublicSuffixList = .system, at now: Date = Date()) -> [HTTPCookie] {
+        guard let server = CookieServer(url, suffixes: suffixes) else { return [] }
         var cookies: [HTTPCookie] = []
-        var (left, separators) = (Self.cookieLimit, Self.cookieSeparatorLimit)
+        var left = Self.cookieLimit
         for value in values(of: "set-cookie").prefix(Self.cookieLimit) where left > 0 && Self.isCookie(value) {
-            let (field, count) = Self.cut(value, after: left)
-            let cost = field.utf8.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
-            guard cost <= separators else { continue }
-            (left, separators) = (left - count, separators - cost)
-            let found = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": String(field)], for: url)
-            // Foundation reports a path even if the server set none. With several cookies in a field, it is unknown to
-            // which one a path belongs.
-            let hasPath = found.count == 1 && Self.hasPath(field)
-            cookies += found.compactMap {
-                $0.allowed(by: server, isSecure: isSecure, hasPath: hasPath, suffixes: suffixes)
-            }
+            let parts = SetCookie.split(value, limit: left)
+            left -= parts.count
+            cookies += parts.compactMap { SetCookie($0, at: now).flatMap(server.accept) }
         }
         return cookies
-    }
-
-    /// Returns the first cookies of a field and an upper bound of their number.
-    ///
-    /// A field should have one cookie (RFC 6265 section 3). But Foundation starts another one at a comma if a name and
-    /// an equals sign follow. A date has no equals sign after its comma.
-    private static func cut(_ value: String, after limit: Int) -> (Substring, Int) {
-        var count = 1
-        var comma: String.Index?
-        for index in value.utf8.indices {
-            switch value.utf8[index] {
-            case UInt8(ascii: ","): comma = index
-            case UInt8(ascii: ";"): comma = nil
-            case UInt8(ascii: "="):
-                guard let start = comma else { continue }
-                guard count < limit else { return (value[..<start], count) }
-                (count, comma) = (count + 1, nil)
-            default: break
-            }
-        }
-        return (value[...], count)
-    }
-
-    /// Returns `true` if a cookie has a `Path` attribute, in upper or lower case (RFC 6265bis section 5.6).
-    private static func hasPath(_ field: Substring) -> Bool {
-        field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).dropFirst().contains {
-            let name = $0.prefix { $0 != UInt8(ascii: "=") }
-            return String(decoding: name, as: UTF8.self).trimmingCharacters(in: .whitespaces).lowercased() == "path"
-        }
     }
 
     private static func isCookie(_ value: String) -> Bool {
@@ -88,44 +45,68 @@ extension ResponseHead {
     }
 }
 
-extension HTTPCookie {
-    /// Returns the cookie, a copy for this host only, or `nil` if the server may not set it (RFC 6265bis section 5.7).
-    ///
-    /// - Parameter hasPath: `true` if the server has set a path.
-    fileprivate func allowed(
-        by server: ServerName, isSecure isSecureConnection: Bool, hasPath: Bool, suffixes: PublicSuffixList
-    ) -> HTTPCookie? {
+/// A server that sets cookies.
+private struct CookieServer {
+    private let url: URL
+    private let host: String
+    private let name: ServerName
+    private let isSecure: Bool
+    private let suffixes: PublicSuffixList
+
+    /// Returns `nil` if the URL has no host.
+    init?(_ url: URL, suffixes: PublicSuffixList) {
+        guard let host = url.host, let name = try? ServerName(host) else { return nil }
+        self.url = url
+        self.host = host.lowercased()
+        self.name = name
+        self.suffixes = suffixes
+        isSecure = url.scheme?.lowercased() == "https"
+    }
+
+    /// Returns the cookie for Foundation's storage, or `nil` if the server may not set it (RFC 6265bis section 5.7).
+    func accept(_ cookie: SetCookie) -> HTTPCookie? {
         // Only a secure connection may set secure cookies.
-        guard isSecureConnection || !isSecure, hasValidPrefix(hasPath: hasPath) else { return nil }
-        guard domain.hasPrefix(".") else { return self }
-        guard let parent = try? ServerName(domain.dropFirst()) else { return nil }
-        if server.ipAddress != nil || parent.ipAddress != nil { return parent == server ? self : nil }
-        let (host, suffix) = (server.description, parent.description)
-        // Foundation for Linux compares only the ends of names, and would accept a cookie for all of `com`.
-        if suffixes.allowsCookie(of: host, for: suffix) { return self }
-        // If the server's own name may be a public suffix, its cookie is for this one host.
-        return parent == server ? hostOnly(host) : nil
-    }
-
-    /// Returns `true` if the cookie keeps the promise of a `__Secure-` or `__Host-` prefix in upper or lower case (RFC
-    /// 6265bis sections 4.1.3 and 5.7).
-    private func hasValidPrefix(hasPath: Bool) -> Bool {
-        // A server that reads "=__Host-a=b" may use the text after the first equals sign as the name.
-        let start = (name.isEmpty ? value : name).prefix(9).lowercased()
-        if start.hasPrefix("__secure-") { return !name.isEmpty && isSecure }
-        if start.hasPrefix("__host-") {
-            return !name.isEmpty && isSecure && !domain.hasPrefix(".") && hasPath && path == "/"
-        }
-        return true
-    }
-
-    private func hostOnly(_ host: String) -> HTTPCookie? {
-        var properties = properties ?? [:]
-        properties[.domain] = host
-        // Foundation for Linux returns a Boolean value for this key, but expects a string.
-        properties[.secure] = isSecure ? "TRUE" : nil
+        guard isSecure || !cookie.isSecure, cookie.hasValidPrefix, let domain = domain(of: cookie) else { return nil }
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: cookie.name, .value: cookie.value, .domain: domain, .path: cookie.path ?? "/", .originURL: url,
+            .discard: cookie.expiry == nil ? "TRUE" : "FALSE",
+        ]
+        properties[.expires] = cookie.expiry
+        if cookie.isSecure { properties[.secure] = "TRUE" }
+        // Foundation's own key, which has no public constant.
+        if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
         return HTTPCookie(properties: properties)
     }
+
+    /// Returns the hosts that get a cookie, as Foundation writes them: a dot in front includes sub-domains.
+    private func domain(of cookie: SetCookie) -> String? {
+        guard let domain = cookie.domain else { return host }
+        let suffix = domain.hasPrefix(".") ? String(domain.dropFirst()) : domain
+        guard let parent = try? ServerName(suffix) else { return nil }
+        let isAddress = name.ipAddress != nil || parent.ipAddress != nil
+        // Foundation for Linux compares only the ends of names, and would accept a cookie for all of `com`.
+        if !isAddress, suffixes.allowsCookie(of: name.description, for: parent.description) {
+            return ".\(suffix.lowercased())"
+        }
+        // If the server's own name may be a public suffix, its cookie is for this one host.
+        return parent == name ? host : nil
+    }
+}
+
+extension SetCookie {
+    /// A Boolean value that indicates whether the cookie keeps the promise of a `__Secure-` or `__Host-` prefix in
+    /// upper or lower case (RFC 6265bis sections 4.1.3 and 5.7).
+    fileprivate var hasValidPrefix: Bool {
+        let start = name.prefix(9).lowercased()
+        if start.hasPrefix("__secure-") { return isSecure }
+        return !start.hasPrefix("__host-") || isSecure && domain == nil && path == "/"
+    }
+}
+
+extension HTTPCookie {
+    /// Returns `true` if a cookie must not be sent any more (RFC 6265bis section 5.7). Foundation's storage deletes such
+    /// cookies only when another one is set.
+    func isExpired(at now: Date = Date()) -> Bool { expiresDate.map { $0 <= now } ?? false }
 
     /// Returns `true` if a connection without TLS must not set this cookie, because a secure cookie of the same name
     /// goes to the same host and path (RFC 6265bis section 5.7).

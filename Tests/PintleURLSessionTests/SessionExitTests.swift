@@ -39,10 +39,12 @@ private final class RepeatedLoads: Sendable {
 }
 
 /// Returns a session that trusts a root of the tests for `localhost`.
-private func pinnedSession(_ root: [UInt8]) throws -> PinnedURLSession {
+private func pinnedSession(
+    _ root: [UInt8], observer: (any TrustEventObserver)? = nil
+) throws -> PinnedURLSession {
     let policy = try PinningPolicy(
         hosts: [try PinnedHost("localhost", pins: [Pin](), anchors: .only([try Certificate(der: root)]))])
-    return URLSession.pinned(to: policy)
+    return URLSession.pinned(to: policy, observer: observer)
 }
 
 /// Behavior that only shows at the start or the end of a process.
@@ -120,6 +122,33 @@ struct SessionExitTests {
         }
         #expect(server.connectionCount == (isSecure ? 0 : 1))
         #expect(targets.withLock { $0 } == (isSecure ? [] : ["http://www.example/"]))
+    }
+
+    @Test(
+        "An entry of NO_PROXY that cannot be read is skipped and named to the observer",
+        arguments: ["10.*,localhost", "localhost", "10.*", "other.example"])
+    func unreadableException(list: String) async throws {
+        let (fixture, proxy) = (try SessionFixture(), try LoopbackProxy(.httpConnect))
+        let server = try fixture.server()
+        let other = "http://127.0.0.1:\(proxy.port)/path"
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
+        await #expect(processExitsWith: .success) {
+            [other = other as String, url = url as String, root = root as [UInt8], list = list as String] in
+            for name in ["https_proxy", "http_proxy", "all_proxy", "ALL_PROXY", "no_proxy"] { unsetenv(name) }
+            setenv("HTTPS_PROXY", other, 1)
+            setenv("NO_PROXY", list, 1)
+            let recorder = TrustEventRecorder()
+            let session = try pinnedSession(root, observer: recorder)
+            #expect(try await session.data(from: try #require(URL(string: url))).0.count == 3)
+            await TrustEventFeed.shared.settle()
+            let events = recorder.events.compactMap { event -> SessionEvent? in
+                if case .session(let event) = event { event } else { nil }
+            }
+            #expect(events.map(\.code) == (list.contains("*") ? ["unreadable-no-proxy"] : []))
+            #expect(events.allSatisfy { $0.text.contains("\"10.*\"") && !$0.text.contains("localhost") })
+        }
+        #expect(proxy.connections.count == (list.contains("localhost") ? 0 : 1))
+        #expect(server.requests.count == 1)
     }
 
     @Test("A session uses the proxies that the environment has when the session is made", arguments: [true, false])

@@ -11,7 +11,8 @@ enum Redirect {
         after response: HTTPURLResponse, to request: URLRequest
     ) throws(SessionError) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(response.statusCode),
-            let location = response.value(forHTTPHeaderField: "Location"), let base = request.url,
+            let location = (response as? PinnedHTTPURLResponse)?.location
+                ?? response.value(forHTTPHeaderField: "Location"), let base = request.url,
             let target = URL(string: location, relativeTo: base)?.absoluteURL
         else { return nil }
         try refuseDowngrade(from: base, to: target)

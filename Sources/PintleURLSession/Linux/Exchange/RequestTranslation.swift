@@ -73,17 +73,21 @@ struct RequestTranslation {
         if isForm, request.httpMethod == "POST", !fields.has("content-type") {
             fields.put("Content-Type", "application/x-www-form-urlencoded")
         }
-        let cookies = fields.has("cookie") ? nil : cookies(for: request, to: server)
-        if let cookies { fields.put("Cookie", cookies) }
-        let isPlain = own.isEmpty && credentials == nil && cookies == nil && !hasContent && !hasLeftOrigin
+        let cookies = fields.has("cookie") ? [] : cookies(for: request, to: server)
+        if let bytes = HTTPCookie.latin1Field(of: cookies) {
+            fields.rawCookie = bytes
+        } else if !cookies.isEmpty {
+            fields.put("Cookie", HTTPCookie.requestHeaderFields(with: cookies)["Cookie"] ?? "")
+        }
+        let isPlain = own.isEmpty && credentials == nil && cookies.isEmpty && !hasContent && !hasLeftOrigin
         return isPlain ? try sessionFields.lines.get() : try fields.lines(hasContent: hasContent)
     }
 
-    private func cookies(for request: URLRequest, to server: CurlURL) -> String? {
+    private func cookies(for request: URLRequest, to server: CurlURL) -> [HTTPCookie] {
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
             let storage = configuration.httpCookieStorage, let url = request.url,
             let stored = storage.cookies(for: url), !stored.isEmpty, server.isSameHost(as: url)
-        else { return nil }
+        else { return [] }
         // Foundation for Linux compares only the domain, so compare scheme, path and time here.
         let isSecure = url.scheme?.lowercased() == "https"
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
@@ -92,7 +96,6 @@ struct RequestTranslation {
             (isSecure || !$0.isSecure) && !$0.isExpired(at: now) && HTTPCookie.path($0.path, covers: path.isEmpty ? "/" : path)
         }
         // The storage returns cookies in no fixed order. Longer paths go first (RFC 6265 section 5.4).
-        let ordered = cookies.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
-        return ordered.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: ordered)["Cookie"]
+        return cookies.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
     }
 }

@@ -27,21 +27,25 @@ extension ResponseHead {
 
     /// Returns the cookies that the server sets and is allowed to set. A cookie that has expired deletes the stored one.
     ///
-    /// Ignores fields that are not ASCII (RFC 6265 section 4.1.1) or that have control characters.
+    /// Ignores fields that have control characters (RFC 6265bis section 5.6).
     func cookies(for url: URL, suffixes: PublicSuffixList = .system, at now: Date = Date()) -> [HTTPCookie] {
         guard let server = CookieServer(url, suffixes: suffixes) else { return [] }
         var cookies: [HTTPCookie] = []
         var left = Self.cookieLimit
-        for value in values(of: "set-cookie").prefix(Self.cookieLimit) where left > 0 && Self.isCookie(value) {
-            let parts = SetCookie.split(value, limit: left)
+        let values = fields.lazy.filter { $0.name.isField("set-cookie") }.map(\.value).prefix(Self.cookieLimit)
+        for value in values where left > 0 && Self.isCookie(value) {
+            let parts = SetCookie.split(value.text, limit: left)
             left -= parts.count
-            cookies += parts.compactMap { SetCookie($0, at: now).flatMap(server.accept) }
+            cookies += parts.compactMap { part in
+                SetCookie(part, at: now).flatMap { server.accept($0, isLatin1: value.isLatin1) }
+            }
         }
         return cookies
     }
 
-    private static func isCookie(_ value: String) -> Bool {
-        value.utf8.count <= cookieSizeLimit && value.utf8.allSatisfy { 0x20...0x7E ~= $0 || $0 == 0x09 }
+    private static func isCookie(_ value: FieldValue) -> Bool {
+        (value.isLatin1 ? value.text.unicodeScalars.count : value.text.utf8.count) <= cookieSizeLimit
+            && value.text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 }
 
@@ -64,7 +68,9 @@ private struct CookieServer {
     }
 
     /// Returns the cookie for Foundation's storage, or `nil` if the server may not set it (RFC 6265bis section 5.7).
-    func accept(_ cookie: SetCookie) -> HTTPCookie? {
+    ///
+    /// - Parameter isLatin1: A Boolean value that indicates whether the cookie was read as Latin-1.
+    func accept(_ cookie: SetCookie, isLatin1: Bool) -> HTTPCookie? {
         // Only a secure connection may set secure cookies.
         guard isSecure || !cookie.isSecure, cookie.hasValidPrefix, let domain = domain(of: cookie) else { return nil }
         var properties: [HTTPCookiePropertyKey: Any] = [
@@ -72,6 +78,7 @@ private struct CookieServer {
             .discard: cookie.expiry == nil ? "TRUE" : "FALSE",
         ]
         properties[.expires] = cookie.expiry
+        if isLatin1 { properties[.comment] = HTTPCookie.latin1Comment }
         if cookie.isSecure { properties[.secure] = "TRUE" }
         // Foundation's own key, which has no public constant.
         if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
@@ -104,6 +111,20 @@ extension SetCookie {
 }
 
 extension HTTPCookie {
+    /// The comment of a cookie that was read as Latin-1. Foundation's storage keeps comments. A server cannot set one,
+    /// because the attribute is not read.
+    fileprivate static let latin1Comment = "ISO-8859-1"
+
+    /// Returns the value of `Cookie` in the bytes that the servers sent; `nil` if all of them are UTF-8.
+    static func latin1Field(of cookies: [HTTPCookie]) -> [UInt8]? {
+        guard cookies.contains(where: { $0.comment == latin1Comment }) else { return nil }
+        return Array(
+            cookies.map { cookie in
+                let pair = "\(cookie.name)=\(cookie.value)"
+                return cookie.comment == latin1Comment ? pair.latin1Bytes : Array(pair.utf8)
+            }.joined(separator: "; ".utf8))
+    }
+
     /// Returns `true` if a cookie must not be sent any more (RFC 6265bis section 5.7). Foundation's storage deletes such
     /// cookies only when another one is set.
     func isExpired(at now: Date = Date()) -> Bool { expiresDate.map { $0 <= now } ?? false }

@@ -182,6 +182,51 @@ struct SessionExitTests {
         #expect(proxy.connections.count == (isSetBefore ? 1 : 0))
     }
 
+    @Test(
+        "A cookie with Max-Age is still there when the program starts again, and still Secure",
+        arguments: [true, false])
+    func lastingCookie(isSecure: Bool) async throws {
+        let root = try CertificateAuthority.root()
+        let cookies = Mutex<[String?]>([])
+        let answer: @Sendable (HTTPRequest) -> HTTPResponse = { request in
+            cookies.withLock { $0.append(request["cookie"]) }
+            let attributes = "Domain=hosts.example; Max-Age=600\(isSecure ? "; Secure" : "")"
+            let fields = ["lasting=1; \(attributes)", "session=1"].map { HTTPField("Set-Cookie", $0) }
+            return HTTPResponse(status: 200, reason: "OK", fields: request.target == "/login" ? fields : [])
+        }
+        let secure = try LoopbackTLSServer(try root.issue(hosts: ["www.hosts.example"]), handler: answer)
+        let plain = try LoopbackTCPServer.http { request in
+            cookies.withLock { $0.append(request["cookie"]) }
+            return .ok
+        }
+        let lines = [
+            "www.hosts.example:\(secure.port):127.0.0.1", "blog.hosts.example:\(plain.port):127.0.0.1",
+        ]
+        let first = ["https://www.hosts.example:\(secure.port)/login"]
+        let second = ["https://www.hosts.example:\(secure.port)/", "http://blog.hosts.example:\(plain.port)/"]
+        let files = try TemporaryDirectory()
+        for addresses in [first, second] {
+            await #expect(processExitsWith: .success) {
+                [
+                    addresses = addresses as [String], lines = lines as [String], folder = files.path as String,
+                    root = root.certificate.der as [UInt8]
+                ] in
+                setenv("XDG_DATA_HOME", folder, 1)
+                let anchors = TrustAnchors.only([try Certificate(der: root)])
+                let rule = try PinnedHost("www.hosts.example", pins: [Pin](), anchors: anchors)
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.httpCookieStorage = .sharedCookieStorage(forGroupContainerIdentifier: "pintle-test")
+                var options = CurlTransport.Options()
+                options.addresses = StringList(lines)
+                let session = PinnedURLSession(
+                    source: LivePolicy(try PinningPolicy(hosts: [rule])), configuration: configuration, delegate: nil,
+                    delegateQueue: nil, options: options)
+                for address in addresses { _ = try await session.data(from: try #require(URL(string: address))) }
+            }
+        }
+        #expect(cookies.withLock { $0 } == [nil, "lasting=1", isSecure ? nil : "lasting=1"])
+    }
+
     @Test("A download for which no file can be created fails with the folder in the error", arguments: [true, false])
     func temporaryFolder(isThere: Bool) async throws {
         let fixture = try SessionFixture()

@@ -93,7 +93,7 @@ struct RequestTranslation {
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
         let now = Date()
         let cookies = stored.filter {
-            (isSecure || !$0.isSecure) && !$0.isExpired(at: now) && HTTPCookie.path($0.path, covers: path.isEmpty ? "/" : path)
+            (isSecure || !$0.needsTLS) && !$0.isExpired(at: now) && HTTPCookie.path($0.path, covers: path.isEmpty ? "/" : path)
         }
         // The storage returns cookies in no fixed order. Longer paths go first (RFC 6265 section 5.4).
         return cookies.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }

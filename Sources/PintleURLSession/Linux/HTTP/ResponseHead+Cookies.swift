@@ -25,7 +25,7 @@ extension ResponseHead {
     /// The limit of a field in bytes. Longer fields are ignored, as in libcurl.
     static let cookieSizeLimit = 5_000
 
-    /// Returns the cookies that the server sets and is allowed to set. A cookie that has expired deletes the stored one.
+    /// Returns the cookies that the server sets and is allowed to set. An expired cookie deletes the stored one.
     ///
     /// Ignores fields that have control characters (RFC 6265bis section 5.6).
     func cookies(for url: URL, suffixes: PublicSuffixList = .system, at now: Date = Date()) -> [HTTPCookie] {
@@ -78,8 +78,10 @@ private struct CookieServer {
             .discard: cookie.expiry == nil ? "TRUE" : "FALSE",
         ]
         properties[.expires] = cookie.expiry
-        if isLatin1 { properties[.comment] = HTTPCookie.latin1Comment }
         if cookie.isSecure { properties[.secure] = "TRUE" }
+        let lost = [cookie.isSecure ? HTTPCookie.secureMark : nil, isLatin1 ? HTTPCookie.latin1Mark : nil]
+        let comment = lost.compactMap(\.self).joined(separator: "; ")
+        if !comment.isEmpty { properties[.comment] = comment }
         // Foundation's own key, which has no public constant.
         if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
         return HTTPCookie(properties: properties)
@@ -111,22 +113,28 @@ extension SetCookie {
 }
 
 extension HTTPCookie {
-    /// The comment of a cookie that was read as Latin-1. Foundation's storage keeps comments. A server cannot set one,
-    /// because the attribute is not read.
-    fileprivate static let latin1Comment = "ISO-8859-1"
+    // Foundation's storage has no place for an encoding, and loses `Secure` when it reads its file. It keeps the
+    // comment, so these marks go there. A server cannot set them, because the attribute is not read.
+    fileprivate static let latin1Mark = "ISO-8859-1"
+    fileprivate static let secureMark = "Secure"
+
+    private func hasMark(_ mark: String) -> Bool { comment?.components(separatedBy: "; ").contains(mark) == true }
+
+    /// A Boolean value that indicates whether the cookie goes over TLS only, also after the program was started again.
+    var needsTLS: Bool { isSecure || hasMark(Self.secureMark) }
 
     /// Returns the value of `Cookie` in the bytes that the servers sent; `nil` if all of them are UTF-8.
     static func latin1Field(of cookies: [HTTPCookie]) -> [UInt8]? {
-        guard cookies.contains(where: { $0.comment == latin1Comment }) else { return nil }
+        guard cookies.contains(where: { $0.hasMark(latin1Mark) }) else { return nil }
         return Array(
             cookies.map { cookie in
                 let pair = "\(cookie.name)=\(cookie.value)"
-                return cookie.comment == latin1Comment ? pair.latin1Bytes : Array(pair.utf8)
+                return cookie.hasMark(latin1Mark) ? pair.latin1Bytes : Array(pair.utf8)
             }.joined(separator: "; ".utf8))
     }
 
-    /// Returns `true` if a cookie must not be sent any more (RFC 6265bis section 5.7). Foundation's storage deletes such
-    /// cookies only when another one is set.
+    /// Returns `true` if a cookie must not be sent any more (RFC 6265bis section 5.7). Foundation's storage deletes
+    /// such cookies only when another one is set.
     func isExpired(at now: Date = Date()) -> Bool { expiresDate.map { $0 <= now } ?? false }
 
     /// Returns `true` if a connection without TLS must not set this cookie, because a secure cookie of the same name
@@ -136,7 +144,7 @@ extension HTTPCookie {
             let (name, suffix) = (domain.drop { $0 == "." }.lowercased(), other.drop { $0 == "." }.lowercased())
             return name == suffix || name.hasSuffix(".\(suffix)")
         }
-        return secure.isSecure && name == secure.name && Self.path(secure.path, covers: path)
+        return secure.needsTLS && name == secure.name && Self.path(secure.path, covers: path)
             && (matches(domain, secure.domain) || matches(secure.domain, domain))
     }
 

@@ -40,10 +40,12 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
         }
     }
 
-    /// The length of the content in the form that the app gets. It is unknown for encoded content, which grows when it
-    /// is decoded.
+    /// The length of the content in the form that the app gets. It is unknown for content that is decoded, which grows.
     var announcedContentLength: Int64 {
-        head.contentCoding == nil ? expectedContentLength : NSURLSessionTransferSizeUnknown
+        switch head.contentCoding {
+        case nil, .other: expectedContentLength
+        case .gzip, .deflate: NSURLSessionTransferSizeUnknown
+        }
     }
 }
 

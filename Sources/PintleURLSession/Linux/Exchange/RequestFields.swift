@@ -30,10 +30,10 @@ struct RequestFields: Sendable {
         for name in Self.framing { sendable[name] = nil }
         // A line break in a value would start another field or even another request.
         func isValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
-        let areSendable = sendable.values.allSatisfy { field in
-            !field.name.isEmpty && field.name.utf8.allSatisfy(HeaderToken.isByte) && field.value.utf8.allSatisfy(isValue)
+        func isField(_ name: String, _ value: String) -> Bool {
+            !name.isEmpty && name.utf8.allSatisfy(HeaderToken.isByte) && value.utf8.allSatisfy(isValue)
         }
-        guard areSendable, rawCookie?.allSatisfy(isValue) ?? true else {
+        guard sendable.values.allSatisfy(isField), rawCookie?.allSatisfy(isValue) ?? true else {
             throw SessionError(
                 .invalidRequest, "a header field cannot be sent as it is",
                 hint: "names are tokens, and values hold no control characters (RFC 9110 section 5)")
@@ -56,6 +56,8 @@ struct SessionFields: Sendable {
         "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)"
 
     let fields: RequestFields
+    /// A Boolean value that indicates whether the configuration has an `Accept-Encoding`.
+    let choosesCodings: Bool
     /// The list for a request that has no other fields. Most requests of a session share it.
     let lines: Result<StringList, SessionError>
 
@@ -65,9 +67,9 @@ struct SessionFields: Sendable {
         fields.put("User-Agent", Self.userAgent)
         fields.put("Accept", "*/*")
         fields.put("Accept-Encoding", ContentDecoder.offered)
-        for (name, value) in additional ?? [:] {
-            if let name = name.base as? String { fields.put(name, "\(value)") }
-        }
+        let own = (additional ?? [:]).compactMap { name, value in (name.base as? String).map { ($0, "\(value)") } }
+        for (name, value) in own { fields.put(name, value) }
+        choosesCodings = own.contains { $0.0.isField("accept-encoding") }
         self.fields = fields
         do throws(SessionError) {
             lines = .success(try fields.lines(hasContent: false))

@@ -47,6 +47,8 @@ final class StringList: @unchecked Sendable {
     static let empty = StringList([])
 
     let pointer: UnsafeMutablePointer<curl_slist>?
+    /// The bytes of all lines with their line ends.
+    let size: Int
 
     /// - Parameter last: A line in bytes, which need not be UTF-8.
     init(_ lines: [String], _ last: [UInt8]? = nil) {
@@ -57,6 +59,7 @@ final class StringList: @unchecked Sendable {
         }
         if let last { list = (last + [0]).withUnsafeBytes { curl_slist_append(list, $0.baseAddress) } ?? list }
         pointer = list
+        size = lines.reduce(last.map { $0.count + 2 } ?? 0) { $0 + $1.utf8.count + 2 }
     }
 
     deinit {

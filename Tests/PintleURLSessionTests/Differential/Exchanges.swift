@@ -72,6 +72,10 @@ enum Exchanges {
             }
         },
         Exchange("unknown coding", .asynchronous) { $0.answer = response(200, ["Content-Encoding: x-none"]) },
+        Exchange("unknown coding, and an Accept-Encoding of the app's own", .asynchronous) {
+            $0.fields = ["Accept-Encoding": "identity"]
+            $0.answer = response(200, ["Content-Encoding: x-none"])
+        },
         Exchange("broken gzip", .asynchronous) { $0.answer = response(200, ["Content-Encoding: gzip"]) },
     ]
 
@@ -162,6 +166,13 @@ enum Exchanges {
             Exchange("redirect to a relative path") {
                 $0.path = "/a/b"
                 $0.answer = { $0.target == "/a/b" ? .redirect(to: "c?d=e") : .text($0.target) }
+            },
+            Exchange("redirect of a URL with a fragment") {
+                $0.path = "/#part"
+                $0.answer = redirecting(302)
+            },
+            Exchange("redirect to a path with dots") {
+                $0.answer = { $0.target == "/" ? .redirect(to: "/a/../b") : .text($0.target) }
             },
             Exchange("redirect in a circle", .asynchronous) { $0.answer = { _ in .redirect(to: "/again") } },
             Exchange("redirect with credentials, same origin") {

@@ -47,6 +47,9 @@ static inline CURLcode pintle_curl_set_socket_options(CURL *curl, curl_sockopt_c
     curl_easy_setopt(curl, CURLOPT_SOCKOPTDATA, data);
     return curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, function);
 }
+static inline CURLcode pintle_curl_set_open_socket(CURL *curl, curl_opensocket_callback function) {
+    return curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, function);
+}
 static inline CURLcode pintle_curl_set_prereq(CURL *curl, curl_prereq_callback function, void *data) {
     curl_easy_setopt(curl, CURLOPT_PREREQDATA, data);
     return curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, function);

@@ -90,7 +90,9 @@ struct HandshakeProxyEnvironmentTests {
             "http://u:secret@proxy.example:0", "http://u:secret@proxy.example:65536", "http://u:sec%2ret@p.example:1",
             "http://u:sec%@p.example:1", "http://u:secret%ff@p.example:1", "http://u:secret/x@p.example:1",
             "http://u:secret@127.1:1", "http://u:se cret@p.example:1", "http://u%3Av:secret@p.example:1",
-            "http://p.example:1/secret", "http://u:secret@p.example:+1", "http://u:secret@[::1:1", "proxy.example:",
+            "http://p.example:x/secret", "http://u:1/secret@p.example:1", "http://u:1?secret@p.example:1",
+            "http://u:1#secret@p.example:1", "http://u:secret@p.example:+1", "http:///secret", "p.example/secret",
+            "http://u:secret@[::1:1", "proxy.example:",
         ])
     func unreadable(value: String) {
         let error = expectError(.invalidProxy, ["all_proxy": value])
@@ -150,11 +152,56 @@ struct HandshakeProxyEnvironmentTests {
     }
 
     @Test(
-        "A malformed entry of NO_PROXY is an error",
-        arguments: ["10.0.0.0/33", "10.0.0/8", "exa/mple", "a..b", "example.com:port", "127.1", "http://example.com"])
-    func unreadableException(list: String) throws {
-        let error = expectError(.invalidProxy, ["ALL_PROXY": "p.example:1", "NO_PROXY": "ok.example,\(list)"])
-        #expect(error?.message.contains("NO_PROXY") == true)
-        #expect(try proxy(["NO_PROXY": "ok.example,\(list)"]) == .none, "without a proxy the list changes nothing")
+        "What follows the proxy's port is ignored, as in curl",
+        arguments: ["/", "/path", "/a/b:2?c#d", "?query", "#fragment", "//", "/:9"])
+    func path(suffix: String) throws {
+        for prefix in ["http://", ""] {
+            let expected = ProxyConfiguration.http(try ServerEndpoint(host: "p.example", port: 3128))
+            #expect(try proxy(["HTTPS_PROXY": "\(prefix)p.example:3128\(suffix)"]) == expected)
+        }
+        let credentials = ProxyCredentials(user: "me", password: "a/b")
+        let endpoint = try ServerEndpoint(host: "p.example", port: 3128)
+        #expect(try proxy(["HTTPS_PROXY": "http://me:a%2Fb@p.example:3128\(suffix)"]) == .http(endpoint, credentials))
+    }
+
+    private static let unreadableEntries = [
+        "10.0.0.0/33", "10.0.0/8", "exa/mple", "a..b", "example.com:port", "127.1", "http://example.com", "10.*",
+        "<local>", "127.0.0.0/", "local*", "::/129", "\u{E9}.example",
+    ]
+
+    @Test(
+        "An entry of NO_PROXY that cannot be read is skipped and named; the other entries count",
+        arguments: unreadableEntries)
+    func unreadableException(entry: String) throws {
+        for list in ["ok.example,\(entry)", "\(entry) ok.example"] {
+            let environment = ["ALL_PROXY": "p.example:1", "NO_PROXY": list]
+            for (host, isExcepted) in [("www.ok.example", true), ("10.0.0.1", false), ("127.0.0.1", false)] {
+                #expect((try proxy(environment, host: host) == .none) == isExcepted, "\(host)")
+            }
+            let skipped = try #require(try ProxyEnvironment(environment).skipped)
+            #expect(skipped.hasPrefix("NO_PROXY ") && skipped.contains(entry.replacing("\u{E9}", with: "??")))
+            #expect(!skipped.contains("ok.example"))
+        }
+    }
+
+    @Test("A readable NO_PROXY, and one without a proxy, skips no entry")
+    func nothingSkipped() throws {
+        #expect(
+            try ProxyEnvironment(["ALL_PROXY": "p.example:1", "NO_PROXY": "a.example,10.0.0.0/8,*"]).skipped == nil)
+        #expect(try ProxyEnvironment(["ALL_PROXY": "p.example:1"]).skipped == nil)
+        #expect(try ProxyEnvironment(["NO_PROXY": "10.*"]).skipped == nil)
+    }
+
+    @Test("The sentence about skipped entries has a limit, however long the list is")
+    func longList() throws {
+        let list = (0..<1_000).map { "<\($0)\(String(repeating: "x", count: 1_000))>" }.joined(separator: ",")
+        let skipped = try ProxyEnvironment(["ALL_PROXY": "p.example:1", "no_proxy": list]).skipped ?? ""
+        #expect(skipped.hasPrefix("no_proxy ") && skipped.contains("and 995 more") && skipped.utf8.count < 700)
+    }
+
+    @Test("A proxy that cannot be read stays an error beside an entry that is skipped")
+    func unreadableProxy() {
+        _ = expectError(.invalidProxy, ["ALL_PROXY": "p.example:x", "NO_PROXY": "10.*"])
+        _ = expectError(.proxyUnsupported, ["ALL_PROXY": "https://p.example:1", "NO_PROXY": "10.*"])
     }
 }

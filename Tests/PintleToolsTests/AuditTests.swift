@@ -225,7 +225,11 @@ struct AuditTests {
         let list = try scene.list([("a.audit.test", port)])
         let past = scene.audit(
             policy, "--hosts", list, environment: environment.merging(["NO_PROXY": "127.0.0.1"]) { $1 })
-        #expect(past.code == 0, "\(past.output)")
+        #expect(past.code == 0 && past.errors == "", "\(past.output)")
+        #expect(proxy.connections.count == 2)
+        let skipping = scene.audit(
+            policy, "--hosts", list, environment: environment.merging(["NO_PROXY": "10.*,127.0.0.1"]) { $1 })
+        #expect(skipping.code == 0 && skipping.errors.contains("warning: NO_PROXY has entries"), "\(skipping.errors)")
         #expect(proxy.connections.count == 2)
         let refusing = try LoopbackProxy(.httpConnect) { _, _ in nil }
         let refused = scene.audit(

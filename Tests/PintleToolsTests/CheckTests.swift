@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Pintle
+import PintleAttacks
 import PintleTestKit
 import Testing
 
@@ -40,6 +41,24 @@ struct CheckTests {
             arguments: [
                 "check", url, "--policy", policy, "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors,
             ] + options)
+    }
+
+    @Test("Check warns of an entry of NO_PROXY that it skips, and uses the other entries")
+    func skippedException() throws {
+        let proxy = try LoopbackProxy(.httpConnect)
+        for (list, isSkipped, usesProxy) in [
+            ("<local>,127.0.0.1", true, false), ("127.0.0.1", false, false), ("<local>", true, true),
+        ] {
+            let before = proxy.connections.count
+            let run = ToolRun(
+                arguments: [
+                    "check", "https://example.test/", "--policy", try policy(pins: [try pin(identity.certificate)]),
+                    "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors,
+                ], environment: ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)/path", "NO_PROXY": list])
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(run.errors.contains("warning: NO_PROXY has entries") == isSkipped)
+            #expect(proxy.connections.count == before + (usesProxy ? 1 : 0))
+        }
     }
 
     @Test("Check trusts a pinned server and shows the rule, the path and the pin")

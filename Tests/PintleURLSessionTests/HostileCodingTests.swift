@@ -43,9 +43,48 @@ extension HostilePeers {
                 try await load(Zstandard.zeros(blocks: 1_024), fields: "Content-Encoding: \(coding)\r\n")
             }
             #expect(error?.code == .cannotDecodeContentData)
-            let text = "the content of the response has a coding that sessions do not decode"
-            #expect(error?.localizedDescription == text)
+            let text = "the content of the response has a coding that sessions do not decode; "
+            #expect(error?.localizedDescription.hasPrefix(text) == true)
             #expect(error?.isAboutTrust == false)
+        }
+
+        /// The place of the app's `Accept-Encoding`.
+        enum Choice: CaseIterable {
+            case none, request, session
+        }
+
+        @Test(
+            "Content in an unknown coding is handed over as it came if the app has set Accept-Encoding",
+            arguments: ["aws-chunked", "UTF-8", "binary", "zstd", "deflate"], Choice.allCases)
+        func ownChoice(coding: String, choice: Choice) async throws {
+            let content = Deflate.block(0x61, isLast: true)
+            let server = try fixture.server { _ in
+                HTTPResponse(
+                    status: 200, reason: "OK", fields: [HTTPField("Content-Encoding", coding)], body: content)
+            }
+            let configuration = URLSessionConfiguration.ephemeral
+            if choice == .session { configuration.httpAdditionalHeaders = ["accept-ENCODING": "identity"] }
+            var request = URLRequest(url: try server.address())
+            if choice == .request { request.setValue("identity", forHTTPHeaderField: "accept-encoding") }
+            let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
+            let delegate = RecordingDelegate()
+            let task = URLSession.pinned(to: try fixture.policy(), configuration: configuration, delegate: delegate)
+                .dataTask(with: request)
+            await delegate.run(task)
+            if coding == "deflate" {
+                #expect(try await session.data(for: request).0 == Data("a".utf8))
+                #expect(task.countOfBytesExpectedToReceive == -1)
+            } else if choice == .none {
+                let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+                #expect(error?.code == .cannotDecodeContentData)
+                #expect(error?.localizedDescription.contains("Accept-Encoding") == true)
+            } else {
+                let (data, response) = try await session.data(for: request)
+                #expect(data == Data(content) && server.requests.first?["accept-encoding"] == "identity")
+                let head = response as? HTTPURLResponse
+                #expect(head?.value(forHTTPHeaderField: "Content-Encoding") == coding)
+                #expect(task.countOfBytesExpectedToReceive == Int64(content.count))
+            }
         }
 
         @Test(

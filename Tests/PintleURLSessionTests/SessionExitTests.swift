@@ -39,10 +39,12 @@ private final class RepeatedLoads: Sendable {
 }
 
 /// Returns a session that trusts a root of the tests for `localhost`.
-private func pinnedSession(_ root: [UInt8]) throws -> PinnedURLSession {
+private func pinnedSession(
+    _ root: [UInt8], observer: (any TrustEventObserver)? = nil
+) throws -> PinnedURLSession {
     let policy = try PinningPolicy(
         hosts: [try PinnedHost("localhost", pins: [Pin](), anchors: .only([try Certificate(der: root)]))])
-    return URLSession.pinned(to: policy)
+    return URLSession.pinned(to: policy, observer: observer)
 }
 
 /// Behavior that only shows at the start or the end of a process.
@@ -122,6 +124,33 @@ struct SessionExitTests {
         #expect(targets.withLock { $0 } == (isSecure ? [] : ["http://www.example/"]))
     }
 
+    @Test(
+        "An entry of NO_PROXY that cannot be read is skipped and named to the observer",
+        arguments: ["10.*,localhost", "localhost", "10.*", "other.example"])
+    func unreadableException(list: String) async throws {
+        let (fixture, proxy) = (try SessionFixture(), try LoopbackProxy(.httpConnect))
+        let server = try fixture.server()
+        let other = "http://127.0.0.1:\(proxy.port)/path"
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
+        await #expect(processExitsWith: .success) {
+            [other = other as String, url = url as String, root = root as [UInt8], list = list as String] in
+            for name in ["https_proxy", "http_proxy", "all_proxy", "ALL_PROXY", "no_proxy"] { unsetenv(name) }
+            setenv("HTTPS_PROXY", other, 1)
+            setenv("NO_PROXY", list, 1)
+            let recorder = TrustEventRecorder()
+            let session = try pinnedSession(root, observer: recorder)
+            #expect(try await session.data(from: try #require(URL(string: url))).0.count == 3)
+            await TrustEventFeed.shared.settle()
+            let events = recorder.events.compactMap { event -> SessionEvent? in
+                if case .session(let event) = event { event } else { nil }
+            }
+            #expect(events.map(\.code) == (list.contains("*") ? ["unreadable-no-proxy"] : []))
+            #expect(events.allSatisfy { $0.text.contains("\"10.*\"") && !$0.text.contains("localhost") })
+        }
+        #expect(proxy.connections.count == (list.contains("localhost") ? 0 : 1))
+        #expect(server.requests.count == 1)
+    }
+
     @Test("A session uses the proxies that the environment has when the session is made", arguments: [true, false])
     func laterEnvironment(isSetBefore: Bool) async throws {
         let targets = Mutex<[String]>([])
@@ -151,6 +180,51 @@ struct SessionExitTests {
         }
         #expect(targets.withLock { $0 } == [isSetBefore ? plain : "/"])
         #expect(proxy.connections.count == (isSetBefore ? 1 : 0))
+    }
+
+    @Test(
+        "A cookie with Max-Age is still there when the program starts again, and still Secure",
+        arguments: [true, false])
+    func lastingCookie(isSecure: Bool) async throws {
+        let root = try CertificateAuthority.root()
+        let cookies = Mutex<[String?]>([])
+        let answer: @Sendable (HTTPRequest) -> HTTPResponse = { request in
+            cookies.withLock { $0.append(request["cookie"]) }
+            let attributes = "Domain=hosts.example; Max-Age=600\(isSecure ? "; Secure" : "")"
+            let fields = ["lasting=1; \(attributes)", "session=1"].map { HTTPField("Set-Cookie", $0) }
+            return HTTPResponse(status: 200, reason: "OK", fields: request.target == "/login" ? fields : [])
+        }
+        let secure = try LoopbackTLSServer(try root.issue(hosts: ["www.hosts.example"]), handler: answer)
+        let plain = try LoopbackTCPServer.http { request in
+            cookies.withLock { $0.append(request["cookie"]) }
+            return .ok
+        }
+        let lines = [
+            "www.hosts.example:\(secure.port):127.0.0.1", "blog.hosts.example:\(plain.port):127.0.0.1",
+        ]
+        let first = ["https://www.hosts.example:\(secure.port)/login"]
+        let second = ["https://www.hosts.example:\(secure.port)/", "http://blog.hosts.example:\(plain.port)/"]
+        let files = try TemporaryDirectory()
+        for addresses in [first, second] {
+            await #expect(processExitsWith: .success) {
+                [
+                    addresses = addresses as [String], lines = lines as [String], folder = files.path as String,
+                    root = root.certificate.der as [UInt8]
+                ] in
+                setenv("XDG_DATA_HOME", folder, 1)
+                let anchors = TrustAnchors.only([try Certificate(der: root)])
+                let rule = try PinnedHost("www.hosts.example", pins: [Pin](), anchors: anchors)
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.httpCookieStorage = .sharedCookieStorage(forGroupContainerIdentifier: "pintle-test")
+                var options = CurlTransport.Options()
+                options.addresses = StringList(lines)
+                let session = PinnedURLSession(
+                    source: LivePolicy(try PinningPolicy(hosts: [rule])), configuration: configuration, delegate: nil,
+                    delegateQueue: nil, options: options)
+                for address in addresses { _ = try await session.data(from: try #require(URL(string: address))) }
+            }
+        }
+        #expect(cookies.withLock { $0 } == [nil, "lasting=1", isSecure ? nil : "lasting=1"])
     }
 
     @Test("A download for which no file can be created fails with the folder in the error", arguments: [true, false])

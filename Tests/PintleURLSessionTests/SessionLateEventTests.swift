@@ -41,7 +41,7 @@ struct SessionLateEventTests {
             }
         }
 
-        func receive(_ fields: [(String, String)] = []) {
+        func receive(_ fields: [(name: String, value: FieldValue)] = []) {
             let head = ResponseHead(status: 200, version: "HTTP/1.1", fields: fields)
             #expect(task.loader.transfer(transfer, didReceive: head) == [])
         }

@@ -35,6 +35,87 @@ struct SessionProgressTests {
         #expect(task.countOfBytesReceived == 20)
     }
 
+    /// The ways in which the content of a response ends.
+    enum Ending: String, CaseIterable {
+        case length, noContent, chunks, close, coded, redirect, head, upload
+    }
+
+    @Test(
+        "A parent of a task's progress counts a task that succeeded once, however its content ends",
+        arguments: Ending.allCases, [true, false])
+    func parent(ending: Ending, isKnownEarly: Bool) async throws {
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
+            var response = HTTPResponse.text(String(repeating: "x", count: 3_000))
+            switch ending {
+            case .length, .head, .upload: break
+            case .noContent: return HTTPResponse(status: 204, reason: "No Content")
+            case .chunks:
+                return .raw(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n".utf8))
+            case .close: return .raw(Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nxxx".utf8))
+            case .coded:
+                response.fields = [HTTPField("Content-Encoding", "deflate")]
+                response.body = Deflate.letters(1_000)
+            case .redirect where request.target == "/": return .redirect(to: "/end", status: 307)
+            case .redirect: break
+            }
+            return response
+        }
+        let delegate = RecordingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
+        var request = URLRequest(url: try server.address())
+        if ending == .head { request.httpMethod = "HEAD" }
+        if [.upload, .redirect].contains(ending) {
+            request.httpMethod = "POST"
+            request.httpBody = Data("12345".utf8)
+        }
+        let task = session.dataTask(with: request)
+        let parent = Progress(totalUnitCount: 10)
+        if isKnownEarly { parent.addChild(task.progress, withPendingUnitCount: 4) }
+        await delegate.run(task)
+        #expect(delegate.error == nil)
+        if !isKnownEarly { parent.addChild(task.progress, withPendingUnitCount: 4) }
+        #expect(task.progress.isFinished && task.progress.fractionCompleted == 1)
+        #expect(parent.completedUnitCount == 4 && parent.fractionCompleted == 0.4)
+        parent.completedUnitCount += 6
+        #expect(parent.isFinished)
+    }
+
+    /// The ways in which a task fails.
+    enum Failure: String, CaseIterable {
+        case cut, cutAtEnd, cancelled, refused, neverStarted
+    }
+
+    @Test("A task that failed or was cancelled does not finish its progress or a parent's", arguments: Failure.allCases)
+    func failed(failure: Failure) async throws {
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let length = failure == .cutAtEnd ? "Transfer-Encoding: chunked\r\n\r\n5\r\n" : "Content-Length: 10\r\n\r\n"
+            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(length)01234".utf8))
+            if failure == .cancelled { _ = try? stream.read(upTo: 1) }
+        })
+        let policy = try fixture.policy(rightPin: failure != .refused)
+        let delegate = RecordingDelegate()
+        let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: delegate)
+        let task = session.dataTask(with: try server.address())
+        let parent = Progress(totalUnitCount: 10)
+        parent.addChild(task.progress, withPendingUnitCount: 10)
+        if failure == .neverStarted { task.cancel() }
+        async let run: Void = delegate.run(task)
+        if failure == .cancelled {
+            for _ in 0..<3_000 where task.progress.completedUnitCount < 5 {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            task.cancel()
+        }
+        await run
+        #expect(delegate.error != nil)
+        #expect(!task.progress.isFinished && !parent.isFinished && parent.completedUnitCount == 0)
+        #expect(task.progress.completedUnitCount == ([.refused, .neverStarted].contains(failure) ? 0 : 5))
+        #expect(parent.fractionCompleted == ([.cut, .cancelled].contains(failure) ? 0.5 : 0))
+    }
+
     @Test(
         "An announced length that is too great makes the total unknown, and does not end the task",
         arguments: [(Int64.max, -1), (1 << 53, -1), (1_000, 1_005)] as [(Int64, Int64)])

@@ -45,6 +45,26 @@ struct SessionProxyTests {
         #expect(try setting.proxy(for: CurlURL("https://a.example/")) == .none)
     }
 
+    @Test("The sentence about skipped exceptions says that the proxy can read plain http, if there is one for http")
+    func skippedExceptions() throws {
+        let list = ["no_proxy": "10.*,b.example"]
+        for (variables, isForPlain) in [
+            (["all_proxy": "http://p.example:1"], true), (["http_proxy": "http://p.example:1"], true),
+            (["https_proxy": "http://p.example:1"], false),
+            (["https_proxy": "http://p.example:1", "http_proxy": "https://p.example:1"], false),
+        ] {
+            let setting = ProxySetting(.ephemeral, environment: variables.merging(list) { $1 })
+            let skipped = try #require(setting.skipped)
+            #expect(skipped.contains("\"10.*\"") && skipped.contains("plain http") == isForPlain)
+            #expect(ProxySetting(.ephemeral, environment: variables).skipped == nil)
+        }
+        let direct = URLSessionConfiguration.ephemeral
+        direct.connectionProxyDictionary = [:]
+        let environment = list.merging(["all_proxy": "http://p.example:1"]) { $1 }
+        #expect(ProxySetting(direct, environment: environment).skipped == nil)
+        #expect(ProxySetting(.ephemeral, environment: list).skipped == nil)
+    }
+
     @Test("An https:// proxy in the environment refuses requests of its scheme only")
     func separateSchemes() throws {
         let schemes = ["http", "https"]

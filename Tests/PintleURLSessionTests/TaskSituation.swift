@@ -154,9 +154,9 @@ enum TaskEvent: String, CaseIterable {
         case .challenge, .cookiesAndChallenge: head.fields = [("WWW-Authenticate", "Basic realm=\"a\"")]
         case .challengeTwice:
             let values = ["Basic realm=\"a\"", Self.digest(nonce: "other")]
-            head.fields = values.map { ("WWW-Authenticate", $0) }
+            head.fields = values.map { ("WWW-Authenticate", FieldValue($0)) }
         case .staleChallenge, .cookiesAndStaleChallenge:
-            head.fields = [("WWW-Authenticate", Self.digest(nonce: "second") + ", stale=true")]
+            head.fields = [("WWW-Authenticate", "\(Self.digest(nonce: "second")), stale=true")]
         default: break
         }
         if let name = head.fields.first?.name { head.status = name == "Location" ? 302 : 401 }

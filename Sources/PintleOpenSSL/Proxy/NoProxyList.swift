@@ -5,6 +5,8 @@ internal import Pintle
 /// Entries are separated by commas or blanks. A single `*` covers every host. A name, with or without a leading dot or
 /// `*.`, covers itself and every name below it. An address covers itself in any notation; with `/n` it covers its
 /// network. If an entry has a port, the port must match too.
+///
+/// An entry that cannot be parsed covers no host, as in curl.
 struct NoProxyList: Sendable {
     private enum Pattern {
         case everything
@@ -18,25 +20,25 @@ struct NoProxyList: Sendable {
     }
 
     private let entries: [Entry]
+    /// The entries that cannot be parsed, escaped.
+    let unreadable: [String]
 
     /// Creates a list that covers no host.
     init() {
-        entries = []
+        (entries, unreadable) = ([], [])
     }
 
-    /// - Throws: `invalid-proxy` with the first entry that cannot be parsed.
-    init(_ text: String, from variable: String) throws(HandshakeError) {
+    init(_ text: String) {
         var entries: [Entry] = []
+        var unreadable: [String] = []
         for part in text.utf8.split(whereSeparator: { ", \t\r\n".utf8.contains($0) }) {
-            guard let entry = Self.entry(String(decoding: part, as: UTF8.self)) else {
-                throw HandshakeError(
-                    .invalidProxy, "\(variable) cannot be read: \"\(printable(part))\" is neither a host nor a network",
-                    hint: "separate names (example.com), addresses and networks (10.0.0.0/8) by commas"
-                )
+            if let entry = Self.entry(String(decoding: part, as: UTF8.self)) {
+                entries.append(entry)
+            } else {
+                unreadable.append(printable(part))
             }
-            entries.append(entry)
         }
-        self.entries = entries
+        (self.entries, self.unreadable) = (entries, unreadable)
     }
 
     func covers(_ endpoint: ServerEndpoint) -> Bool {

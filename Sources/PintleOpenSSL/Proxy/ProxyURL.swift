@@ -1,7 +1,7 @@
 internal import Pintle
 
 /// A proxy's address from an environment variable: `scheme://user:password@host:port`. The scheme and the credentials
-/// are optional.
+/// are optional. A path behind the port has no effect, as in curl.
 struct ProxyURL {
     let configuration: ProxyConfiguration
 
@@ -23,10 +23,12 @@ struct ProxyURL {
             scheme = String(decoding: before, as: UTF8.self).lowercased()
             rest = after
         }
-        if rest.last == UInt8(ascii: "/") { rest.removeLast() }
-        guard !rest.contains(where: { "/?#".utf8.contains($0) }) else {
-            throw invalid("after host and port nothing may follow; in a password write / ? # as %2F %3F %23")
+        let authority = rest.prefix { !"/?#".utf8.contains($0) }
+        // The user name would be taken for the proxy's host.
+        guard !rest[authority.endIndex...].contains(UInt8(ascii: "@")) else {
+            throw invalid("in a password write / ? # as %2F %3F %23")
         }
+        rest = authority
 
         var credentials: ProxyCredentials?
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) {

@@ -17,7 +17,7 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         case invalidHost = "invalid-host"
         /// The client's settings contain a value that TLS cannot carry.
         case invalidConfiguration = "invalid-configuration"
-        /// A proxy setting (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`) cannot be parsed.
+        /// A proxy setting (`HTTPS_PROXY`, `ALL_PROXY`) cannot be parsed.
         case invalidProxy = "invalid-proxy"
         /// The scheme of the proxy setting is not supported (`https://`, `socks4://`, ...).
         case proxyUnsupported = "proxy-unsupported"

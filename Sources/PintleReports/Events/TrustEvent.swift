@@ -111,6 +111,9 @@ public struct SessionEvent: Sendable, Hashable {
         case missingSuffixList = "missing-suffix-list"
         /// On Linux, a server got a client certificate that has expired or is not valid yet.
         case clientCertificateDates = "client-certificate-dates"
+        /// On Linux, `NO_PROXY` has entries that cannot be parsed. They are skipped, so the proxy sees requests to
+        /// their hosts.
+        case unreadableNoProxy = "unreadable-no-proxy"
     }
 
     /// The stable code of the event:
@@ -118,7 +121,8 @@ public struct SessionEvent: Sendable, Hashable {
     /// - `foreign-protocol`, for a `URLProtocol` in the configuration that belongs neither to the system nor to this
     ///   package;
     /// - `missing-suffix-list`, if libpsl on Linux has no public suffix list;
-    /// - `client-certificate-dates`, if a server got a client certificate outside its dates.
+    /// - `client-certificate-dates`, if a server got a client certificate outside its dates;
+    /// - `unreadable-no-proxy`, if `NO_PROXY` on Linux has entries that cannot be parsed.
     public var code: String { kind.rawValue }
     package let kind: Code
     /// The names of the classes concerned, for `foreign-protocol`.

@@ -120,12 +120,6 @@ final class AuditRun {
     private func handshakes(_ basis: AuditBasis, _ anchors: [Certificate]?) throws(ToolError) -> AuditHandshakes {
         let policy: PinningPolicy
         if let given = request.policy { policy = given } else { policy = try .withoutRules() }
-        let proxies: ProxyEnvironment
-        do {
-            proxies = try ProxyEnvironment(invocation.environment)
-        } catch {
-            throw ToolError(error)
-        }
         return AuditHandshakes(
             policy: policy, hasPolicyFile: request.policyFile != nil,
             lint: LiveLint(
@@ -134,7 +128,7 @@ final class AuditRun {
                 families: try FamilyFile.read(invocation).families, now: invocation.now),
             writer: AuditRecordWriter(basis: basis),
             validator: anchors.map { PathValidator(system: SystemAnchors(replacedBy: $0)) } ?? PathValidator(),
-            proxies: proxies,
+            proxies: try invocation.proxies(),
             configuration: LiveHandshake.configuration(arguments), parallel: request.parallel,
             start: invocation.now)
     }

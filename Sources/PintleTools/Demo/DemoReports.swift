@@ -61,8 +61,7 @@ final class DemoReports {
     /// Sends over a connection that no pin decides about.
     private func post(_ request: ReportRequest, to port: UInt16) throws(ToolError) -> ReportResponse? {
         let handshake = try LiveHandshake(
-            try HostArgument.endpoint("reports.test"), connectTo: try HostArgument.endpoint("127.0.0.1:\(port)"),
-            environment: [:])
+            try HostArgument.endpoint("reports.test"), connectTo: try HostArgument.endpoint("127.0.0.1:\(port)"))
         let validator = PathValidator(system: SystemAnchors(replacedBy: anchors))
         let verdict = LiveVerdict(
             of: handshake.endpoint, by: try .withoutRules(), validator: validator, instant: Date())

@@ -36,7 +36,7 @@ struct DemoScene {
         let validator = PathValidator(system: SystemAnchors(replacedBy: anchors))
         let loopback = try HostArgument.endpoint("127.0.0.1:\(server.port)")
         // Ignores the environment, because a proxy would send the connection elsewhere.
-        let handshake = try LiveHandshake(endpoint, connectTo: loopback, environment: [:])
+        let handshake = try LiveHandshake(endpoint, connectTo: loopback)
         let verdict = LiveVerdict(of: endpoint, by: policy, validator: validator, instant: instant)
         let facts = try verdict.facts(of: handshake)
         if let connection = facts.connection { try exchange(over: connection) }

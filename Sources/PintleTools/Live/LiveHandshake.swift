@@ -15,17 +15,18 @@ struct LiveHandshake {
         }
         try self.init(
             endpoint, connectTo: connectTo, configuration: Self.configuration(invocation.arguments),
-            environment: invocation.environment)
+            proxies: try invocation.proxies())
     }
 
+    /// - Parameter proxies: the proxies of the environment; `nil` to connect directly.
     init(
         _ endpoint: ServerEndpoint, connectTo: ServerEndpoint?, configuration: TLSClient.Configuration = .init(),
-        environment: [String: String]
+        proxies: ProxyEnvironment? = nil
     ) throws(ToolError) {
         self.endpoint = endpoint
         do throws(HandshakeError) {
             target = HandshakeTarget(endpoint, connectTo: connectTo)
-            proxy = try ProxyEnvironment(environment).proxy(for: target)
+            proxy = proxies?.proxy(for: target) ?? .none
             client = try TLSClient(configuration)
         } catch {
             throw ToolError(error)
@@ -68,6 +69,19 @@ struct LiveHandshake {
         if let duration = arguments[.connectTimeout] { configuration.connectTimeout = duration }
         if let duration = arguments[.handshakeTimeout] { configuration.handshakeTimeout = duration }
         return configuration
+    }
+}
+
+extension Invocation {
+    /// Reads the proxies of the environment. Warns of exceptions in `NO_PROXY` that cannot be parsed.
+    func proxies() throws(ToolError) -> ProxyEnvironment {
+        do {
+            let proxies = try ProxyEnvironment(environment)
+            if let skipped = proxies.skipped { console.warnOnce(skipped) }
+            return proxies
+        } catch {
+            throw ToolError(error)
+        }
     }
 }
 

@@ -21,6 +21,7 @@ final class Console {
     var showsMessagesToPerson: Bool { errors.isTerminal }
     /// A Boolean value that indicates whether standard output is lost: a full disk must not look like success.
     private(set) var outputFailed = false
+    private var warnings: Set<String> = []
 
     init(output: ByteSink, errors: ByteSink, environment: [String: String], color: Bool, json: Bool) {
         self.output = output
@@ -88,6 +89,11 @@ final class Console {
 
     func warn(_ message: String) {
         printMessage("pintle: " + talk.warning("warning:") + " " + SafeText.escape(message))
+    }
+
+    /// Warns of something that concerns the whole run, however many servers meet it.
+    func warnOnce(_ message: String) {
+        if warnings.insert(message).inserted { warn(message) }
     }
 
     /// Writes an error and the others that came with it.

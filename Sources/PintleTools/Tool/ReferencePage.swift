@@ -118,8 +118,8 @@ extension ReferencePage {
                         ]),
                     .paragraph(
                         "Names in lower case go before names in upper case. `NO_PROXY` is compared with the host, and "
-                            + "with the machine that `--connect-to` names. A proxy with an `https://` address is an "
-                            + "error.")),
+                            + "with the machine that `--connect-to` names; unreadable entries are skipped with a "
+                            + "warning. A proxy with an `https://` address is an error.")),
                 ReferenceSection(
                     "Exit codes",
                     .definitions(

@@ -27,6 +27,15 @@ struct DeliberateDifference: Sendable {
         "chunked with a trailer": .init(
             "trailers are passed over", ["body": "ab", "status": "200", "fields": "Transfer-Encoding: chunked"],
             stock: .traps),
+        "dots in a path": .init(
+            "a path may be a key or be signed, so it is sent as written",
+            ["requests": "GET /a/../b/./c\naccept: */*\n"]),
+        "unknown coding, and an Accept-Encoding of the app's own": .init(
+            "the app that chooses the codings gets what it cannot have decoded",
+            [
+                "body": "body", "error": "", "fields": "Content-Encoding: x-none\nContent-Length: 4", "length": "4",
+                "path": "/", "status": "200",
+            ]),
         "unknown coding": .init("cannotDecodeContentData says more than unknown", ["error": "-1016"]),
         "broken gzip": .init("cannotDecodeContentData says more than unknown", ["error": "-1016"]),
         "upload of a stream": .init(
@@ -47,6 +56,9 @@ struct DeliberateDifference: Sendable {
         "305 of a GET": unfollowed(305),
         "306 of a GET": unfollowed(306),
         "redirect of a PUT": .init("only a POST becomes a GET (RFC 9110 section 15.4.3)", kept("PUT", "aaaa")),
+        "redirect to a path with dots": .init("the response's URL is the one that was requested", ["path": "/b"]),
+        "redirect of a URL with a fragment": .init(
+            "a redirect keeps the fragment (RFC 9110 section 10.2.2)", ["fragment": "part"]),
         "redirect without a place": .init(
             "the response is what there is, content included",
             ["body": "body", "events": "response 302, data, complete"]),
@@ -59,6 +71,9 @@ struct DeliberateDifference: Sendable {
             ]),
         "a cookie for another path": .init(
             "a cookie goes to its path (RFC 6265 section 5.4)",
+            ["requests": "GET /\naccept: */*\n\n--\nGET /\naccept: */*\n"]),
+        "a cookie that its Max-Age deletes": .init(
+            "Max-Age goes before Expires (RFC 6265bis section 5.7)",
             ["requests": "GET /\naccept: */*\n\n--\nGET /\naccept: */*\n"]),
         "a cookie with a redirect": .init(
             "a redirect's cookie counts at once, whether the session or a delegate follows the redirect",

@@ -115,6 +115,7 @@ struct Observation: Sendable {
         guard let response = response as? HTTPURLResponse else { return }
         aspects["status"] = "\(response.statusCode)"
         aspects["path"] = response.url?.path
+        aspects["fragment"] = response.url?.fragment
         aspects["fields"] = response.allHeaderFields.map { "\($0.key): \($0.value)" }.sorted().joined(separator: "\n")
         aspects["length"] = "\(response.expectedContentLength)"
     }

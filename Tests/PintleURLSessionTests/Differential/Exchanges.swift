@@ -72,6 +72,10 @@ enum Exchanges {
             }
         },
         Exchange("unknown coding", .asynchronous) { $0.answer = response(200, ["Content-Encoding: x-none"]) },
+        Exchange("unknown coding, and an Accept-Encoding of the app's own", .asynchronous) {
+            $0.fields = ["Accept-Encoding": "identity"]
+            $0.answer = response(200, ["Content-Encoding: x-none"])
+        },
         Exchange("broken gzip", .asynchronous) { $0.answer = response(200, ["Content-Encoding: gzip"]) },
     ]
 
@@ -163,6 +167,13 @@ enum Exchanges {
                 $0.path = "/a/b"
                 $0.answer = { $0.target == "/a/b" ? .redirect(to: "c?d=e") : .text($0.target) }
             },
+            Exchange("redirect of a URL with a fragment") {
+                $0.path = "/#part"
+                $0.answer = redirecting(302)
+            },
+            Exchange("redirect to a path with dots") {
+                $0.answer = { $0.target == "/" ? .redirect(to: "/a/../b") : .text($0.target) }
+            },
             Exchange("redirect in a circle", .asynchronous) { $0.answer = { _ in .redirect(to: "/again") } },
             Exchange("redirect with credentials, same origin") {
                 $0.fields = ["Authorization": "Bearer x"]
@@ -192,6 +203,15 @@ enum Exchanges {
             exchange.isRepeated = true
             exchange.configure = { $0.httpCookieAcceptPolicy = .never }
             exchange.answer = response(200, ["Set-Cookie: a=b; Path=/"])
+        },
+        Exchange("a cookie that its Max-Age deletes", .asynchronous) {
+            $0.isRepeated = true
+            $0.answer = response(200, ["Set-Cookie: a=b; Path=/", "Set-Cookie: a=; Path=/; Max-Age=0"])
+        },
+        Exchange("a cookie that its date deletes", .asynchronous) {
+            $0.isRepeated = true
+            $0.answer = response(
+                200, ["Set-Cookie: a=b; Path=/", "Set-Cookie: a=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"])
         },
         Exchange("a cookie with a redirect") {
             $0.answer = { request in

@@ -59,7 +59,9 @@ struct CookieJar: Sendable {
     private func removeOverlays(from cookies: inout ArraySlice<HTTPCookie>) {
         guard !cookies.isEmpty else { return }
         let names = Set(cookies.map(\.name))
-        let secure = (storage.cookies ?? []).filter { $0.isSecure && names.contains($0.name) }
+        let secure = (storage.cookies ?? []).filter {
+            $0.needsTLS && names.contains($0.name) && !$0.isExpired()
+        }
         cookies.removeAll { cookie in secure.contains { cookie.overlays($0) } }
     }
 
@@ -81,7 +83,7 @@ extension [HTTPCookie] {
         guard count > limit || size > sizeLimit else { return [] }
         // Foundation's own key, which has no public constant.
         let created = HTTPCookiePropertyKey("Created")
-        let byAge = map { (($0.isSecure ? 1 : 0, $0.properties?[created] as? Double ?? 0), $0) }
+        let byAge = map { (($0.needsTLS ? 1 : 0, $0.properties?[created] as? Double ?? 0), $0) }
             .sorted { $0.0 < $1.0 }.map(\.1)
         var excess = 0
         while excess < count, count - excess > limit || size > sizeLimit {

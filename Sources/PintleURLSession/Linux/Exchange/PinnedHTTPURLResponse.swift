@@ -30,10 +30,22 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
         super.init(coder: coder)
     }
 
-    /// The length of the content in the form that the app gets. It is unknown for encoded content, which grows when it
-    /// is decoded.
+    /// The value of `Location`. If it is no UTF-8, its bytes are percent-encoded, as in curl.
+    var location: String? {
+        guard let field = head.fields.first(where: { $0.name.isField("location") }), field.value.isLatin1 else {
+            return value(forHTTPHeaderField: "Location")
+        }
+        return field.value.text.latin1Bytes.reduce(into: "") { text, byte in
+            text += byte < 0x80 ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+        }
+    }
+
+    /// The length of the content in the form that the app gets. It is unknown for content that is decoded, which grows.
     var announcedContentLength: Int64 {
-        head.contentCoding == nil ? expectedContentLength : NSURLSessionTransferSizeUnknown
+        switch head.contentCoding {
+        case nil, .other: expectedContentLength
+        case .gzip, .deflate: NSURLSessionTransferSizeUnknown
+        }
     }
 }
 

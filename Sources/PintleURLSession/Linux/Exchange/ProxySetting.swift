@@ -18,6 +18,12 @@ struct ProxySetting: Sendable {
     }
 
     private let source: Source
+    /// A sentence about the exceptions of the environment that were skipped, for an event; `nil` if there are none.
+    var skipped: String? {
+        guard case .environment(let https, let http) = source else { return nil }
+        if let skipped = (try? http.get())?.skipped { return skipped + ", which can read plain http" }
+        return (try? https.get())?.skipped
+    }
 
     /// - Parameters:
     ///   - configuration: The configuration that the app passed.

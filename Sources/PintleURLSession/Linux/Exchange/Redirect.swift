@@ -11,10 +11,19 @@ enum Redirect {
         after response: HTTPURLResponse, to request: URLRequest
     ) throws(SessionError) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(response.statusCode),
-            let location = response.value(forHTTPHeaderField: "Location"), let base = request.url,
-            let target = URL(string: location, relativeTo: base)?.absoluteURL
+            let location = (response as? PinnedHTTPURLResponse)?.location
+                ?? response.value(forHTTPHeaderField: "Location"), let base = request.url,
+            var target = URL(string: location, relativeTo: base)?.absoluteURL
         else { return nil }
         try refuseDowngrade(from: base, to: target)
+        // The fragment goes on to the next URL (RFC 9110 section 10.2.2).
+        if target.fragment == nil, let start = base.absoluteString.firstIndex(of: "#") {
+            target = URL(string: target.absoluteString + base.absoluteString[start...]) ?? target
+        }
+        let (written, resolved) = (
+            try CurlURL(target.absoluteString), try CurlURL(target.absoluteString, resolvesDots: true)
+        )
+        if written.target != resolved.target, let url = resolved.text.flatMap({ URL(string: $0) }) { target = url }
         var next = request
         next.url = target
         let method = request.httpMethod ?? "GET"
@@ -28,7 +37,7 @@ enum Redirect {
             }
         default: break
         }
-        if try CurlURL(base.absoluteString).hasSameOrigin(as: CurlURL(target.absoluteString)) == false {
+        if try !CurlURL(base.absoluteString).hasSameOrigin(as: resolved) {
             for name in RequestFields.confidential { next.setValue(nil, forHTTPHeaderField: name) }
         }
         return next

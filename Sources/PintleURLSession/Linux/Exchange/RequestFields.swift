@@ -9,6 +9,8 @@ struct RequestFields: Sendable {
     private static let framing = ["content-length", "transfer-encoding", "expect"]
 
     private var fields: [String: (name: String, value: String)] = [:]
+    /// The value of `Cookie`, if it has bytes that are no UTF-8.
+    var rawCookie: [UInt8]?
 
     /// Returns `true` if there is a field. `name` is in lower case.
     func has(_ name: String) -> Bool { fields[name] != nil }
@@ -26,15 +28,15 @@ struct RequestFields: Sendable {
     func lines(hasContent: Bool) throws(SessionError) -> StringList {
         var sendable = fields
         for name in Self.framing { sendable[name] = nil }
-        for field in sendable.values {
-            // A line break in a value would start another field or even another request.
-            guard !field.name.isEmpty, field.name.utf8.allSatisfy(HeaderToken.isByte),
-                field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
-            else {
-                throw SessionError(
-                    .invalidRequest, "a header field cannot be sent as it is",
-                    hint: "names are tokens, and values hold no control characters (RFC 9110 section 5)")
-            }
+        // A line break in a value would start another field or even another request.
+        func isValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
+        func isField(_ name: String, _ value: String) -> Bool {
+            !name.isEmpty && name.utf8.allSatisfy(HeaderToken.isByte) && value.utf8.allSatisfy(isValue)
+        }
+        guard sendable.values.allSatisfy(isField), rawCookie?.allSatisfy(isValue) ?? true else {
+            throw SessionError(
+                .invalidRequest, "a header field cannot be sent as it is",
+                hint: "names are tokens, and values hold no control characters (RFC 9110 section 5)")
         }
         var lines = sendable.values.sorted { $0.name < $1.name }.map { field in
             let value = field.value[...].trimmingBlanks
@@ -43,7 +45,7 @@ struct RequestFields: Sendable {
         }
         // Servers that do not support `Expect` would delay every upload by a second.
         if hasContent { lines.append("Expect:") }
-        return StringList(lines)
+        return StringList(lines, rawCookie.map { Array("Cookie: ".utf8) + $0 })
     }
 }
 
@@ -54,6 +56,8 @@ struct SessionFields: Sendable {
         "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)"
 
     let fields: RequestFields
+    /// A Boolean value that indicates whether the configuration has an `Accept-Encoding`.
+    let choosesCodings: Bool
     /// The list for a request that has no other fields. Most requests of a session share it.
     let lines: Result<StringList, SessionError>
 
@@ -63,9 +67,9 @@ struct SessionFields: Sendable {
         fields.put("User-Agent", Self.userAgent)
         fields.put("Accept", "*/*")
         fields.put("Accept-Encoding", ContentDecoder.offered)
-        for (name, value) in additional ?? [:] {
-            if let name = name.base as? String { fields.put(name, "\(value)") }
-        }
+        let own = (additional ?? [:]).compactMap { name, value in (name.base as? String).map { ($0, "\(value)") } }
+        for (name, value) in own { fields.put(name, value) }
+        choosesCodings = own.contains { $0.0.isField("accept-encoding") }
         self.fields = fields
         do throws(SessionError) {
             lines = .success(try fields.lines(hasContent: false))

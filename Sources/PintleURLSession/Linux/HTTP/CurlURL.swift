@@ -19,7 +19,9 @@ final class CurlURL: @unchecked Sendable {
     let scheme: Scheme
     let endpoint: ServerEndpoint
 
-    init(_ text: String) throws(SessionError) {
+    /// - Parameter resolvesDots: `true` to remove `.` and `..` from the path, as a redirect needs (RFC 3986 section
+    ///   5.2.4). The path of the app's own URL is sent as written.
+    init(_ text: String, resolvesDots: Bool = false) throws(SessionError) {
         guard text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) else {
             throw SessionError(
                 .invalidRequest, "the URL has characters that programs read differently from one another",
@@ -27,7 +29,7 @@ final class CurlURL: @unchecked Sendable {
         }
         guard let handle = curl_url() else { throw SessionError(.invalidRequest, "out of memory") }
         do throws(SessionError) {
-            (scheme, endpoint) = try Self.read(text, into: handle)
+            (scheme, endpoint) = try Self.read(text, flags: resolvesDots ? 0 : CURLU_PATH_AS_IS, into: handle)
         } catch {
             // Swift runs no deinit if an initializer throws before all properties are set.
             curl_url_cleanup(handle)
@@ -56,10 +58,13 @@ final class CurlURL: @unchecked Sendable {
         return (Self.part(CURLUPART_PATH, of: handle) ?? "/") + query
     }
 
+    /// The URL in the form that libcurl gives it.
+    var text: String? { Self.part(CURLUPART_URL, of: handle) }
+
     private static func read(
-        _ text: String, into handle: OpaquePointer
+        _ text: String, flags: CInt, into handle: OpaquePointer
     ) throws(SessionError) -> (Scheme, ServerEndpoint) {
-        guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else {
+        guard curl_url_set(handle, CURLUPART_URL, text, UInt32(flags)) == CURLUE_OK else {
             let scheme = text.prefix { $0 != ":" }.lowercased()
             if text.contains(":"), Scheme(rawValue: scheme) == nil { throw unsupported(scheme) }
             throw SessionError(.invalidRequest, "libcurl cannot read the URL")

@@ -4,9 +4,9 @@ enum HeadLine: Equatable {
     /// A status line. The code has three digits.
     case status(version: String, code: Int)
     /// A field. The name is a token, and the value holds no line break.
-    case field(name: String, value: String)
+    case field(name: String, value: FieldValue)
     /// An obsolete folded line: it begins with a blank and continues the last field. The value holds no line break.
-    case continuation(value: String)
+    case continuation(value: FieldValue)
     /// The empty line after the last field.
     case end
 
@@ -36,19 +36,62 @@ enum HeadLine: Equatable {
         }
     }
 
-    private static func value(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+    private static func value(_ bytes: Slice<UnsafeRawBufferPointer>) -> FieldValue {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || endsLines(byte) }
         // Other programs may end a line at these bytes, so each becomes a blank (RFC 9110 section 5.5).
         func endsLines(_ byte: UInt8) -> Bool { byte == 0x00 || byte == 0x0A || byte == 0x0D }
         var rest = bytes.drop(while: isBlank)
         while let last = rest.last, isBlank(last) { rest.removeLast() }
         let value = UnsafeRawBufferPointer(rebasing: rest)
-        guard value.contains(where: endsLines) else { return String(decoding: value, as: UTF8.self) }
-        return String(decoding: value.map { endsLines($0) ? 0x20 : $0 }, as: UTF8.self)
+        guard value.contains(where: endsLines) else { return FieldValue(value) }
+        return FieldValue(value.map { endsLines($0) ? 0x20 : $0 })
     }
 
     private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
+    }
+}
+
+/// The value of a field. Bytes that are no UTF-8 are read as Latin-1, so that none is lost (RFC 9110 section 5.5).
+struct FieldValue: Equatable, Sendable, ExpressibleByStringInterpolation {
+    private(set) var text: String
+    /// A Boolean value that indicates whether the text was read as Latin-1.
+    private(set) var isLatin1 = false
+
+    init(_ bytes: some Collection<UInt8>) {
+        if let text = String(validating: bytes, as: UTF8.self) {
+            self.text = text
+        } else {
+            (text, isLatin1) = (Self.latin1(bytes), true)
+        }
+    }
+
+    init(_ text: String) { self.text = text }
+    init(stringLiteral text: String) { self.text = text }
+
+    /// Appends the value of a folded line, with a blank in place of the line break.
+    mutating func append(_ other: FieldValue) {
+        let isMixed = isLatin1 != other.isLatin1
+        let (first, second) = (isMixed ? asLatin1 : text, isMixed ? other.asLatin1 : other.text)
+        text = first.isEmpty ? second : "\(first) \(second)"
+        isLatin1 = isLatin1 || other.isLatin1
+    }
+
+    /// The bytes as they came, as Latin-1.
+    private var asLatin1: String { isLatin1 ? text : Self.latin1(text.utf8) }
+
+    private static func latin1(_ bytes: some Sequence<UInt8>) -> String {
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
+        return String(scalars)
+    }
+}
+
+extension String {
+    /// The bytes that text was read from as Latin-1. Text with other characters has its bytes in UTF-8.
+    var latin1Bytes: [UInt8] {
+        let bytes = unicodeScalars.compactMap { UInt8(exactly: $0.value) }
+        return bytes.count == unicodeScalars.count ? bytes : Array(utf8)
     }
 }
 

@@ -24,108 +24,118 @@ extension ResponseHead {
     static let cookieLimit = 50
     /// The limit of a field in bytes. Longer fields are ignored, as in libcurl.
     static let cookieSizeLimit = 5_000
-    /// The limit of commas and semicolons in all `Set-Cookie` fields of one response. A field over the limit is
-    /// ignored: each separator costs Foundation's parser as much as hundreds of other characters, and other responses
-    /// wait meanwhile.
-    static let cookieSeparatorLimit = 1_000
 
-    /// Returns the cookies that the server sets and is allowed to set.
+    /// Returns the cookies that the server sets and is allowed to set. An expired cookie deletes the stored one.
     ///
-    /// Ignores fields that are not ASCII (RFC 6265 section 4.1.1) or that have control characters, because some of them
-    /// make Foundation's cookie parser trap.
-    func cookies(for url: URL, suffixes: PublicSuffixList = .system) -> [HTTPCookie] {
-        guard let host = url.host, let server = try? ServerName(host) else { return [] }
-        let isSecure = url.scheme?.lowercased() == "https"
+    /// Ignores fields that have control characters (RFC 6265bis section 5.6).
+    func cookies(for url: URL, suffixes: PublicSuffixList = .system, at now: Date = Date()) -> [HTTPCookie] {
+        guard let server = CookieServer(url, suffixes: suffixes) else { return [] }
         var cookies: [HTTPCookie] = []
-        var (left, separators) = (Self.cookieLimit, Self.cookieSeparatorLimit)
-        for value in values(of: "set-cookie").prefix(Self.cookieLimit) where left > 0 && Self.isCookie(value) {
-            let (field, count) = Self.cut(value, after: left)
-            let cost = field.utf8.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
-            guard cost <= separators else { continue }
-            (left, separators) = (left - count, separators - cost)
-            let found = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": String(field)], for: url)
-            // Foundation reports a path even if the server set none. With several cookies in a field, it is unknown to
-            // which one a path belongs.
-            let hasPath = found.count == 1 && Self.hasPath(field)
-            cookies += found.compactMap {
-                $0.allowed(by: server, isSecure: isSecure, hasPath: hasPath, suffixes: suffixes)
+        var left = Self.cookieLimit
+        let values = fields.lazy.filter { $0.name.isField("set-cookie") }.map(\.value).prefix(Self.cookieLimit)
+        for value in values where left > 0 && Self.isCookie(value) {
+            let parts = SetCookie.split(value.text, limit: left)
+            left -= parts.count
+            cookies += parts.compactMap { part in
+                SetCookie(part, at: now).flatMap { server.accept($0, isLatin1: value.isLatin1) }
             }
         }
         return cookies
     }
 
-    /// Returns the first cookies of a field and an upper bound of their number.
+    private static func isCookie(_ value: FieldValue) -> Bool {
+        (value.isLatin1 ? value.text.unicodeScalars.count : value.text.utf8.count) <= cookieSizeLimit
+            && value.text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    }
+}
+
+/// A server that sets cookies.
+private struct CookieServer {
+    private let url: URL
+    private let host: String
+    private let name: ServerName
+    private let isSecure: Bool
+    private let suffixes: PublicSuffixList
+
+    /// Returns `nil` if the URL has no host.
+    init?(_ url: URL, suffixes: PublicSuffixList) {
+        guard let host = url.host, let name = try? ServerName(host) else { return nil }
+        self.url = url
+        self.host = host.lowercased()
+        self.name = name
+        self.suffixes = suffixes
+        isSecure = url.scheme?.lowercased() == "https"
+    }
+
+    /// Returns the cookie for Foundation's storage, or `nil` if the server may not set it (RFC 6265bis section 5.7).
     ///
-    /// A field should have one cookie (RFC 6265 section 3). But Foundation starts another one at a comma if a name and
-    /// an equals sign follow. A date has no equals sign after its comma.
-    private static func cut(_ value: String, after limit: Int) -> (Substring, Int) {
-        var count = 1
-        var comma: String.Index?
-        for index in value.utf8.indices {
-            switch value.utf8[index] {
-            case UInt8(ascii: ","): comma = index
-            case UInt8(ascii: ";"): comma = nil
-            case UInt8(ascii: "="):
-                guard let start = comma else { continue }
-                guard count < limit else { return (value[..<start], count) }
-                (count, comma) = (count + 1, nil)
-            default: break
-            }
-        }
-        return (value[...], count)
+    /// - Parameter isLatin1: A Boolean value that indicates whether the cookie was read as Latin-1.
+    func accept(_ cookie: SetCookie, isLatin1: Bool) -> HTTPCookie? {
+        // Only a secure connection may set secure cookies.
+        guard isSecure || !cookie.isSecure, cookie.hasValidPrefix, let domain = domain(of: cookie) else { return nil }
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: cookie.name, .value: cookie.value, .domain: domain, .path: cookie.path ?? "/", .originURL: url,
+            .discard: cookie.expiry == nil ? "TRUE" : "FALSE",
+        ]
+        properties[.expires] = cookie.expiry
+        if cookie.isSecure { properties[.secure] = "TRUE" }
+        let lost = [cookie.isSecure ? HTTPCookie.secureMark : nil, isLatin1 ? HTTPCookie.latin1Mark : nil]
+        let comment = lost.compactMap(\.self).joined(separator: "; ")
+        if !comment.isEmpty { properties[.comment] = comment }
+        // Foundation's own key, which has no public constant.
+        if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
+        return HTTPCookie(properties: properties)
     }
 
-    /// Returns `true` if a cookie has a `Path` attribute, in upper or lower case (RFC 6265bis section 5.6).
-    private static func hasPath(_ field: Substring) -> Bool {
-        field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).dropFirst().contains {
-            let name = $0.prefix { $0 != UInt8(ascii: "=") }
-            return String(decoding: name, as: UTF8.self).trimmingCharacters(in: .whitespaces).lowercased() == "path"
+    /// Returns the hosts that get a cookie, as Foundation writes them: a dot in front includes sub-domains.
+    private func domain(of cookie: SetCookie) -> String? {
+        guard let domain = cookie.domain else { return host }
+        let suffix = domain.hasPrefix(".") ? String(domain.dropFirst()) : domain
+        guard let parent = try? ServerName(suffix) else { return nil }
+        let isAddress = name.ipAddress != nil || parent.ipAddress != nil
+        // Foundation for Linux compares only the ends of names, and would accept a cookie for all of `com`.
+        if !isAddress, suffixes.allowsCookie(of: name.description, for: parent.description) {
+            return ".\(suffix.lowercased())"
         }
+        // If the server's own name may be a public suffix, its cookie is for this one host.
+        return parent == name ? host : nil
     }
+}
 
-    private static func isCookie(_ value: String) -> Bool {
-        value.utf8.count <= cookieSizeLimit && value.utf8.allSatisfy { 0x20...0x7E ~= $0 || $0 == 0x09 }
+extension SetCookie {
+    /// A Boolean value that indicates whether the cookie keeps the promise of a `__Secure-` or `__Host-` prefix in
+    /// upper or lower case (RFC 6265bis sections 4.1.3 and 5.7).
+    fileprivate var hasValidPrefix: Bool {
+        let start = name.prefix(9).lowercased()
+        if start.hasPrefix("__secure-") { return isSecure }
+        return !start.hasPrefix("__host-") || isSecure && domain == nil && path == "/"
     }
 }
 
 extension HTTPCookie {
-    /// Returns the cookie, a copy for this host only, or `nil` if the server may not set it (RFC 6265bis section 5.7).
-    ///
-    /// - Parameter hasPath: `true` if the server has set a path.
-    fileprivate func allowed(
-        by server: ServerName, isSecure isSecureConnection: Bool, hasPath: Bool, suffixes: PublicSuffixList
-    ) -> HTTPCookie? {
-        // Only a secure connection may set secure cookies.
-        guard isSecureConnection || !isSecure, hasValidPrefix(hasPath: hasPath) else { return nil }
-        guard domain.hasPrefix(".") else { return self }
-        guard let parent = try? ServerName(domain.dropFirst()) else { return nil }
-        if server.ipAddress != nil || parent.ipAddress != nil { return parent == server ? self : nil }
-        let (host, suffix) = (server.description, parent.description)
-        // Foundation for Linux compares only the ends of names, and would accept a cookie for all of `com`.
-        if suffixes.allowsCookie(of: host, for: suffix) { return self }
-        // If the server's own name may be a public suffix, its cookie is for this one host.
-        return parent == server ? hostOnly(host) : nil
+    // Foundation's storage has no place for an encoding, and loses `Secure` when it reads its file. It keeps the
+    // comment, so these marks go there. A server cannot set them, because the attribute is not read.
+    fileprivate static let latin1Mark = "ISO-8859-1"
+    fileprivate static let secureMark = "Secure"
+
+    private func hasMark(_ mark: String) -> Bool { comment?.components(separatedBy: "; ").contains(mark) == true }
+
+    /// A Boolean value that indicates whether the cookie goes over TLS only, also after the program was started again.
+    var needsTLS: Bool { isSecure || hasMark(Self.secureMark) }
+
+    /// Returns the value of `Cookie` in the bytes that the servers sent; `nil` if all of them are UTF-8.
+    static func latin1Field(of cookies: [HTTPCookie]) -> [UInt8]? {
+        guard cookies.contains(where: { $0.hasMark(latin1Mark) }) else { return nil }
+        return Array(
+            cookies.map { cookie in
+                let pair = "\(cookie.name)=\(cookie.value)"
+                return cookie.hasMark(latin1Mark) ? pair.latin1Bytes : Array(pair.utf8)
+            }.joined(separator: "; ".utf8))
     }
 
-    /// Returns `true` if the cookie keeps the promise of a `__Secure-` or `__Host-` prefix in upper or lower case (RFC
-    /// 6265bis sections 4.1.3 and 5.7).
-    private func hasValidPrefix(hasPath: Bool) -> Bool {
-        // A server that reads "=__Host-a=b" may use the text after the first equals sign as the name.
-        let start = (name.isEmpty ? value : name).prefix(9).lowercased()
-        if start.hasPrefix("__secure-") { return !name.isEmpty && isSecure }
-        if start.hasPrefix("__host-") {
-            return !name.isEmpty && isSecure && !domain.hasPrefix(".") && hasPath && path == "/"
-        }
-        return true
-    }
-
-    private func hostOnly(_ host: String) -> HTTPCookie? {
-        var properties = properties ?? [:]
-        properties[.domain] = host
-        // Foundation for Linux returns a Boolean value for this key, but expects a string.
-        properties[.secure] = isSecure ? "TRUE" : nil
-        return HTTPCookie(properties: properties)
-    }
+    /// Returns `true` if a cookie must not be sent any more (RFC 6265bis section 5.7). Foundation's storage deletes
+    /// such cookies only when another one is set.
+    func isExpired(at now: Date = Date()) -> Bool { expiresDate.map { $0 <= now } ?? false }
 
     /// Returns `true` if a connection without TLS must not set this cookie, because a secure cookie of the same name
     /// goes to the same host and path (RFC 6265bis section 5.7).
@@ -134,7 +144,7 @@ extension HTTPCookie {
             let (name, suffix) = (domain.drop { $0 == "." }.lowercased(), other.drop { $0 == "." }.lowercased())
             return name == suffix || name.hasSuffix(".\(suffix)")
         }
-        return secure.isSecure && name == secure.name && Self.path(secure.path, covers: path)
+        return secure.needsTLS && name == secure.name && Self.path(secure.path, covers: path)
             && (matches(domain, secure.domain) || matches(secure.domain, domain))
     }
 

@@ -60,7 +60,7 @@ extension ResponseHead {
         fields = fields.compactMap { field in
             guard field.name.isField("content-length") else { return field }
             defer { isFirst = false }
-            return isFirst ? (field.name, "\(known)") : nil
+            return isFirst ? (field.name, FieldValue("\(known)")) : nil
         }
         return nil
     }

@@ -3,13 +3,13 @@ struct ResponseHead: Sendable {
     var status = 0
     /// For example `HTTP/1.1`.
     var version = ""
-    var fields: [(name: String, value: String)] = []
+    var fields: [(name: String, value: FieldValue)] = []
     /// The receipt of the connection; `nil` for plain HTTP.
     var receipt: TrustReceipt?
 
     /// Returns the values of a field. `name` is in lower case.
     func values(of name: String) -> [String] {
-        fields.compactMap { $0.name.isField(name) ? $0.value : nil }
+        fields.compactMap { $0.name.isField(name) ? $0.value.text : nil }
     }
 
     /// Returns `true` if the head has a field. `name` is in lower case.
@@ -23,11 +23,11 @@ struct ResponseHead: Sendable {
     /// Appends a folded line to the last field, with a blank in place of the line break (RFC 9112 section 5.2).
     ///
     /// - Returns: `false` for a field that must not be folded.
-    mutating func unfold(_ value: String) -> Bool {
+    mutating func unfold(_ value: FieldValue) -> Bool {
         guard let last = fields.indices.last, !Self.framing.contains(fields[last].name.lowercased()) else {
             return false
         }
-        if !value.isEmpty { fields[last].value += (fields[last].value.isEmpty ? "" : " ") + value }
+        if !value.text.isEmpty { fields[last].value.append(value) }
         return true
     }
 
@@ -36,14 +36,14 @@ struct ResponseHead: Sendable {
     var joinedFields: [String: String] {
         var joined = [String: String](minimumCapacity: fields.count)
         guard mayHaveRepeatedNames else {
-            for field in fields { joined[field.name] = field.value }
+            for field in fields { joined[field.name] = field.value.text }
             return joined
         }
         var spelling: [String: String] = [:]
         for field in fields {
             let name = spelling[field.name.lowercased()] ?? field.name
             spelling[field.name.lowercased()] = name
-            joined[name] = joined[name].map { "\($0), \(field.value)" } ?? field.value
+            joined[name] = joined[name].map { "\($0), \(field.value.text)" } ?? field.value.text
         }
         return joined
     }

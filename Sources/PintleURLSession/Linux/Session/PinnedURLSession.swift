@@ -47,6 +47,10 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         // which is overridden.
         super.init(configuration: Self.copy(of: guarded), delegate: nil, delegateQueue: delegateQueue)
         foreign.report(to: observer)
+        if let observer, let skipped = resources.proxies.skipped {
+            let event = SessionEvent(.unreadableNoProxy, classes: [], isResolved: true, text: skipped)
+            TrustEventFeed.shared.post(.session(event), to: observer)
+        }
         if let observer, validator.suffixes.isMissing {
             let event = SessionEvent(
                 .missingSuffixList, classes: [], isResolved: true,

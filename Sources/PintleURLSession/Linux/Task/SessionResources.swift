@@ -27,6 +27,7 @@ final class SessionResources: @unchecked Sendable {
         proxies = ProxySetting(configuration)
         fields = SessionFields(settings.httpAdditionalHeaders)
         credentials = CredentialStore(storage: configuration.urlCredentialStorage)
-        registry = TaskRegistry(delegate: delegate)
+        // The app may keep the session or a finished task, which must not keep connections open.
+        registry = TaskRegistry(delegate: delegate, end: { transports.removeAll() })
     }
 }

@@ -90,7 +90,7 @@ final class TaskLoader: Sendable {
             let task = makeTask(self)
             resources.registry.keep(task, for: self)
             showProgress()
-            if read(\.phase) == .completed { Self.completeProgress(of: task) }
+            if hasSucceeded { Self.completeProgress(of: task) }
             return task
         }
     }
@@ -170,17 +170,15 @@ final class TaskLoader: Sendable {
         if task != nil || delivery.isCaller { resources.registry.insert(task, self) }
     }
 
-    /// The task object at the end of the task, if there is one. None is made afterwards without a complete progress.
+    /// The task object at the end of the task, if there is one. After a success, none is made later without a complete
+    /// progress.
     var finishedTask: URLSessionTask? {
         let task = making.withLock { _ in outbox.task }
-        if let task { Self.completeProgress(of: task) }
+        if let task, hasSucceeded { Self.completeProgress(of: task) }
         return task
     }
 
-    private static func completeProgress(of task: URLSessionTask) {
-        task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
-        task.progress.completedUnitCount = task.progress.totalUnitCount
-    }
+    private var hasSucceeded: Bool { read { $0.phase == .completed && $0.error == nil } }
 
     private func adjustSuspension(of running: RunningTransfer) {
         // Under the lock, so that two threads that suspend and resume the task send their commands in the right order.
@@ -217,14 +215,33 @@ extension TaskLoader {
 
     /// Updates the task's `Progress`, in bytes sent plus received. The total is unknown if one of the two totals is
     /// unknown, or if the sum is too great.
+    ///
+    /// The last unit of a known total is never complete here, because the task may still fail. Foundation for Linux
+    /// also counts a child towards its parent each time that the child becomes finished.
     func showProgress() {
         guard let task = outbox.task else { return }
         let (progress, hasResponse) = read { ($0.progress, $0.response != nil) }
         let (sum, overflows) = progress.expectedToSend.addingReportingOverflow(progress.expectedToReceive)
         let isKnown = hasResponse && progress.expectedToSend >= 0 && progress.expectedToReceive >= 0
-        task.progress.totalUnitCount =
-            isKnown && !overflows && sum <= Self.greatestTotal ? sum : NSURLSessionTransferSizeUnknown
-        task.progress.completedUnitCount = progress.sent + progress.received
+        let total = isKnown && !overflows && sum <= Self.greatestTotal ? sum : NSURLSessionTransferSizeUnknown
+        let count = progress.sent + progress.received
+        let shown = total < 0 ? count : min(count, max(0, total - 1))
+        // In the order in which no moment is finished.
+        if shown < task.progress.completedUnitCount { task.progress.completedUnitCount = shown }
+        task.progress.totalUnitCount = total
+        task.progress.completedUnitCount = shown
+    }
+
+    /// Makes the task's `Progress` finished, in one step.
+    private static func completeProgress(of task: URLSessionTask) {
+        let progress = task.progress
+        if progress.totalUnitCount < 0 {
+            progress.completedUnitCount = max(1, progress.completedUnitCount)
+            progress.totalUnitCount = progress.completedUnitCount
+        } else {
+            progress.totalUnitCount = max(1, progress.totalUnitCount)
+            progress.completedUnitCount = progress.totalUnitCount
+        }
     }
 }
 

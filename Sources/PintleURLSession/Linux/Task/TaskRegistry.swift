@@ -14,9 +14,12 @@ final class TaskRegistry: Sendable {
     }
 
     private let state: Mutex<State>
+    private let end: @Sendable () -> Void
 
-    init(delegate: (any URLSessionDelegate)?) {
+    /// - Parameter end: Releases what tasks need, once an invalidated session has no more of them.
+    init(delegate: (any URLSessionDelegate)?, end: @escaping @Sendable () -> Void) {
         state = Mutex(State(delegate: delegate))
+        self.end = end
     }
 
     /// The session's delegate, or `nil` once the session is invalid.
@@ -73,8 +76,9 @@ final class TaskRegistry: Sendable {
         if isIdle { reportEnd(of: session) }
     }
 
-    /// Calls the delegate's `didBecomeInvalidWithError`, and releases the delegate.
+    /// Calls the delegate's `didBecomeInvalidWithError`, and releases the delegate and the connections.
     private func reportEnd(of session: URLSession) {
+        end()
         let delegate = state.withLock { state in
             defer { state.delegate = nil }
             return state.delegate

@@ -47,14 +47,19 @@ final class StringList: @unchecked Sendable {
     static let empty = StringList([])
 
     let pointer: UnsafeMutablePointer<curl_slist>?
+    /// The bytes of all lines with their line ends.
+    let size: Int
 
-    init(_ lines: [String]) {
+    /// - Parameter last: A line in bytes, which need not be UTF-8.
+    init(_ lines: [String], _ last: [UInt8]? = nil) {
         var list: UnsafeMutablePointer<curl_slist>?
         for line in lines {
             guard let longer = curl_slist_append(list, line) else { continue }
             list = longer
         }
+        if let last { list = (last + [0]).withUnsafeBytes { curl_slist_append(list, $0.baseAddress) } ?? list }
         pointer = list
+        size = lines.reduce(last.map { $0.count + 2 } ?? 0) { $0 + $1.utf8.count + 2 }
     }
 
     deinit {

@@ -131,6 +131,16 @@ final class TransportProvider: Sendable {
         self.identity = identity
     }
 
+    /// Releases the transports. Their connections are closed once no transfer runs.
+    func removeAll() {
+        let old = newest.withLock { newest in
+            defer { newest = [] }
+            return newest
+        }
+        // Released outside the lock.
+        withExtendedLifetime(old) {}
+    }
+
     /// Returns the transport for the policy that is in force now.
     ///
     /// - Parameter identity: the client's identity; `nil` for none.

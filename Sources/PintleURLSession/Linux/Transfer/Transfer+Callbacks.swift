@@ -29,11 +29,14 @@ extension Transfer {
     /// Hands the head of the final response over. Returns `false` if the transfer has to fail.
     private func accept(_ head: ResponseHead, over connection: Connection) -> Bool {
         if let coding = head.contentCoding, !isWithoutContent {
-            guard coding != .other else {
-                fail(.coding("the content of the response has a coding that sessions do not decode"))
+            guard coding != .other || request.choosesCodings else {
+                fail(
+                    .coding(
+                        "the content of the response has a coding that sessions do not decode; a request with its own "
+                            + "Accept-Encoding gets it as it came"))
                 return false
             }
-            state.decoder = ContentDecoder(isGzip: coding == .gzip)
+            if coding != .other { state.decoder = ContentDecoder(isGzip: coding == .gzip) }
         }
         var head = head
         head.receipt = connection.receipt

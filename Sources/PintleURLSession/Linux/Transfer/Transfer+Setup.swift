@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Foundation
+internal import Glibc
 
 /// The options of an easy handle.
 extension Transfer {
@@ -25,6 +26,12 @@ extension Transfer {
         set(CURLOPT_FOLLOWLOCATION, 0)
         // Without this libcurl would hide the proxy's response to CONNECT from `TunnelReader`.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 0)
+        // Otherwise a child process inherits the connection, and the server does not see its end.
+        pintle_curl_set_open_socket(handle) { _, _, address in
+            guard let address else { return CURL_SOCKET_BAD }
+            let kind = address.pointee.socktype | CInt(SOCK_CLOEXEC.rawValue)
+            return socket(address.pointee.family, kind, address.pointee.protocol)
+        }
         pintle_curl_set_socket_options(
             handle,
             { at, _, _ in

@@ -11,6 +11,9 @@ struct TransferRequest: Sendable {
     /// The header fields, in the form of CURLOPT_HTTPHEADER. Their names and values hold no line breaks.
     var fields = StringList.empty
     var content = RequestContent.none
+    /// A Boolean value that indicates whether the app has chosen the content codings itself. It then gets content in a
+    /// coding that sessions do not decode as it came.
+    var choosesCodings = false
     /// A Boolean value that indicates whether the request announces content. Methods that expect content announce even
     /// an empty one (RFC 9110 section 8.6).
     var hasContent: Bool { !content.isNone || method != "GET" && method != "HEAD" }

@@ -37,6 +37,11 @@ extension Transfer {
         }
         var head = head
         head.receipt = connection.receipt
+        if let judge = connection.judge, !judge.hasAnswered {
+            judge.hasAnswered = true
+            // Others may wait for that.
+            if connection.isStream { work?.streams.append(self) }
+        }
         if let events { holds.formUnion(events.transfer(self, didReceive: head)) }
         return true
     }

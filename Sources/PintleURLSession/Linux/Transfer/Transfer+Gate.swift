@@ -56,7 +56,7 @@ extension Transfer {
         let found = pintle_curl_get_ssl(handle).map { OpaquePointer($0) }
         guard request.url.scheme == .https else {
             guard found == nil else { throw .noReceipt }
-            return Connection(judge: nil, receipt: nil, isStream: false)
+            return Connection(judge: nil, receipt: nil, isStream: false, at: lastActivity)
         }
         guard let ssl = found, HandshakeJudge.hasEndedHandshake(ssl) else { throw .unfinished }
         guard let receipt = ConnectionReceipt.attached(to: ssl) else { throw .noReceipt }
@@ -73,15 +73,19 @@ extension Transfer {
         // The receipt is older than the group: in TLS 1.2 the certificates come first.
         trust.tls = NegotiatedTLS(on: ssl)
         trust.clientCertificate = judge?.clientCertificate
-        return Connection(judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl))
+        return Connection(
+            judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl), at: lastActivity)
     }
 
     private func use(_ connection: Connection) {
         state.phase = .sent(connection)
+        state.attempts += 1
+        (state.stream, state.isRefused) = (nil, false)
         connection.judge?.addTransfer()
         chooseEndOfContent()
         guard connection.isStream else { return }
         work?.streams.append(self)
         watchFrames()
+        watchRefusals()
     }
 }

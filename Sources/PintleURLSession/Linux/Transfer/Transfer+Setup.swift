@@ -33,7 +33,8 @@ extension Transfer {
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
         // Without TLS, never HTTP/2: a status line that names it would make libcurl put two requests on one connection.
-        set(CURLOPT_HTTP_VERSION, request.url.scheme == .https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+        let mayUseHTTP2 = request.url.scheme == .https && !needsHTTP1
+        set(CURLOPT_HTTP_VERSION, mayUseHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         // Without CURLOPT_ACCEPT_ENCODING libcurl decodes nothing. A decoder of its own would need memory without a
         // limit: it decodes a whole piece at once, and keeps what a paused transfer does not take.
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.bufferSize : Self.clearPieceSize)

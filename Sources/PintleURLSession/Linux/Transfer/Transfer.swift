@@ -21,8 +21,13 @@ final class Transfer: @unchecked Sendable {
     var work: LoopWork?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
-    /// A Boolean value that indicates whether this is the second attempt. There is no third.
+    /// A Boolean value that indicates whether the request was repeated without proof that the server has not processed
+    /// it. That happens once.
     var isRepetition = false
+    /// The number of times that the request is sent again because the server provably has not processed it.
+    var refusals = 0
+    /// A Boolean value that indicates whether the server wants HTTP/1.1.
+    var needsHTTP1 = false
     /// A Boolean value that indicates whether libcurl must make a new connection.
     var wantsFreshConnection = false
     /// The bytes of content that were reported as sent. A repetition reports only those behind them.
@@ -53,6 +58,12 @@ final class Transfer: @unchecked Sendable {
         var lastCheck = 0.0
         /// A Boolean value that indicates whether libcurl had met an error when it last reported its progress (HTTP/2).
         var hasError = false
+        /// The number of attempts to send the request that the gate has let pass.
+        var attempts = 0
+        /// The number of the stream in the current attempt (HTTP/2); `nil` until libcurl has told it.
+        var stream: UInt32?
+        /// A Boolean value that indicates whether the server has refused the stream.
+        var isRefused = false
         /// The first reason why a callback ended the transfer.
         var cause: TransferEnd.Cause?
     }
@@ -75,11 +86,14 @@ final class Transfer: @unchecked Sendable {
         let receipt: TrustReceipt?
         /// A Boolean value that indicates whether the connection carries other transfers too (HTTP/2).
         let isStream: Bool
+        /// The uptime at which the gate let the request pass.
+        let start: Double
 
-        init(judge: HandshakeJudge?, receipt: TrustReceipt?, isStream: Bool) {
+        init(judge: HandshakeJudge?, receipt: TrustReceipt?, isStream: Bool, at start: Double) {
             self.judge = judge
             self.receipt = receipt
             self.isStream = isStream
+            self.start = start
         }
 
         /// A Boolean value that indicates whether libcurl could not read what came over the connection.
@@ -194,7 +208,8 @@ extension Transfer {
             result: result, text: libraryError.isEmpty ? nil : libraryError, stage: stage,
             cause: state.cause, handshake: hasHead ? nil : state.judge?.cause ?? client,
             endpoint: request.url.endpoint, method: request.method, isIdempotent: request.isIdempotent,
-            hasContent: request.hasContent, handshakeLimit: options.readLimits.handshake)
+            hasContent: request.hasContent, isUnprocessed: isUnprocessed,
+            handshakeLimit: options.readLimits.handshake)
     }
 
     private var stage: TransferEnd.Stage {

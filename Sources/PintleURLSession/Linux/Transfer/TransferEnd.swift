@@ -11,7 +11,7 @@ enum GateError: Error {
     case unfit
     /// libcurl wanted to send the request again, although the server may have received it.
     case repeated
-    /// The server has not processed the request, and libcurl wanted to make a connection to send it again.
+    /// The server seems not to have processed the request, and libcurl wanted to send it again.
     case refused
     /// libcurl has met an error with another connection. Its text would hide one that ``Transfer/checkFrames()`` looks
     /// for. Nothing was sent.
@@ -69,6 +69,8 @@ struct TransferEnd {
     var method = "GET"
     var isIdempotent = true
     var hasContent = false
+    /// A Boolean value that indicates whether the server provably has not processed the request.
+    var isUnprocessed = false
     /// The limit in bytes for a handshake.
     var handshakeLimit = 0
 
@@ -77,7 +79,7 @@ struct TransferEnd {
         switch cause {
         case .gate(.superseded): .superseded
         case .gate(.repeated): lostResponse
-        case .gate(.refused): .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request")
+        case .gate(.refused): refusal ?? .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request")
         case .gate: notJudged
         case .tunnel(let text): .library(CURLE_RECV_ERROR, text)
         case .upload:
@@ -88,7 +90,7 @@ struct TransferEnd {
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))
         case .loss(let code): library(code)
-        case nil: handshake.flatMap(error) ?? errorOfResult
+        case nil: handshake.flatMap(error) ?? refusal ?? errorOfResult
         }
     }
 
@@ -156,6 +158,11 @@ struct TransferEnd {
         .library(
             CURLE_RECV_ERROR,
             "\(endpoint) ended the connection or refused the request before the whole response" + advice)
+    }
+
+    private var refusal: TransferError? {
+        isUnprocessed
+            ? .unprocessed("\(endpoint) has refused the \(method) without processing it; try again later") : nil
     }
 
     private var advice: String {

@@ -73,7 +73,10 @@ final class HandshakeJudge: HandshakeObserver {
     /// A Boolean value that indicates whether the server refused the client with an alert.
     private var hasRefusedClient = false
     /// A Boolean value that indicates whether a response has come over the connection.
-    private var hasAnswered = false
+    var hasAnswered = false
+    /// The smallest last stream that the server has announced with GOAWAY (RFC 9113 section 6.8). Streams above it were
+    /// not processed.
+    var lastStream = UInt32.max
 
     /// - Parameters:
     ///   - endpoint: the host and port of the transfer, never a name from SNI or from a certificate.

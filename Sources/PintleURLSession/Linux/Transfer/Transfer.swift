@@ -159,6 +159,7 @@ extension Transfer {
 
     /// Records libcurl's result. It is reported at once, or once no hold delays it.
     func end(_ result: CURLcode) {
+        failIfTooLong()
         deliver()
         let facts = facts(result)
         let failure = facts.error

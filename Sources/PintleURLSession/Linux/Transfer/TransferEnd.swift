@@ -28,6 +28,8 @@ struct TransferEnd {
         case tunnel(String)
         /// The content of the request could not be read to its end.
         case upload
+        /// The stream has more content than the request has announced.
+        case excess
         /// The head of the response, or its trailers, are refused.
         case head(String)
         /// The content cannot be decoded within the limits.
@@ -86,6 +88,12 @@ struct TransferEnd {
             .refused(
                 SessionError(
                     .invalidRequest, "the content to upload cannot be read to its end; has it become shorter?"))
+        case .excess:
+            .refused(
+                SessionError(
+                    .invalidRequest,
+                    "the stream to upload is longer than the request's Content-Length, so the server may have got only "
+                        + "a part", hint: "set the length of the whole stream, or none"))
         case .head(let text): .library(CURLE_WEIRD_SERVER_REPLY, text + (stage == .sent ? advice : ""))
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))

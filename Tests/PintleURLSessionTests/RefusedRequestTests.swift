@@ -27,6 +27,22 @@ extension HostilePeers {
             #expect(server.contents.allSatisfy { $0 == (method == "GET" ? "" : "pay 100") })
         }
 
+        @Test("A POST is sent again if libcurl learns of GOAWAY while it reads for a GET that was there before")
+        func mixed() async throws {
+            let server = try RefusingServer { connection, streams in
+                guard connection == 0 else { return .answer }
+                return streams.count == 5 ? .last(Frame.goAway(last: 1)) : .wait
+            }
+            let session = URLSession.pinned(to: try server.fixture.policy())
+            try await server.warmUp(session)
+            async let gets = server.errors(of: "GET", count: 4, session)
+            while server.requests < 4 { try await Task.sleep(for: .milliseconds(2)) }
+            async let posts = server.errors(of: "POST", count: 1, session)
+            #expect(await gets.isEmpty)
+            #expect(await posts.isEmpty)
+            #expect(server.answers == 5 && server.requests == 10)
+        }
+
         @Test("The smallest of several announced last streams counts")
         func smallest() async throws {
             let server = try RefusingServer { connection, _ in

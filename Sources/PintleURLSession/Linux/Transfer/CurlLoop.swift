@@ -87,6 +87,7 @@ final class CurlLoop: @unchecked Sendable {
 
     func run() {
         ignoreBrokenPipes()
+        work.runningTransfers = { [unowned self] in Array(transfers.values) }
         ExitGuard.enter(self)
         defer { ExitGuard.leave(self) }
         var running: CInt = 0
@@ -365,6 +366,8 @@ final class LoopWork {
     var streams: [Transfer] = []
     /// The connections whose other transfers must end.
     var broken: [HandshakeJudge] = []
+    /// Returns the transfers that libcurl runs.
+    var runningTransfers: () -> [Transfer] = { [] }
     /// The servers that have asked for HTTP/1.1.
     private var textServers: Set<ServerEndpoint> = []
     private static let textServerLimit = 1_000

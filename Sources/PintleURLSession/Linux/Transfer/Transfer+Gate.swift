@@ -86,6 +86,7 @@ extension Transfer {
         guard connection.isStream else { return }
         work?.streams.append(self)
         watchFrames()
-        watchRefusals()
+        if request.hasContent { watchConnection() }
+        if connection.judge?.watchesRefusals == true { watchRefusals() }
     }
 }

@@ -29,8 +29,20 @@ extension Transfer {
 
     private static let longestSettling = 1.0
 
-    /// Makes libcurl report which requests the server has not processed. ``use(_:)`` calls this only for HTTP/2, so no
-    /// text comes about proxies or HTTP/1.1.
+    /// Makes all transfers of the connection watch for refused requests, because GOAWAY is reported for any of them.
+    ///
+    /// libcurl needs 15,000 instructions for the text of a request. So connections that have carried only requests such
+    /// as GET and HEAD do not watch: these requests are sent again without proof.
+    func watchConnection() {
+        guard let judge = state.connection?.judge, !judge.watchesRefusals else { return }
+        judge.watchesRefusals = true
+        for transfer in work?.runningTransfers() ?? [] where transfer.state.connection?.judge === judge {
+            transfer.watchRefusals()
+        }
+    }
+
+    /// Makes libcurl report which requests the server has not processed. This is called only for HTTP/2, so no text
+    /// comes about proxies or HTTP/1.1.
     func watchRefusals() {
         pintle_curl_set_debug(
             handle,

@@ -77,6 +77,8 @@ final class HandshakeJudge: HandshakeObserver {
     /// The smallest last stream that the server has announced with GOAWAY (RFC 9113 section 6.8). Streams above it were
     /// not processed.
     var lastStream = UInt32.max
+    /// A Boolean value that indicates whether the transfers of the connection watch for refused requests.
+    var watchesRefusals = false
 
     /// - Parameters:
     ///   - endpoint: the host and port of the transfer, never a name from SNI or from a certificate.

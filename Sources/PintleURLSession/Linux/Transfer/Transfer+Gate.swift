@@ -84,6 +84,8 @@ extension Transfer {
         connection.judge?.addTransfer()
         chooseEndOfContent()
         guard connection.isStream else { return }
+        // HTTP/2 has no such field, and the connection carries other requests too.
+        if request.closesConnection { set(CURLOPT_FORBID_REUSE, 0) }
         work?.streams.append(self)
         watchFrames()
         if request.hasContent { watchConnection() }

@@ -39,12 +39,15 @@ extension Transfer {
         // limit: it decodes a whole piece at once, and keeps what a paused transfer does not take.
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.bufferSize : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
-        // Without TLS, a kept connection cannot be examined before a request; see ``refuseUnfit(_:isKept:)``. libcurl
+        // Without TLS, a kept connection cannot be examined before a request; see ``refuseUnfit(_:)``. libcurl
         // examines it not at all (7.88) or only once a second (8.22).
-        set(CURLOPT_FORBID_REUSE, request.url.scheme == .http ? 1 : 0)
+        set(CURLOPT_FORBID_REUSE, request.url.scheme == .http || request.closesConnection ? 1 : 0)
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, request.fields.pointer)
         // These fields are for the server. A proxy that opens a tunnel gets none of them.
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+        if request.proxyFields.pointer != nil {
+            pintle_curl_set_pointer(handle, CURLOPT_PROXYHEADER, request.proxyFields.pointer)
+        }
         if options.addresses.pointer != nil {
             pintle_curl_set_pointer(handle, CURLOPT_RESOLVE, options.addresses.pointer)
         }

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Foundation
+internal import Glibc
 internal import Pintle
 internal import PintleOpenSSL
 
@@ -31,7 +32,9 @@ extension Transfer {
 
     /// Returns `true` if the request may go over the connection, new or kept. libcurl calls this before each attempt to
     /// send it.
-    func passesGate() -> Bool {
+    ///
+    /// - Parameter localPort: the client's port of the connection.
+    func passesGate(from localPort: CInt) -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
         guard state.cause == nil else { return false }
         let isKept = !state.isConnecting
@@ -40,7 +43,7 @@ extension Transfer {
         do throws(GateError) {
             guard generation.isCurrent else { throw .superseded }
             let connection = try judgedConnection()
-            try refuseUnfit(connection, isKept: isKept)
+            try isKept ? refuseUnfit(connection) : refuseEarly(connection, from: localPort)
             use(connection)
             return true
         } catch {
@@ -75,6 +78,28 @@ extension Transfer {
         trust.clientCertificate = judge?.clientCertificate
         return Connection(
             judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl), at: lastActivity)
+    }
+
+    /// Throws if the server has sent content over a new connection.
+    ///
+    /// Such content would become the response to the first request, and each later request would get the response to
+    /// the one before.
+    private func refuseEarly(_ connection: Connection, from localPort: CInt) throws(GateError) {
+        guard let judge = connection.judge, !connection.isStream, let ssl = pintle_curl_get_ssl(handle),
+            // libcurl names no socket before a transfer has ended.
+            let socket = state.sockets.first(where: { Self.port(of: $0) == localPort })
+        else { return }
+        guard !judge.hasEarlyContent(on: OpaquePointer(ssl), from: socket) else { throw .early }
+    }
+
+    private static func port(of socket: CInt) -> CInt? {
+        var address = sockaddr_storage()
+        var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isKnown = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &count) == 0 }
+        }
+        // The port has the same place in an address of either version.
+        return isKnown ? withUnsafeBytes(of: address) { CInt($0[2]) << 8 | CInt($0[3]) } : nil
     }
 
     private func use(_ connection: Connection) {

@@ -76,15 +76,13 @@ extension Transfer {
         return true
     }
 
-    /// Throws unless the connection is likely to carry the request to the server and its response back.
+    /// Throws unless the kept connection is likely to carry the request to the server and its response back.
     ///
     /// Over HTTP/1.1, what a server sent behind its last response would become the response to this request (RFC 9112
     /// section 9.2). Such bytes, and the end of the connection, are looked for immediately before the request is
     /// written.
-    ///
-    /// - Parameter isKept: `true` if the connection was made before.
-    func refuseUnfit(_ connection: Connection, isKept: Bool) throws(GateError) {
-        guard isKept, let judge = connection.judge, let ssl = pintle_curl_get_ssl(handle) else { return }
+    func refuseUnfit(_ connection: Connection) throws(GateError) {
+        guard let judge = connection.judge, let ssl = pintle_curl_get_ssl(handle) else { return }
         let mayBeDead = !request.isIdempotent && judge.idleTime > Self.freshness
         let hasLeftover = !connection.isStream && SSL_has_pending(OpaquePointer(ssl)) != 0
         guard !mayBeDead, !hasLeftover else { throw .unfit }
@@ -113,7 +111,7 @@ extension Transfer {
         }
         guard !isRepetition else { return false }
         switch state.cause {
-        case .gate(.receiptOver), .gate(.unfinished), .gate(.unfit): wantsFreshConnection = true
+        case .gate(.receiptOver), .gate(.unfinished), .gate(.unfit), .gate(.early): wantsFreshConnection = true
         case .gate(.earlierError), .gate(.refused): break
         case .gate(.repeated):
             guard request.isIdempotent, !state.head.hasBegun else { return false }

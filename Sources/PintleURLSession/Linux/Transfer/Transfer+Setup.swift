@@ -27,8 +27,9 @@ extension Transfer {
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 0)
         pintle_curl_set_socket_options(
             handle,
-            { at, _, _ in
+            { at, socket, _ in
                 guard let transfer = Transfer.at(at), transfer.mayConnect() else { return CInt(CURL_SOCKOPT_ERROR) }
+                transfer.state.sockets.append(socket)
                 transfer.state.phase = .connecting(TunnelReader())
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
@@ -85,8 +86,9 @@ extension Transfer {
         try require(asksJudge)
         let asksGate = pintle_curl_set_prereq(
             handle,
-            { at, _, _, _, _ in
-                Transfer.at(at)?.passesGate() == true ? CInt(CURL_PREREQFUNC_OK) : CInt(CURL_PREREQFUNC_ABORT)
+            { at, _, _, _, localPort in
+                Transfer.at(at)?.passesGate(from: localPort) == true
+                    ? CInt(CURL_PREREQFUNC_OK) : CInt(CURL_PREREQFUNC_ABORT)
             }, this)
         try require(asksGate)
     }

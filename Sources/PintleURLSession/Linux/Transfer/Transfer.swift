@@ -48,6 +48,8 @@ final class Transfer: @unchecked Sendable {
         /// The judge of the connection that libcurl makes for this transfer.
         var judge: HandshakeJudge?
         var phase = Phase.seeking
+        /// The sockets that libcurl has made for this transfer, one for each address that it tries.
+        var sockets: [CInt] = []
         var head = HeadReader()
         var content = ContentBuffer()
         /// `nil` for content that is not encoded.

@@ -9,6 +9,8 @@ enum GateError: Error {
     case unfinished
     /// The kept connection is unfit for this request, which was not sent over it.
     case unfit
+    /// The server has sent content over the new connection before it got a request.
+    case early
     /// libcurl wanted to send the request again, although the server may have received it.
     case repeated
     /// The server seems not to have processed the request, and libcurl wanted to send it again.
@@ -82,6 +84,8 @@ struct TransferEnd {
         case .gate(.superseded): .superseded
         case .gate(.repeated): lostResponse
         case .gate(.refused): refusal ?? .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request")
+        case .gate(.early):
+            .library(CURLE_WEIRD_SERVER_REPLY, "\(endpoint) sent a response before the request, which was not sent")
         case .gate: notJudged
         case .tunnel(let text): .library(CURLE_RECV_ERROR, text)
         case .upload:

@@ -219,6 +219,17 @@ final class HandshakeJudge: HandshakeObserver {
     /// connection.
     func withholdRequestUnlessSilent() { budget.expectsSilence = true }
 
+    /// Returns `true` if the server has sent content by now, which is kept for the next read. Tickets and KeyUpdate
+    /// messages are no content.
+    func hasEarlyContent(on ssl: OpaquePointer, from socket: CInt) -> Bool {
+        budget.socket = socket
+        defer { budget.socket = nil }
+        var byte: UInt8 = 0
+        let count = SSL_peek(ssl, &byte, 1)
+        ERR_clear_error()
+        return count > 0
+    }
+
     /// Returns the judge of a connection.
     static func installed(on ssl: OpaquePointer) -> HandshakeJudge? {
         judge(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), index))

@@ -55,6 +55,11 @@ static inline CURLcode pintle_curl_set_prereq(CURL *curl, curl_prereq_callback f
     return curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, function);
 }
 
+static inline CURLcode pintle_curl_set_debug(CURL *curl, curl_debug_callback function, void *data) {
+    curl_easy_setopt(curl, CURLOPT_DEBUGDATA, data);
+    return curl_easy_setopt(curl, CURLOPT_DEBUGFUNCTION, function);
+}
+
 /// CURLOPT_QUICK_EXIT by its number, which headers before 7.87 do not name; older libraries refuse it.
 static inline CURLcode pintle_curl_set_quick_exit(CURL *curl) {
     return curl_easy_setopt(curl, (CURLoption)(CURLOPTTYPE_LONG + 322), 1L);

@@ -378,16 +378,80 @@ struct ClientCertificateTests {
         #expect(lost?.code == .networkConnectionLost && lost?.refusal == nil)
         #expect(lost?.localizedDescription.contains("may have performed the POST") == (method == "POST"))
 
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForResource = 1
-        let queue = OperationQueue()
-        queue.isSuspended = true
+        for isForRequest in [true, false] {
+            let configuration = URLSessionConfiguration.ephemeral
+            if isForRequest {
+                configuration.timeoutIntervalForRequest = 1
+            } else {
+                configuration.timeoutIntervalForResource = 1
+            }
+            let gate = DispatchSemaphore(value: 0)
+            let identity = fixture.identity
+            let waiting = URLSession.pinned(to: try fixture.servers.policy(), configuration: configuration) { _ in
+                gate.wait()
+                return identity
+            }
+            let late = await #expect(throws: URLError.self) { try await waiting.data(for: request) }
+            #expect(late?.code == .timedOut)
+            gate.signal()
+        }
+    }
+
+    @Test("A busy delegate queue stops neither the choice of an identity nor a callback that waits for a request")
+    func busyQueue() async throws {
+        let fixture = try Fixture()
+        let server = try fixture.server()
         let identity = fixture.identity
-        let waiting = URLSession.pinned(
-            to: try fixture.servers.policy(), configuration: configuration, delegateQueue: queue
-        ) { _ in identity }
-        let late = await #expect(throws: URLError.self) { try await waiting.data(for: request) }
-        #expect(late?.code == .timedOut)
+        let session = URLSession.pinned(to: try fixture.servers.policy(), configuration: .ephemeral) { _ in identity }
+        let url = try server.address()
+        let isOver = await withCheckedContinuation { continuation in
+            session.delegateQueue.addOperation {
+                let done = DispatchSemaphore(value: 0)
+                Task {
+                    _ = try? await session.data(from: url)
+                    done.signal()
+                }
+                continuation.resume(returning: done.wait(timeout: .now() + 30) == .success)
+            }
+        }
+        #expect(isOver)
+    }
+
+    @Test("Timers run one after the other, so many do not take a thread each")
+    func timers() async throws {
+        let running = Mutex((now: 0, most: 0, done: 0))
+        let countdowns = (0..<50).map { _ in
+            Countdown(to: 0) {
+                running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.done) }
+                usleep(1_000)
+                running.withLock { $0 = ($0.now - 1, $0.most, $0.done + 1) }
+            }
+        }
+        while running.withLock(\.done) < 50 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(running.withLock(\.most) == 1)
+        withExtendedLifetime(countdowns) {}
+    }
+
+    @Test("A hundred identities that take turns keep their connections")
+    func manyIdentities() async throws {
+        let fixture = try Fixture()
+        let server = try LoopbackTLSServer(fixture.servers.identity) { configuration in
+            configuration.maximumConnections = 200
+            configuration.clientCertificateQuestion = .init(authorities: [])
+        }
+        let identities = try (0..<100).map { number in
+            try Fixture.identity(try fixture.servers.root.issue(hosts: ["user\(number).example.com"]))
+        }
+        let next = Mutex(0)
+        let session = URLSession.pinned(to: try fixture.servers.policy(), configuration: .ephemeral) { _ in
+            next.withLock { next in
+                next += 1
+                return identities[(next - 1) % identities.count]
+            }
+        }
+        let url = try server.address()
+        for _ in 0..<300 { _ = try await session.data(from: url) }
+        #expect(server.completedHandshakeCount == 100)
     }
 
     @Test("An alert after a response is not about the certificate")

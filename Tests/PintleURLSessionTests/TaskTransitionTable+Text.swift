@@ -115,6 +115,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: prepareNext /first after 1 > preparing /first, supersessions 1
+            unprocessed: finish -1005 > failed -1005
         loadingSuspended
             resume: adjustSuspension 1 > loading, 1 of /first
             suspend: - > loading, 1 of /first, suspended 2
@@ -140,6 +141,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: prepareNext /first after 1 > preparing /first, suspended 1, supersessions 1
+            unprocessed: finish -1005 > failed -1005
         loadingAuthorized
             suspend: adjustSuspension 1 > loading, 1 of /first, suspended 1, authorized first
             cancel: cancelTransfer 1 > cancelling 1
@@ -164,6 +166,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: prepareNext /first after 1 > preparing /first, supersessions 1, authorized first
+            unprocessed: finish -1005 > failed -1005
         storingCookies
             suspend: adjustSuspension 1 > storingCookies of 200, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -177,6 +180,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
         storingCookiesOfRedirect
             suspend: adjustSuspension 1 > storingCookies of 302, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -190,6 +194,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
         storingCookiesOfChallenge
             suspend: adjustSuspension 1 > storingCookies of 401, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -203,6 +208,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
         storingCookiesOfStaleNonce
             suspend: adjustSuspension 1 > storingCookies of 401, 1 of /first, suspended 1, authorized first
             cancel: cancelTransfer 1 > cancelling 1
@@ -216,6 +222,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
         storingCookiesOfRefusal
             suspend: adjustSuspension 1 > storingCookies of 302, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -229,6 +236,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
         askingRedirect
             suspend: adjustSuspension 1 > asking redirect 302, 1 of /first, suspended 1, redirects 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -240,6 +248,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
             follow: release 1 answer choice > discarding before /chosen, 1 of /first, redirects 1
             noRedirect: accept 1 302 > accepting 302 held, 1 of /first, redirects 1
             downgrade: finish -1022, cancelTransfer 1 > failed -1022
@@ -254,6 +263,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
             credential: release 1 answer choice > discarding before /first, 1 of /first, authorized first, given 1
             noCredential: accept 1 401 > accepting 401 held, 1 of /first
             nextOffer: accept 1 401 > accepting 401 held, 1 of /first
@@ -268,6 +278,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
             credential: release 1 answer choice > discarding before /first, 1 of /first, authorized first, given 1
             noCredential: accept 1 401 > accepting 401 held, 1 of /first
             nextOffer: askForCredential 1 of 1 > asking credential of 1, 1 of /first
@@ -285,6 +296,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
         acceptingHeld
             suspend: adjustSuspension 1 > accepting 200 held, 1 of /first, suspended 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -299,6 +311,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005
             timedOut: finish -1001 > failed -1001
             superseded: finish -1200 > failed -1200
+            unprocessed: finish -1005 > failed -1005
         askingResponse
             suspend: adjustSuspension 1 > asking response, 1 of /first, suspended 1, response 200, received 0 of -1
             cancel: cancelTransfer 1 > cancelling 1, response 200, received 0 of -1
@@ -310,6 +323,7 @@ extension TaskTransitionTable {
             completed: finish -1005 > failed -1005, response 200, received 0 of -1
             timedOut: finish -1001 > failed -1001, response 200, received 0 of -1
             superseded: finish -1200 > failed -1200, response 200, received 0 of -1
+            unprocessed: finish -1005 > failed -1005, response 200, received 0 of -1
             allow: release 1 answer > receiving, 1 of /first, response 200, received 0 of -1
             refuse: finish -1000, cancelTransfer 1 > failed -1000, response 200, received 0 of -1
         receiving
@@ -323,6 +337,7 @@ extension TaskTransitionTable {
             completed: finish > succeeded, response 200, received 0 of -1
             timedOut: finish -1001 > failed -1001, response 200, received 0 of -1
             superseded: finish -1200 > failed -1200, response 200, received 0 of -1
+            unprocessed: finish -1005 > failed -1005, response 200, received 0 of -1
         discarding
             suspend: adjustSuspension 1 > discarding before /next, 1 of /first, suspended 1, redirects 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -334,6 +349,7 @@ extension TaskTransitionTable {
             completed: prepareNext /next after 1 > preparing /next, redirects 1
             timedOut: prepareNext /next after 1 > preparing /next, redirects 1
             superseded: prepareNext /next after 1 > preparing /next, redirects 1
+            unprocessed: prepareNext /next after 1 > preparing /next, redirects 1
         discardingAtLimit
             suspend: adjustSuspension 1 > discarding before /next, 262144 discarded, 1 of /first, suspended 1, redirects 1
             cancel: cancelTransfer 1 > cancelling 1
@@ -345,6 +361,7 @@ extension TaskTransitionTable {
             completed: prepareNext /next after 1 > preparing /next, redirects 1
             timedOut: prepareNext /next after 1 > preparing /next, redirects 1
             superseded: prepareNext /next after 1 > preparing /next, redirects 1
+            unprocessed: prepareNext /next after 1 > preparing /next, redirects 1
         cancelling
             data: discard > cancelling 1
             limitData: discard > cancelling 1
@@ -352,6 +369,7 @@ extension TaskTransitionTable {
             completed: finish -999 > failed -999
             timedOut: finish -999 > failed -999
             superseded: finish -999 > failed -999
+            unprocessed: finish -999 > failed -999
         succeeded
             data: discard > succeeded, response 200, received 0 of -1
             limitData: discard > succeeded, response 200, received 0 of -1

@@ -25,6 +25,7 @@ struct TransferEndTests {
         case .refused(let refusal): "refused \(refusal.code.rawValue)"
         case .timedOut: "timed out"
         case .superseded: "superseded"
+        case .unprocessed(let text): "unprocessed \(text)"
         case .library(let code, let text): "\(code) \(text)"
         case .cancelled, .noBodyStream, .notCached: "unexpected"
         }
@@ -72,9 +73,11 @@ struct TransferEndTests {
             (TransferEnd.Cause.gate(.superseded), "superseded"), (.gate(.noReceipt), "refused not-judged"),
             (.gate(.receiptOver), "refused not-judged"), (.gate(.unfit), "refused not-judged"),
             (.gate(.unfinished), "refused not-judged"),
+            (.gate(.early), "8 api.example.com:443 sent a response before the request, which was not sent"),
             (.gate(.refused), "56 api.example.com:443 has refused the request"), (.gate(.repeated), lost),
             (.tunnel("no"), "56 no"),
-            (.upload, "refused invalid-request"), (.head("no"), "8 no" + advice), (.coding("no"), "61 no"),
+            (.upload, "refused invalid-request"), (.excess, "refused invalid-request"), (.head("no"), "8 no" + advice),
+            (.coding("no"), "61 no"),
             (.loss(CURLE_WRITE_ERROR), "23 text"),
         ], [CURLE_OK, CURLE_WRITE_ERROR, CURLE_RECV_ERROR])
     func firstCause(row: (cause: TransferEnd.Cause, expected: String), result: CURLcode) throws {

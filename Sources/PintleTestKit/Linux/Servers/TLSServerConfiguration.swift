@@ -87,6 +87,8 @@ public struct TLSServerConfiguration: Sendable {
     package var connectionObserver: (@Sendable (TLSConnectionRecord) -> Void)?
     /// The time for all that a client sends, in seconds; `nil` for no limit.
     package var timeLimit: Double?
+    /// The content that the server sends together with the end of the handshake, before any request.
+    package var earlyContent: [UInt8] = []
     /// The number of received bytes to keep of each connection, after decryption.
     package var transcriptLimit = 0
     /// The number of connections served at the same time. More wait.

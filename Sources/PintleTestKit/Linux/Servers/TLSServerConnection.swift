@@ -151,7 +151,13 @@ package final class TLSServerConnection: KeptStream {
     /// Makes the handshake and records its result. Returns `true` if it completed.
     func handshake() -> Bool {
         do throws(StreamError) {
-            guard try drive({ SSL_accept(ssl) }) > 0 else {
+            let early = state.configuration.earlyContent
+            let result = try drive {
+                let result = SSL_accept(ssl)
+                if result > 0, !early.isEmpty { SSL_write(ssl, early, Int32(early.count)) }
+                return result
+            }
+            guard result > 0 else {
                 throw StreamError(reason: "the client closed the connection")
             }
         } catch {

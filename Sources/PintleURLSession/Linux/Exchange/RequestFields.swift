@@ -15,6 +15,22 @@ struct RequestFields: Sendable {
     /// Returns `true` if there is a field. `name` is in lower case.
     func has(_ name: String) -> Bool { fields[name] != nil }
 
+    /// A Boolean value that indicates whether the fields ask for the end of the connection (RFC 9112 section 9.6).
+    var closesConnection: Bool {
+        fields["connection"]?.value.split(separator: ",").contains {
+            $0.trimmingBlanks.lowercased() == "close"
+        } ?? false
+    }
+
+    /// Removes the credentials for a proxy, and returns them as fields of their own.
+    mutating func removeProxyCredentials() -> RequestFields {
+        var removed = RequestFields()
+        removed.fields["proxy-authorization"] = fields.removeValue(forKey: "proxy-authorization")
+        return removed
+    }
+
+    mutating func add(_ others: RequestFields) { fields.merge(others.fields) { $1 } }
+
     mutating func put(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
 
     mutating func removeConfidential() {

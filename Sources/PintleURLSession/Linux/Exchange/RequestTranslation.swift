@@ -53,31 +53,34 @@ struct RequestTranslation {
             if case .stream = result.content { true } else {
                 !result.content.isNone && request.httpBody?.isEmpty == false
             }
-        let own = request.allHTTPHeaderFields ?? [:]
-        result.fields = try fields(
-            request, own, to: url, isForm: isForm, credentials: credentials, hasContent: result.hasContent)
+        result.proxy = try proxies.proxy(for: url)
+        try setFields(of: &result, from: request, isForm: isForm, credentials: credentials)
         let size = result.method.utf8.count + address.utf8.count + result.fields.size
         guard url.scheme == .http || size <= Self.headLimit else {
             throw SessionError(
                 .invalidRequest, "the head of the request is longer than 128 KiB",
                 hint: "move data to its content, or delete cookies")
         }
-        result.choosesCodings =
-            sessionFields.choosesCodings
-            || own.keys.contains { $0.isField("accept-encoding") }
-        result.proxy = try proxies.proxy(for: url)
-        // 60 s is `URLRequest`'s default. Treat it as "not set" and use the session's time-out.
-        let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
-        result.idleTimeout = timeout > 0 ? timeout : 60
+        result.idleTimeout = Self.idleTimeout(of: request, in: configuration)
         result.deadline = deadline
         result.priority = priority.isFinite ? min(max(priority, 0), 1) : URLSessionTask.defaultPriority
         return result
     }
 
-    private func fields(
-        _ request: URLRequest, _ own: [String: String], to server: CurlURL, isForm: Bool, credentials: String?,
-        hasContent: Bool
-    ) throws(SessionError) -> StringList {
+    /// Returns the time-out in seconds without a byte in either direction.
+    static func idleTimeout(of request: URLRequest, in configuration: URLSessionConfiguration) -> Double {
+        // 60 s is `URLRequest`'s default. Treat it as "not set" and use the session's time-out.
+        let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
+        return timeout > 0 ? timeout : 60
+    }
+
+    private func setFields(
+        of result: inout TransferRequest, from request: URLRequest, isForm: Bool, credentials: String?
+    ) throws(SessionError) {
+        let own = request.allHTTPHeaderFields ?? [:]
+        result.choosesCodings =
+            sessionFields.choosesCodings
+            || own.keys.contains { $0.isField("accept-encoding") }
         var fields = sessionFields.fields
         // Drops these fields only from the session's settings. The redirect has removed the request's own; the delegate
         // may have added new ones, which stay.
@@ -87,14 +90,28 @@ struct RequestTranslation {
         if isForm, request.httpMethod == "POST", !fields.has("content-type") {
             fields.put("Content-Type", "application/x-www-form-urlencoded")
         }
-        let cookies = fields.has("cookie") ? [] : cookies(for: request, to: server)
+        let cookies = fields.has("cookie") ? [] : cookies(for: request, to: result.url)
         if let bytes = HTTPCookie.latin1Field(of: cookies) {
             fields.rawCookie = bytes
         } else if !cookies.isEmpty {
             fields.put("Cookie", HTTPCookie.requestHeaderFields(with: cookies)["Cookie"] ?? "")
         }
-        let isPlain = own.isEmpty && credentials == nil && cookies.isEmpty && !hasContent && !hasLeftOrigin
-        return isPlain ? try sessionFields.lines.get() : try fields.lines(hasContent: hasContent)
+        result.closesConnection = fields.closesConnection
+        let isForProxy = fields.has("proxy-authorization")
+        if isForProxy {
+            let forProxy = fields.removeProxyCredentials()
+            // A server never gets the credentials of a proxy (RFC 9110 section 11.7.2).
+            if case .http = result.proxy {
+                if result.url.scheme == .https {
+                    result.proxyFields = try forProxy.lines(hasContent: false)
+                } else {
+                    fields.add(forProxy)
+                }
+            }
+        }
+        let isPlain =
+            own.isEmpty && credentials == nil && cookies.isEmpty && !result.hasContent && !hasLeftOrigin && !isForProxy
+        result.fields = isPlain ? try sessionFields.lines.get() : try fields.lines(hasContent: result.hasContent)
     }
 
     private func cookies(for request: URLRequest, to server: CurlURL) -> [HTTPCookie] {

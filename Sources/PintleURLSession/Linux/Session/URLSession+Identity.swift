@@ -31,8 +31,8 @@ extension URLSession {
     ///   - delegate: The delegate, as with `URLSession`.
     ///   - delegateQueue: The queue, as with `URLSession`; `nil` for a serial queue of the session's own.
     ///   - observer: An observer of refusals and of client certificates outside their dates.
-    ///   - identity: Returns the client's identity for a host and port; `nil` for none. It is called on the delegate
-    ///     queue, before each `https` request and each redirect.
+    ///   - identity: Returns the client's identity for a host and port; `nil` for none. It is called on a
+    ///     serial queue of the session's own, before each `https` request and each redirect.
     public static func pinned(
         to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,

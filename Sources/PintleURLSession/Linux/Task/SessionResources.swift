@@ -12,6 +12,8 @@ final class SessionResources: @unchecked Sendable {
     /// The credentials of the configuration. They are not in `settings`, so Foundation's own loader cannot use them.
     let credentials: CredentialStore
     let cookieQueue = CookieQueue()
+    /// The queue that asks the app for identities.
+    let identityQueue = DispatchQueue(label: "pintle.identities")
     let transports: TransportProvider
     let registry: TaskRegistry
 

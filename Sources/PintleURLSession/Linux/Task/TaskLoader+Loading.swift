@@ -13,14 +13,33 @@ extension TaskLoader {
             let canAsk = outbox.delegate != nil
             return advance { $0.lacksContent(canAsk: canAsk) }
         }
-        // Not asked within a handshake: the transport has one thread, and the app may take its time.
+        // Not asked within a handshake: the transport has one thread, and the app may take its time. Not on the delegate
+        // queue either: there a callback may wait for this task.
         guard let choose = resources.transports.identity, let url = hop.request.url?.absoluteString,
             let server = try? CurlURL(url), server.scheme == .https
         else { return load(hop, as: nil) }
-        startCountdown()
-        session.delegateQueue.addOperation { [self] in
+        startCountdown(of: hop.request)
+        resources.identityQueue.async { [self] in
             guard read(\.isLive) else { return }
             load(hop, as: choose(server.endpoint))
+        }
+    }
+
+    /// Starts a timer for the request's time-out and the task's deadline, while the app chooses an identity.
+    private func startCountdown(of request: URLRequest) {
+        let timeout = RequestTranslation.idleTimeout(of: request, in: resources.settings)
+        let limit = min(read(\.deadline), ProcessInfo.processInfo.systemUptime + timeout)
+        let countdown = Countdown(to: limit) { [weak self] in
+            guard let self else { return }
+            // A suspended task has no time-out.
+            if read(\.phase) == .suspended, read(\.deadline) > ProcessInfo.processInfo.systemUptime {
+                startCountdown(of: request)
+            } else {
+                advance { $0.failed(.timedOut) }
+            }
+        }
+        state.withLock { state in
+            if state.machine.isPreparing { state.countdown = countdown }
         }
     }
 

@@ -265,15 +265,17 @@ extension TaskStateMachine<RunningTransfer> {
 /// `@unchecked`: the timer is constant, and dispatch sources may be used on any thread.
 final class Countdown: @unchecked Sendable {
     private let timer: any DispatchSourceTimer
+    /// A queue for all timers. Without it each timer would take a thread of the Dispatch pool.
+    private static let queue = DispatchQueue(label: "pintle.countdowns")
 
     /// The longest delay in seconds: a hundred years, the limit of Foundation's clocks.
     private static let limit = 3_155_760_000.0
 
     /// - Parameters:
     ///   - uptime: the deadline, as system uptime in seconds.
-    ///   - action: a closure that is called at most once, on a thread of the Dispatch pool.
+    ///   - action: a closure that is called at most once, on a queue that it must not block.
     init(to uptime: Double, _ action: @escaping @Sendable () -> Void) {
-        timer = DispatchSource.makeTimerSource()
+        timer = DispatchSource.makeTimerSource(queue: Self.queue)
         timer.schedule(deadline: .now() + min(max(0, uptime - ProcessInfo.processInfo.systemUptime), Self.limit))
         timer.setEventHandler(handler: action)
         timer.resume()

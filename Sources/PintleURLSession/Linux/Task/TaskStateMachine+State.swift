@@ -21,6 +21,8 @@ extension TaskStateMachine {
         var redirects = 0
         /// The number of times that the policy changed before a transfer was sent.
         var supersessions = 0
+        /// The number of times that the server has refused a request whose content the delegate has to provide again.
+        var refusals = 0
         var authentication = AuthenticationState()
     }
 

@@ -37,6 +37,12 @@ extension TaskStateMachine {
         }
     }
 
+    /// A Boolean value that indicates whether the loader prepares a request.
+    var isPreparing: Bool {
+        guard case .live(let live) = state, case .preparing = live.step else { return false }
+        return true
+    }
+
     var authentication: AuthenticationState {
         guard case .live(let live) = state else { return AuthenticationState() }
         return live.authentication

@@ -250,6 +250,11 @@ extension TaskStateMachine {
         case (.loading, .superseded) where live.supersessions < Self.supersessionLimit:
             live.supersessions += 1
             return begin(hop, &live, after: carrier)
+        // Ask the delegate for the content again. Other content was sent again before.
+        case (.loading, .unprocessed)
+        where !hop.content.isAvailable && live.refusals < Transfer.refusalLimit:
+            live.refusals += 1
+            return begin(hop, &live, after: carrier)
         case (.receiving, nil): return end(nil)
         case (_, let failure): return end(failure ?? .withoutResponse)
         }

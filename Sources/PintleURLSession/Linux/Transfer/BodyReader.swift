@@ -9,6 +9,8 @@ final class BodyReader {
         /// The stream has no bytes yet. It calls back when it has some.
         case later
         case failed
+        /// The stream has more than the announced bytes.
+        case excess
     }
 
     private let content: RequestContent
@@ -17,6 +19,7 @@ final class BodyReader {
 
     init(_ content: RequestContent) throws(TransferError) {
         self.content = content
+        if case .stream(let stream?, let size?) = content { stream.announce(size) }
         guard case .file(let path, _) = content else {
             file = -1
             return
@@ -63,6 +66,11 @@ final class BodyReader {
         }
         if case .bytes(let count) = piece { offset += Int64(count) }
         return piece
+    }
+
+    /// A Boolean value that indicates whether a stream was seen to have more than the announced bytes.
+    var isTooLong: Bool {
+        if case .stream(let stream?, _) = content { stream.isTooLong } else { false }
     }
 
     func seek(to offset: Int64) -> Bool {

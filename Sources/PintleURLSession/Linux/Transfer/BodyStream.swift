@@ -16,6 +16,10 @@ final class BodyStream: @unchecked Sendable {
         var hasFailed = false
         var isAwaited = false
         var isBegun = false
+        /// The announced bytes that are still to be read; `nil` if their number is unknown.
+        var rest: Int64?
+        /// A Boolean value that indicates whether the stream has more than the announced bytes.
+        var isTooLong = false
         var whenReady: (@Sendable () -> Void)?
     }
 
@@ -41,8 +45,27 @@ final class BodyStream: @unchecked Sendable {
         state.withLock { $0.whenReady = action }
     }
 
+    /// A Boolean value that indicates whether the stream was seen to have more than the announced bytes.
+    var isTooLong: Bool { state.withLock(\.isTooLong) }
+
+    /// Announces the length in bytes, before the first byte is read.
+    ///
+    /// A longer stream fails, and so must its request: the server would take the announced part for the whole. But the
+    /// announced bytes never wait for the stream's end, because apps keep a stream open until the response.
+    func announce(_ size: Int64) {
+        let isEmpty = state.withLock { state in
+            guard state.rest == nil else { return false }
+            state.rest = size
+            state.isReading = state.isReading || size == 0
+            return size == 0
+        }
+        // libcurl asks for no byte of it.
+        if isEmpty { queue.async { self.readExcess() } }
+    }
+
     func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyReader.Piece {
         let (result, wantsMore) = state.withLock { state -> (BodyReader.Piece, Bool) in
+            if state.isTooLong { return (.excess, false) }
             let piece = state.ready.prefix(buffer.count)
             buffer.copyBytes(from: piece)
             state.ready = state.ready.dropFirst(piece.count)
@@ -64,7 +87,9 @@ final class BodyStream: @unchecked Sendable {
 
     private func readAhead() {
         if stream.streamStatus == .notOpen { stream.open() }
-        var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
+        // One byte more than announced, so that a stream that has it at hand is refused before its last byte is sent.
+        let rest = state.withLock(\.rest).map { Int(min($0, Int64(Self.pieceSize))) }
+        var buffer = [UInt8](repeating: 0, count: rest.map { $0 + 1 } ?? Self.pieceSize)
         let count = stream.read(&buffer, maxLength: buffer.count)
         // A subclass of the app's may return any count, even more than it wrote. The prefix keeps the result inside the
         // buffer: a wrong count sends zeros, never other memory.
@@ -73,9 +98,27 @@ final class BodyStream: @unchecked Sendable {
             state.isReading = false
             state.hasFailed = count < 0
             state.isOver = count <= 0
+            if let rest = state.rest {
+                state.isTooLong = piece.count > rest
+                state.rest = max(0, rest - Int64(piece.count))
+                state.isOver = state.isOver || state.rest == 0
+            }
             state.ready = state.ready.isEmpty ? piece : state.ready + piece
             defer { state.isAwaited = false }
             return state.isAwaited ? state.whenReady : nil
+        }
+        callback?()
+        if state.withLock({ $0.rest == 0 && !$0.isTooLong && $0.isOver }), count > 0 { readExcess() }
+    }
+
+    /// Looks for a byte behind the announced ones. This may block, but the announced ones are ready by now.
+    private func readExcess() {
+        if stream.streamStatus == .notOpen { stream.open() }
+        var byte: UInt8 = 0
+        guard stream.hasBytesAvailable, stream.read(&byte, maxLength: 1) > 0 else { return }
+        let callback = state.withLock { state in
+            state.isTooLong = true
+            return state.whenReady
         }
         callback?()
     }

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Foundation
 internal import Glibc
+internal import Pintle
 internal import Synchronization
 
 /// The event loop of a transport's thread, with its command queue. libcurl runs on it.
@@ -86,6 +87,7 @@ final class CurlLoop: @unchecked Sendable {
 
     func run() {
         ignoreBrokenPipes()
+        work.runningTransfers = { [unowned self] in Array(transfers.values) }
         ExitGuard.enter(self)
         defer { ExitGuard.leave(self) }
         var running: CInt = 0
@@ -209,6 +211,7 @@ final class CurlLoop: @unchecked Sendable {
             guard let handle = curl_easy_init() else {
                 throw TransferError.library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "")
             }
+            transfer.needsHTTP1 = work.needsHTTP1(transfer.request.url.endpoint)
             try transfer.configure(handle)
             transfer.work = work
             transfers[handle] = transfer
@@ -281,6 +284,7 @@ final class CurlLoop: @unchecked Sendable {
             else { continue }
             // Removing the handle would free the message.
             let result = pintle_curl_message_result(message)
+            if transfer.isUnprocessed || transfer.state.cause == .gate(.refused) { queues.noteRefusal(of: transfer) }
             if transfer.beginsRepetition(after: result) {
                 detach(transfer)
                 queues.leave(transfer)
@@ -333,6 +337,7 @@ final class CurlLoop: @unchecked Sendable {
         guard now >= nextStreamCheck else { return }
         nextStreamCheck = .infinity
         for transfer in transfers.values { nextStreamCheck = min(nextStreamCheck, transfer.checkStream(at: now)) }
+        for endpoint in queues.cautious { while let next = queues.next(for: endpoint) { start(next) } }
     }
 
     private func scheduleCheck(of transfer: Transfer) {
@@ -361,6 +366,19 @@ final class LoopWork {
     var streams: [Transfer] = []
     /// The connections whose other transfers must end.
     var broken: [HandshakeJudge] = []
+    /// Returns the transfers that libcurl runs.
+    var runningTransfers: () -> [Transfer] = { [] }
+    /// The servers that have asked for HTTP/1.1.
+    private var textServers: Set<ServerEndpoint> = []
+    private static let textServerLimit = 1_000
+
+    func needsHTTP1(_ server: ServerEndpoint) -> Bool { !textServers.isEmpty && textServers.contains(server) }
+
+    func noteNeedForHTTP1(of server: ServerEndpoint) {
+        // A server that is forgotten asks again.
+        if textServers.count >= Self.textServerLimit { textServers = [] }
+        textServers.insert(server)
+    }
 }
 
 /// Removes and returns all elements. Elements that are added meanwhile are left for the next turn.

@@ -116,8 +116,8 @@ final class TransportProvider: Sendable {
     let completions = CompletionBatch()
     /// The transports for the newest policy that a task has asked for, one for each identity, the last used first.
     private let newest = Mutex<[CurlTransport]>([])
-    /// The most transports. Each has a thread.
-    private static let identityLimit = 8
+    /// The most transports. An idle one has a sleeping thread and its kept connections.
+    private static let identityLimit = 128
 
     /// - Parameter source: the source of policies; `nil` for a session that refuses every request.
     init(

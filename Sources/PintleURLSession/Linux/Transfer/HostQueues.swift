@@ -12,6 +12,10 @@ final class HostQueues {
         var waiting: ArraySlice<Transfer> = []
         /// The uptime at which a transfer that had a response last freed its place.
         var lastProgress = 0.0
+        /// A Boolean value that indicates whether the server has refused a request over HTTP/2. libcurl sends requests
+        /// before it knows how many streams the server permits. So from then on, one request goes alone over each new
+        /// connection, and the others wait until the connection has answered.
+        var isCautious = false
 
         var isIdle: Bool { running.isEmpty && waiting.isEmpty }
 
@@ -30,6 +34,7 @@ final class HostQueues {
         ///   may change its protocol.
         func startNext(limit: Int) -> Transfer? {
             guard running.count < max(limit, HostQueues.streamLimit), connectionCount < limit,
+                !isCautious || running.values.allSatisfy(\.hasSettledConnection),
                 let index = waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
             else { return nil }
             // Removing the first element of a slice does not move the others, and does not release the element. So the
@@ -89,6 +94,12 @@ final class HostQueues {
             if transfer.hasHead { host.lastProgress = ProcessInfo.processInfo.systemUptime }
         }
     }
+
+    /// Notes that the server has refused a transfer without processing it.
+    func noteRefusal(of transfer: Transfer) { hosts[transfer.request.url.endpoint]?.isCautious = true }
+
+    /// The servers that have refused a transfer.
+    var cautious: [ServerEndpoint] { hosts.filter { $0.value.isCautious }.map(\.key) }
 
     /// Returns the uptime since which a queued transfer waits without progress: since it was made or resumed, or since
     /// the server last ended a response.

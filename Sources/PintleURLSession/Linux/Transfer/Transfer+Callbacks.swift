@@ -40,6 +40,11 @@ extension Transfer {
         }
         var head = head
         head.receipt = connection.receipt
+        if let judge = connection.judge, !judge.hasAnswered {
+            judge.hasAnswered = true
+            // Others may wait for that.
+            if connection.isStream { work?.streams.append(self) }
+        }
         if let events { holds.formUnion(events.transfer(self, didReceive: head)) }
         return true
     }
@@ -83,7 +88,15 @@ extension Transfer {
         case .failed:
             fail(.upload)
             return pintle_CURL_READFUNC_ABORT
+        case .excess:
+            fail(.excess)
+            return pintle_CURL_READFUNC_ABORT
         }
+    }
+
+    /// Fails if the stream has more bytes than the request has announced.
+    func failIfTooLong() {
+        if state.bodyReader?.isTooLong == true { fail(.excess) }
     }
 
     func seek(to offset: curl_off_t, _ origin: CInt) -> CInt {
@@ -206,8 +219,9 @@ struct TransferPauses: OptionSet {
 }
 
 extension Transfer {
-    /// Removes reasons to hold the transfer. An empty set reports that there is more content to send.
+    /// Removes reasons to hold the transfer. An empty set reports that there is more content to send, or too much.
     func release(_ hold: TransferHold) {
+        failIfTooLong()
         holds.subtract(hold)
         if holds.subtracting(.decoding).isEmpty { deliver() }
         proceed()

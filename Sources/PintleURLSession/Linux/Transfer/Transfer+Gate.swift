@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Foundation
+internal import Glibc
 internal import Pintle
 internal import PintleOpenSSL
 
@@ -31,7 +32,9 @@ extension Transfer {
 
     /// Returns `true` if the request may go over the connection, new or kept. libcurl calls this before each attempt to
     /// send it.
-    func passesGate() -> Bool {
+    ///
+    /// - Parameter localPort: the client's port of the connection.
+    func passesGate(from localPort: CInt) -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
         guard state.cause == nil else { return false }
         let isKept = !state.isConnecting
@@ -40,7 +43,7 @@ extension Transfer {
         do throws(GateError) {
             guard generation.isCurrent else { throw .superseded }
             let connection = try judgedConnection()
-            try refuseUnfit(connection, isKept: isKept)
+            try isKept ? refuseUnfit(connection) : refuseEarly(connection, from: localPort)
             use(connection)
             return true
         } catch {
@@ -56,7 +59,7 @@ extension Transfer {
         let found = pintle_curl_get_ssl(handle).map { OpaquePointer($0) }
         guard request.url.scheme == .https else {
             guard found == nil else { throw .noReceipt }
-            return Connection(judge: nil, receipt: nil, isStream: false)
+            return Connection(judge: nil, receipt: nil, isStream: false, at: lastActivity)
         }
         guard let ssl = found, HandshakeJudge.hasEndedHandshake(ssl) else { throw .unfinished }
         guard let receipt = ConnectionReceipt.attached(to: ssl) else { throw .noReceipt }
@@ -73,15 +76,44 @@ extension Transfer {
         // The receipt is older than the group: in TLS 1.2 the certificates come first.
         trust.tls = NegotiatedTLS(on: ssl)
         trust.clientCertificate = judge?.clientCertificate
-        return Connection(judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl))
+        return Connection(
+            judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl), at: lastActivity)
+    }
+
+    /// Throws if the server has sent content over a new connection.
+    ///
+    /// Such content would become the response to the first request, and each later request would get the response to
+    /// the one before.
+    private func refuseEarly(_ connection: Connection, from localPort: CInt) throws(GateError) {
+        guard let judge = connection.judge, !connection.isStream, let ssl = pintle_curl_get_ssl(handle),
+            // libcurl names no socket before a transfer has ended.
+            let socket = state.sockets.first(where: { Self.port(of: $0) == localPort })
+        else { return }
+        guard !judge.hasEarlyContent(on: OpaquePointer(ssl), from: socket) else { throw .early }
+    }
+
+    private static func port(of socket: CInt) -> CInt? {
+        var address = sockaddr_storage()
+        var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isKnown = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &count) == 0 }
+        }
+        // The port has the same place in an address of either version.
+        return isKnown ? withUnsafeBytes(of: address) { CInt($0[2]) << 8 | CInt($0[3]) } : nil
     }
 
     private func use(_ connection: Connection) {
         state.phase = .sent(connection)
+        state.attempts += 1
+        (state.stream, state.isRefused) = (nil, false)
         connection.judge?.addTransfer()
         chooseEndOfContent()
         guard connection.isStream else { return }
+        // HTTP/2 has no such field, and the connection carries other requests too.
+        if request.closesConnection { set(CURLOPT_FORBID_REUSE, 0) }
         work?.streams.append(self)
         watchFrames()
+        if request.hasContent { watchConnection() }
+        if connection.judge?.watchesRefusals == true { watchRefusals() }
     }
 }

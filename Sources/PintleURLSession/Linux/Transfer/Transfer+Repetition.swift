@@ -6,8 +6,9 @@ internal import Foundation
 ///
 /// If a kept connection ends before the response, libcurl sends any request again on another connection, up to five
 /// times. But the server may have performed it, and an attacker who ends connections would have a payment made six
-/// times. So libcurl may send only an idempotent request again, and only if the server has not processed it, or
-/// ``CurlLoop`` repeats it, once. Any other request is sent once.
+/// times. So ``CurlLoop`` sends any request again that the server provably has not processed; see ``isUnprocessed``.
+/// Without that proof only an idempotent request is sent again: by libcurl if the server seems not to have processed
+/// it, or by ``CurlLoop``, once. Any other request is sent once.
 extension Transfer {
     /// The longest time in seconds that a kept connection may have been idle before it carries a request that cannot be
     /// repeated. Common servers end a connection that was idle for 5 seconds.
@@ -49,13 +50,17 @@ extension Transfer {
 
     /// Returns `false` if libcurl must not begin an attempt to send the request. The first attempt may always begin.
     ///
-    /// Over HTTP/2, a server can say that it has not processed a request (REFUSED_STREAM and GOAWAY, RFC 9113 section
-    /// 8.7). libcurl does not pass that on. On an intact connection it also repeats a request if nghttp2 has ended the
-    /// connection because the server broke a rule; its versions 8.0 to 8.6 do so also after close_notify. The server
-    /// may have performed the request then, so only idempotent ones are repeated. If the server asks for HTTP/1.1 after
-    /// a response has begun, libcurl would join that response with the next one.
+    /// Over HTTP/2, libcurl repeats a request that the server has refused. On an intact connection it also repeats a
+    /// request if nghttp2 has ended the connection because the server broke a rule; its versions 8.0 to 8.6 do so also
+    /// after close_notify. The server may have performed the request then, so only idempotent ones are repeated. If the
+    /// server asks for HTTP/1.1 after a response has begun, libcurl would join that response with the next one.
     func beginsAttempt() -> Bool {
         guard let connection = state.connection else { return true }
+        // Not by this handle: only in a handle's first attempt is libcurl's note of a refusal a proof.
+        guard !isUnprocessed else {
+            fail(.gate(.refused))
+            return false
+        }
         let judge = connection.isStream ? connection.judge : nil
         let wasRefused =
             request.isIdempotent && !state.head.hasBegun && judge?.isIntact == true && !connection.isBroken
@@ -66,18 +71,18 @@ extension Transfer {
         }
         leaveConnection()
         state.phase = .seeking
+        // Only text about a request counts, and OpenSSL's messages would be text too.
+        set(CURLOPT_VERBOSE, 0)
         return true
     }
 
-    /// Throws unless the connection is likely to carry the request to the server and its response back.
+    /// Throws unless the kept connection is likely to carry the request to the server and its response back.
     ///
     /// Over HTTP/1.1, what a server sent behind its last response would become the response to this request (RFC 9112
     /// section 9.2). Such bytes, and the end of the connection, are looked for immediately before the request is
     /// written.
-    ///
-    /// - Parameter isKept: `true` if the connection was made before.
-    func refuseUnfit(_ connection: Connection, isKept: Bool) throws(GateError) {
-        guard isKept, let judge = connection.judge, let ssl = pintle_curl_get_ssl(handle) else { return }
+    func refuseUnfit(_ connection: Connection) throws(GateError) {
+        guard let judge = connection.judge, let ssl = pintle_curl_get_ssl(handle) else { return }
         let mayBeDead = !request.isIdempotent && judge.idleTime > Self.freshness
         let hasLeftover = !connection.isStream && SSL_has_pending(OpaquePointer(ssl)) != 0
         guard !mayBeDead, !hasLeftover else { throw .unfit }
@@ -91,15 +96,22 @@ extension Transfer {
     /// Counts the transfer as one that has left its connection.
     func leaveConnection() { state.connection?.judge?.removeTransfer(hasAnswered: hasHead) }
 
-    /// Begins the second attempt if there may be one: either nothing was sent, or the request is idempotent and its
-    /// connection ended before the response. libcurl 7.88 reports CURLE_HTTP2 or success if the server has refused the
-    /// request with GOAWAY (RFC 9113 section 6.8), but also for other ends of a connection.
+    /// Begins another attempt if there may be one: the server has not processed the request, nothing was sent, or the
+    /// request is idempotent and its connection ended before the response. libcurl 7.88 reports CURLE_HTTP2 or success
+    /// if the server has refused the request with GOAWAY (RFC 9113 section 6.8), but also for other ends of a
+    /// connection.
     ///
-    /// - Returns: `false` if there is no second attempt.
+    /// - Returns: `false` if there is no other attempt.
     func beginsRepetition(after result: CURLcode) -> Bool {
-        guard !isRepetition, request.content.isAvailable else { return false }
+        guard request.content.isAvailable else { return false }
+        if isUnprocessed, state.cause == nil || state.cause == .gate(.refused) {
+            guard refusals < Self.refusalLimit else { return false }
+            refusals += 1
+            return true
+        }
+        guard !isRepetition else { return false }
         switch state.cause {
-        case .gate(.receiptOver), .gate(.unfinished), .gate(.unfit): wantsFreshConnection = true
+        case .gate(.receiptOver), .gate(.unfinished), .gate(.unfit), .gate(.early): wantsFreshConnection = true
         case .gate(.earlierError), .gate(.refused): break
         case .gate(.repeated):
             guard request.isIdempotent, !state.head.hasBegun else { return false }

@@ -34,23 +34,28 @@ extension Transfer {
         }
         pintle_curl_set_socket_options(
             handle,
-            { at, _, _ in
+            { at, socket, _ in
                 guard let transfer = Transfer.at(at), transfer.mayConnect() else { return CInt(CURL_SOCKOPT_ERROR) }
+                transfer.state.sockets.append(socket)
                 transfer.state.phase = .connecting(TunnelReader())
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
         // Without TLS, never HTTP/2: a status line that names it would make libcurl put two requests on one connection.
-        set(CURLOPT_HTTP_VERSION, request.url.scheme == .https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+        let mayUseHTTP2 = request.url.scheme == .https && !needsHTTP1
+        set(CURLOPT_HTTP_VERSION, mayUseHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         // Without CURLOPT_ACCEPT_ENCODING libcurl decodes nothing. A decoder of its own would need memory without a
         // limit: it decodes a whole piece at once, and keeps what a paused transfer does not take.
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? Self.bufferSize : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
-        // Without TLS, a kept connection cannot be examined before a request; see ``refuseUnfit(_:isKept:)``. libcurl
+        // Without TLS, a kept connection cannot be examined before a request; see ``refuseUnfit(_:)``. libcurl
         // examines it not at all (7.88) or only once a second (8.22).
-        set(CURLOPT_FORBID_REUSE, request.url.scheme == .http ? 1 : 0)
+        set(CURLOPT_FORBID_REUSE, request.url.scheme == .http || request.closesConnection ? 1 : 0)
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, request.fields.pointer)
         // These fields are for the server. A proxy that opens a tunnel gets none of them.
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+        if request.proxyFields.pointer != nil {
+            pintle_curl_set_pointer(handle, CURLOPT_PROXYHEADER, request.proxyFields.pointer)
+        }
         if options.addresses.pointer != nil {
             pintle_curl_set_pointer(handle, CURLOPT_RESOLVE, options.addresses.pointer)
         }
@@ -88,8 +93,9 @@ extension Transfer {
         try require(asksJudge)
         let asksGate = pintle_curl_set_prereq(
             handle,
-            { at, _, _, _, _ in
-                Transfer.at(at)?.passesGate() == true ? CInt(CURL_PREREQFUNC_OK) : CInt(CURL_PREREQFUNC_ABORT)
+            { at, _, _, _, localPort in
+                Transfer.at(at)?.passesGate(from: localPort) == true
+                    ? CInt(CURL_PREREQFUNC_OK) : CInt(CURL_PREREQFUNC_ABORT)
             }, this)
         try require(asksGate)
     }

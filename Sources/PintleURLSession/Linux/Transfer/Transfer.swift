@@ -21,8 +21,13 @@ final class Transfer: @unchecked Sendable {
     var work: LoopWork?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
-    /// A Boolean value that indicates whether this is the second attempt. There is no third.
+    /// A Boolean value that indicates whether the request was repeated without proof that the server has not processed
+    /// it. That happens once.
     var isRepetition = false
+    /// The number of times that the request is sent again because the server provably has not processed it.
+    var refusals = 0
+    /// A Boolean value that indicates whether the server wants HTTP/1.1.
+    var needsHTTP1 = false
     /// A Boolean value that indicates whether libcurl must make a new connection.
     var wantsFreshConnection = false
     /// The bytes of content that were reported as sent. A repetition reports only those behind them.
@@ -43,6 +48,8 @@ final class Transfer: @unchecked Sendable {
         /// The judge of the connection that libcurl makes for this transfer.
         var judge: HandshakeJudge?
         var phase = Phase.seeking
+        /// The sockets that libcurl has made for this transfer, one for each address that it tries.
+        var sockets: [CInt] = []
         var head = HeadReader()
         var content = ContentBuffer()
         /// `nil` for content that is not encoded.
@@ -53,6 +60,12 @@ final class Transfer: @unchecked Sendable {
         var lastCheck = 0.0
         /// A Boolean value that indicates whether libcurl had met an error when it last reported its progress (HTTP/2).
         var hasError = false
+        /// The number of attempts to send the request that the gate has let pass.
+        var attempts = 0
+        /// The number of the stream in the current attempt (HTTP/2); `nil` until libcurl has told it.
+        var stream: UInt32?
+        /// A Boolean value that indicates whether the server has refused the stream.
+        var isRefused = false
         /// The first reason why a callback ended the transfer.
         var cause: TransferEnd.Cause?
     }
@@ -75,11 +88,14 @@ final class Transfer: @unchecked Sendable {
         let receipt: TrustReceipt?
         /// A Boolean value that indicates whether the connection carries other transfers too (HTTP/2).
         let isStream: Bool
+        /// The uptime at which the gate let the request pass.
+        let start: Double
 
-        init(judge: HandshakeJudge?, receipt: TrustReceipt?, isStream: Bool) {
+        init(judge: HandshakeJudge?, receipt: TrustReceipt?, isStream: Bool, at start: Double) {
             self.judge = judge
             self.receipt = receipt
             self.isStream = isStream
+            self.start = start
         }
 
         /// A Boolean value that indicates whether libcurl could not read what came over the connection.
@@ -145,6 +161,7 @@ extension Transfer {
 
     /// Records libcurl's result. It is reported at once, or once no hold delays it.
     func end(_ result: CURLcode) {
+        failIfTooLong()
         deliver()
         let facts = facts(result)
         let failure = facts.error
@@ -194,7 +211,8 @@ extension Transfer {
             result: result, text: libraryError.isEmpty ? nil : libraryError, stage: stage,
             cause: state.cause, handshake: hasHead ? nil : state.judge?.cause ?? client,
             endpoint: request.url.endpoint, method: request.method, isIdempotent: request.isIdempotent,
-            hasContent: request.hasContent, handshakeLimit: options.readLimits.handshake)
+            hasContent: request.hasContent, isUnprocessed: isUnprocessed,
+            handshakeLimit: options.readLimits.handshake)
     }
 
     private var stage: TransferEnd.Stage {

@@ -9,9 +9,11 @@ enum GateError: Error {
     case unfinished
     /// The kept connection is unfit for this request, which was not sent over it.
     case unfit
+    /// The server has sent content over the new connection before it got a request.
+    case early
     /// libcurl wanted to send the request again, although the server may have received it.
     case repeated
-    /// The server has not processed the request, and libcurl wanted to make a connection to send it again.
+    /// The server seems not to have processed the request, and libcurl wanted to send it again.
     case refused
     /// libcurl has met an error with another connection. Its text would hide one that ``Transfer/checkFrames()`` looks
     /// for. Nothing was sent.
@@ -28,6 +30,8 @@ struct TransferEnd {
         case tunnel(String)
         /// The content of the request could not be read to its end.
         case upload
+        /// The stream has more content than the request has announced.
+        case excess
         /// The head of the response, or its trailers, are refused.
         case head(String)
         /// The content cannot be decoded within the limits.
@@ -69,6 +73,8 @@ struct TransferEnd {
     var method = "GET"
     var isIdempotent = true
     var hasContent = false
+    /// A Boolean value that indicates whether the server provably has not processed the request.
+    var isUnprocessed = false
     /// The limit in bytes for a handshake.
     var handshakeLimit = 0
 
@@ -77,18 +83,26 @@ struct TransferEnd {
         switch cause {
         case .gate(.superseded): .superseded
         case .gate(.repeated): lostResponse
-        case .gate(.refused): .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request")
+        case .gate(.refused): refusal ?? .library(CURLE_RECV_ERROR, "\(endpoint) has refused the request")
+        case .gate(.early):
+            .library(CURLE_WEIRD_SERVER_REPLY, "\(endpoint) sent a response before the request, which was not sent")
         case .gate: notJudged
         case .tunnel(let text): .library(CURLE_RECV_ERROR, text)
         case .upload:
             .refused(
                 SessionError(
                     .invalidRequest, "the content to upload cannot be read to its end; has it become shorter?"))
+        case .excess:
+            .refused(
+                SessionError(
+                    .invalidRequest,
+                    "the stream to upload is longer than the request's Content-Length, so the server may have got only "
+                        + "a part", hint: "set the length of the whole stream, or none"))
         case .head(let text): .library(CURLE_WEIRD_SERVER_REPLY, text + (stage == .sent ? advice : ""))
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))
         case .loss(let code): library(code)
-        case nil: handshake.flatMap(error) ?? errorOfResult
+        case nil: handshake.flatMap(error) ?? refusal ?? errorOfResult
         }
     }
 
@@ -156,6 +170,11 @@ struct TransferEnd {
         .library(
             CURLE_RECV_ERROR,
             "\(endpoint) ended the connection or refused the request before the whole response" + advice)
+    }
+
+    private var refusal: TransferError? {
+        isUnprocessed
+            ? .unprocessed("\(endpoint) has refused the \(method) without processing it; try again later") : nil
     }
 
     private var advice: String {

@@ -10,6 +10,11 @@ struct TransferRequest: Sendable {
     var method = "GET"
     /// The header fields, in the form of CURLOPT_HTTPHEADER. Their names and values hold no line breaks.
     var fields = StringList.empty
+    /// The fields for a proxy that opens a tunnel.
+    var proxyFields = StringList.empty
+    /// A Boolean value that indicates whether an HTTP/1.1 connection must carry no further request (RFC 9112 section
+    /// 9.6).
+    var closesConnection = false
     var content = RequestContent.none
     /// A Boolean value that indicates whether the app has chosen the content codings itself. It then gets content in a
     /// coding that sessions do not decode as it came.

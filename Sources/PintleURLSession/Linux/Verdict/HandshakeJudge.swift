@@ -73,7 +73,12 @@ final class HandshakeJudge: HandshakeObserver {
     /// A Boolean value that indicates whether the server refused the client with an alert.
     private var hasRefusedClient = false
     /// A Boolean value that indicates whether a response has come over the connection.
-    private var hasAnswered = false
+    var hasAnswered = false
+    /// The smallest last stream that the server has announced with GOAWAY (RFC 9113 section 6.8). Streams above it were
+    /// not processed.
+    var lastStream = UInt32.max
+    /// A Boolean value that indicates whether the transfers of the connection watch for refused requests.
+    var watchesRefusals = false
 
     /// - Parameters:
     ///   - endpoint: the host and port of the transfer, never a name from SNI or from a certificate.
@@ -213,6 +218,17 @@ final class HandshakeJudge: HandshakeObserver {
     /// A ticket or a KeyUpdate counts too, because OpenSSL cannot decrypt it within a write. The cost is a new
     /// connection.
     func withholdRequestUnlessSilent() { budget.expectsSilence = true }
+
+    /// Returns `true` if the server has sent content by now, which is kept for the next read. Tickets and KeyUpdate
+    /// messages are no content.
+    func hasEarlyContent(on ssl: OpaquePointer, from socket: CInt) -> Bool {
+        budget.socket = socket
+        defer { budget.socket = nil }
+        var byte: UInt8 = 0
+        let count = SSL_peek(ssl, &byte, 1)
+        ERR_clear_error()
+        return count > 0
+    }
 
     /// Returns the judge of a connection.
     static func installed(on ssl: OpaquePointer) -> HandshakeJudge? {

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 internal import PintleOpenSSL
 internal import Synchronization
 
@@ -28,6 +29,9 @@ final class ReadBudget {
     private(set) var firstBytes: [UInt8] = []
     /// A Boolean value that indicates whether the socket has ended or failed.
     private(set) var hasFailed = false
+    /// The socket to read from instead of libcurl's BIO, which works only inside a call that libcurl makes. Set only
+    /// while OpenSSL looks for content. The end of the socket is left for libcurl's next read.
+    var socket: CInt?
     /// A Boolean value that indicates whether the next write needs a silent server.
     var expectsSilence = false
     /// A Boolean value that indicates whether a write failed because the server was not silent. Nothing was sent.
@@ -101,8 +105,18 @@ final class ReadBudget {
         guard let budget = of(bio), let source = BIO_next(bio) else { return -1 }
         switch budget.allowance {
         case .bytes(let left):
-            let received = BIO_read(source, buffer, min(count, CInt(clamping: left)))
-            BIO_copy_next_retry(bio)
+            let most = min(count, CInt(clamping: left))
+            let received: CInt
+            if let socket = budget.socket {
+                received = CInt(clamping: recv(socket, buffer, Int(most), Self.withoutWaiting))
+                guard received > 0 else {
+                    BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+                    return -1
+                }
+            } else {
+                received = BIO_read(source, buffer, most)
+                BIO_copy_next_retry(bio)
+            }
             guard received > 0 else {
                 budget.noteFailure(of: bio)
                 return received
@@ -122,6 +136,10 @@ final class ReadBudget {
     private static func write(_ bio: OpaquePointer, _ bytes: UnsafeRawPointer?, _ count: CInt) -> CInt {
         BIO_clear_flags(bio, retryFlags)
         guard let budget = of(bio), let source = BIO_next(bio) else { return -1 }
+        guard budget.socket == nil else {
+            BIO_set_flags(bio, BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY)
+            return -1
+        }
         guard budget.isSilent(source) else { return -1 }
         let sent = BIO_write(source, bytes, count)
         BIO_copy_next_retry(bio)
@@ -145,6 +163,7 @@ final class ReadBudget {
         if BIO_test_flags(bio, BIO_FLAGS_SHOULD_RETRY) == 0 { hasFailed = true }
     }
 
+    private static let withoutWaiting = CInt(truncatingIfNeeded: MSG_DONTWAIT)
     private static let retryFlags = BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_IO_SPECIAL | BIO_FLAGS_SHOULD_RETRY
 
     private static let method = Method()

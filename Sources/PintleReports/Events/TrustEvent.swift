@@ -99,7 +99,7 @@ extension UpdateEvent: CustomStringConvertible {
 }
 
 /// A problem that weakens a session's pins, or would have, or makes it refuse more than others do. `PintleURLSession`
-/// finds it when it creates the session.
+/// finds it.
 public struct SessionEvent: Sendable, Hashable {
     /// The kind of event; stable.
     package enum Code: String, Sendable, Hashable, CaseIterable {
@@ -111,6 +111,8 @@ public struct SessionEvent: Sendable, Hashable {
         case missingSuffixList = "missing-suffix-list"
         /// On Linux, a server got a client certificate that has expired or is not valid yet.
         case clientCertificateDates = "client-certificate-dates"
+        /// On Apple's systems, a guarded task was refused, because no policy is known for its session.
+        case noPolicy = "no-policy"
     }
 
     /// The stable code of the event:
@@ -118,7 +120,8 @@ public struct SessionEvent: Sendable, Hashable {
     /// - `foreign-protocol`, for a `URLProtocol` in the configuration that belongs neither to the system nor to this
     ///   package;
     /// - `missing-suffix-list`, if libpsl on Linux has no public suffix list;
-    /// - `client-certificate-dates`, if a server got a client certificate outside its dates.
+    /// - `client-certificate-dates`, if a server got a client certificate outside its dates;
+    /// - `no-policy`, if a guarded task on Apple's systems was refused because its session has no policy.
     public var code: String { kind.rawValue }
     package let kind: Code
     /// The names of the classes concerned, for `foreign-protocol`.

@@ -3,17 +3,19 @@ internal import Pintle
 internal import PintleApple
 internal import PintleReports
 
-extension PinningSessionDelegate {
-    /// Creates the delegate for a session of this module. It posts events to an observer, and refuses requests with
+extension SessionPins {
+    /// Creates the pins of a session of this module. They post events to an observer, and refuse requests with
     /// ``SessionError``.
     ///
-    /// - Parameter isLast: Returns `true` if the delegate has to hear that a session became invalid.
+    /// - Parameters:
+    ///   - delegate: The app's delegate.
+    ///   - isLast: Returns `true` if the app's delegate has to hear that a session became invalid.
     convenience init(
-        _ source: any PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
-        observer: (any TrustEventObserver)?, isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }
+        _ source: any PolicySource, of delegate: (any URLSessionDelegate)?, observer: (any TrustEventObserver)?,
+        isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }
     ) {
         self.init(
-            source, forwardingTo: delegate,
+            source, of: delegate,
             observer: { evaluation, snapshot, instant in
                 guard let observer,
                     let event = VerdictEvent(
@@ -21,8 +23,34 @@ extension PinningSessionDelegate {
                 else { return }
                 TrustEventFeed.shared.post(.verdict(event), to: observer)
             },
-            isLast: isLast,
-            refused: { URLError(SessionError($0, of: $1), url: $1) })
+            report: { failure in
+                guard let observer, let event = SessionEvent(failure) else { return }
+                TrustEventFeed.shared.post(.session(event), to: observer)
+            },
+            isLast: isLast, refused: { PinningSessionDelegate.typedError($0, $1) })
+    }
+}
+
+extension PinningSessionDelegate {
+    /// Creates the delegate for a session of this module.
+    convenience init(
+        _ source: any PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
+        observer: (any TrustEventObserver)?
+    ) {
+        self.init(SessionPins(source, of: delegate, observer: observer))
+    }
+
+    static func typedError(_ failure: TaskFailure, _ url: URL) -> URLError {
+        URLError(SessionError(failure, of: url), url: url)
+    }
+}
+
+extension SessionEvent {
+    /// Returns `nil` for a failure that the task's error tells in full.
+    fileprivate init?(_ failure: TaskFailure) {
+        guard case .noPolicy = failure else { return nil }
+        let (message, hint) = TaskFailure.noPolicyText
+        self.init(.noPolicy, classes: [], isResolved: false, text: "\(message): \(hint)")
     }
 }
 
@@ -35,6 +63,8 @@ extension SessionError {
             self.init(
                 .insecureRedirect, "the server redirects from https to http",
                 hint: "have the server redirect to https")
+        case .noPolicy:
+            self.init(.noPolicy, TaskFailure.noPolicyText.message, hint: TaskFailure.noPolicyText.hint)
         case .clientCertificate(let server):
             self.init(
                 .clientCertificateRequired,

@@ -125,7 +125,8 @@ struct ClientCertificateTests {
         let server = try server(.init(), versions: version...version)
         let url = try server.address()
         let pinned = URLSession.pinned(to: try policy(), configuration: .ephemeral)
-        let stored: URLSession = .pinned(to: try policy(), configuration: .ephemeral)
+        let ends = TaskEnds()
+        let stored: URLSession = .pinned(to: try policy(), configuration: .ephemeral, delegate: ends)
         let thrown = try #require(
             await #expect(throws: URLError.self) { try await stored.data(from: url) })
         #expect(thrown.code == .clientCertificateRequired && Self.code(thrown) == nil)
@@ -134,7 +135,7 @@ struct ClientCertificateTests {
             await withCheckedContinuation { continuation in
                 pinned.dataTask(with: url) { continuation.resume(returning: $2 as? URLError) }.resume()
             },
-            stored.explain(thrown) as? URLError, try Self.reported(thrown, in: stored),
+            stored.explain(thrown) as? URLError, await ends.end(of: stored.dataTask(with: url)) as? URLError,
         ]
         for error in errors {
             #expect(error?.code == .clientCertificateRequired && error?.failingURL == url)
@@ -143,30 +144,23 @@ struct ClientCertificateTests {
             #expect(error?.localizedDescription.hasPrefix("localhost:\(server.port) asks for a client cert") == true)
             #expect(error?.localizedDescription.contains("use Network.framework") == true)
         }
-        #expect(server.waitUntilClosed(connections: 3))
+        #expect(server.waitUntilClosed(connections: 4))
         #expect(server.connections.allSatisfy { $0.clientCertificates.isEmpty } && server.requests.isEmpty)
         stored.invalidateAndCancel()
         pinned.invalidateAndCancel()
     }
 
-    /// Returns the error that a task's delegate gets for an error of the system. The stand-in for a session cannot
-    /// report a task to a delegate that lacks the method for challenges.
-    private static func reported(_ error: URLError, in session: URLSession) throws -> URLError? {
-        let ours = try #require(session.delegate as? PinningSessionDelegate)
-        let recorder = EndRecorder()
-        let task = session.dataTask(with: try #require(error.failingURL))
-        ours.guarding(recorder).urlSession(session, task: task, didCompleteWithError: error)
-        return recorder.errors.last as? URLError
-    }
-
     @Test("The delegate of a session that was made elsewhere explains a missing certificate in words")
     func delegate() async throws {
         let server = try server(.init())
+        let ends = TaskEnds()
         let session = URLSession(
-            configuration: .ephemeral, delegate: PinningSessionDelegate(try policy()), delegateQueue: nil)
-        let thrown = try #require(
-            await #expect(throws: URLError.self) { try await session.data(from: try server.address()) })
-        for error in [session.explain(thrown) as? URLError, try Self.reported(thrown, in: session)] {
+            configuration: .ephemeral, delegate: PinningSessionDelegate(try policy(), forwardingTo: ends),
+            delegateQueue: nil)
+        let url = try server.address()
+        let thrown = try #require(await #expect(throws: URLError.self) { try await session.data(from: url) })
+        let reported = await ends.end(of: session.dataTask(with: url))
+        for error in [session.explain(thrown) as? URLError, reported as? URLError] {
             #expect(error?.code == .clientCertificateRequired && Self.code(error) == nil)
             #expect(
                 error?.localizedDescription
@@ -236,8 +230,9 @@ struct ClientCertificateTests {
         let (url, other) = ("https://localhost/", "https://localhost:8443/")
         let (address, otherAddress) = (try #require(URL(string: url)), try #require(URL(string: other)))
         let delegate = PinningSessionDelegate(try policy())
+        let rejections = try #require(delegate.known).rejections
         func server(_ code: URLError.Code, _ url: URL) -> String? {
-            delegate.rejections.serverWithoutCertificate(code, url)?.description
+            rejections.serverWithoutCertificate(code, url)?.description
         }
         let codes: [URLError.Code] = [
             .clientCertificateRequired, .clientCertificateRejected, .secureConnectionFailed,
@@ -250,9 +245,9 @@ struct ClientCertificateTests {
         for code in [URLError.Code.cancelled, .timedOut, .networkConnectionLost, .serverCertificateUntrusted] {
             #expect(server(code, address) == nil)
         }
-        delegate.rejections.recordResponse(from: otherAddress)
+        rejections.recordResponse(from: otherAddress)
         #expect(server(.secureConnectionFailed, address) == "localhost:443")
-        delegate.rejections.recordResponse(from: address)
+        rejections.recordResponse(from: address)
         for code in codes { #expect(server(code, address) == nil) }
     }
 
@@ -289,17 +284,6 @@ struct ClientCertificateTests {
         await WKDownload.run(URLRequest(url: try server.address()), asking: ForwardingDelegate(trust))
         #expect(server.requests.count == 1)
         #expect(server.connections.map(\.clientCertificates) == [isCovered ? [] : chain])
-    }
-}
-
-/// A delegate that records how tasks end.
-private final class EndRecorder: NSObject, URLSessionTaskDelegate {
-    private let state = Locked<[(any Error)?]>([])
-
-    var errors: [(any Error)?] { state.withLock { $0 } }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        state.withLock { $0.append(error) }
     }
 }
 

@@ -58,14 +58,15 @@ struct SessionFlowTests {
         let (recorder, url) = (Recorder(), try server.address())
         let ours = PinningSessionDelegate(try fixture.policy(rightPin: false), forwardingTo: recorder)
         let session = URLSession(configuration: .ephemeral, delegate: ours, delegateQueue: nil)
-        let mark = ours.mark
+        let pins = try #require(ours.known)
+        let mark = pins.mark
         await recorder.run(session.dataTask(with: url))
         // The delegate is not told about tasks of another session, as is the case for all tasks before iOS 16.
         let stranger = URLSession(configuration: .ephemeral)
         let cancelled = URLError(.cancelled, userInfo: [NSURLErrorFailingURLErrorKey: url])
         for (isKnown, reason) in [(false, nil), (true, "pin-mismatch")] {
             let task = stranger.dataTask(with: url)
-            if isKnown { ours.recordStart(of: task, at: mark, refusal: nil) }
+            if isKnown { pins.recordStart(of: task, at: mark, refusal: nil) }
             ours.urlSession(stranger, task: task, didCompleteWithError: cancelled)
             #expect(TrustRejection(underlying: try #require(recorder.error))?.reason == reason)
         }

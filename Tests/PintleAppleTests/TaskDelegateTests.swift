@@ -57,8 +57,6 @@ struct TaskDelegateTests {
         #expect(error?.code == .cancelled && permissive.questions == 0)
         // The guarded delegate shares the rejections of the session's delegate.
         #expect(TrustRejection(underlying: session.explain(try #require(error)))?.reason == "pin-mismatch")
-        // A session without a policy returns the delegate unchanged.
-        #expect(URLSession(configuration: .ephemeral).guarding(permissive) === permissive)
         session.invalidateAndCancel()
     }
 

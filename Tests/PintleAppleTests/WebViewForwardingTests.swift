@@ -19,7 +19,7 @@ struct WebViewForwardingTests {
             switch self {
             case .none: nil
             case .bare: BareDelegate()
-            case .permissive: PermissiveDelegate()
+            case .permissive: PermissiveNavigationDelegate()
             }
         }
     }
@@ -102,7 +102,7 @@ struct WebViewForwardingTests {
         trust.webView(webView, shouldGoTo: item, willUseInstantBack: true) { answers.append($0) }
         // Only this delegate has the method, and it refuses.
         #expect(answers == [wrapped != .permissive])
-        #expect((own as? PermissiveDelegate)?.calls == (wrapped == .permissive ? ["history true"] : nil))
+        #expect((own as? PermissiveNavigationDelegate)?.calls == (wrapped == .permissive ? ["history true"] : nil))
     }
 
     @Test("A form goes to the app's delegate, and WebKit goes on without one", arguments: Wrapped.allCases)
@@ -112,7 +112,7 @@ struct WebViewForwardingTests {
         var count = 0
         trust.webView(webView, willSubmitForm: .filled(try #require(URL(string: "https://localhost/")))) { count += 1 }
         #expect(count == 1)
-        #expect((own as? PermissiveDelegate)?.calls == (wrapped == .permissive ? ["form"] : nil))
+        #expect((own as? PermissiveNavigationDelegate)?.calls == (wrapped == .permissive ? ["form"] : nil))
     }
 }
 
@@ -122,7 +122,7 @@ private final class BareDelegate: NSObject, WKNavigationDelegate {}
 
 /// A delegate that lets everything through, and goes nowhere in the history.
 @MainActor
-private final class PermissiveDelegate: NSObject, WKNavigationDelegate {
+private final class PermissiveNavigationDelegate: NSObject, WKNavigationDelegate {
     private(set) var calls: [String] = []
 
     func webView(

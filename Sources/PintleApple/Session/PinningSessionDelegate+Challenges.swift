@@ -2,43 +2,51 @@ import Foundation
 import Pintle
 
 extension PinningSessionDelegate: URLSessionDelegate {
-    private var sessions: Receivers<any URLSessionDelegate> { Receivers(first: forwarded, second: fallback) }
-
     /// Answers challenges about a server's trust by the policy. Other challenges go to your delegate. If it does not
     /// implement this method, a host that the policy covers gets no client certificate.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
-        guard let ask = sessions.flatMap({ offered($0.urlSession(_:didReceive:completionHandler:)) }) else {
-            return answerByDefault(challenge, completionHandler)
+        let pins = pins(session)
+        guard !challenge.isAboutServerTrust, !pins.areMissing else {
+            return pins.answer(challenge, in: session, completionHandler)
         }
-        renewConnections(of: session)
+        let sessions = receivers(pins, (any URLSessionDelegate).self)
+        guard let ask = sessions.flatMap({ offered($0, $0.urlSession(_:didReceive:completionHandler:)) }) else {
+            return pins.answerByDefault(challenge, completionHandler)
+        }
+        pins.renewConnections(of: session)
         ask(session, challenge) { disposition, credential in
             // A password must not go over a connection that was accepted under an earlier policy.
-            self.renewConnections(of: session)
+            pins.renewConnections(of: session)
             completionHandler(disposition, credential)
         }
     }
 
-    /// Forwards to your delegate. For a `PinnedURLSession` this happens once, after its last system session.
+    /// Forwards to your delegate. For a `PinnedURLSession` this happens once, after the last task of its last system
+    /// session.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        forget(session)
-        guard isLast(session) else { return }
-        sessions.flatMap { offered($0.urlSession(_:didBecomeInvalidWithError:)) }?(session, error)
+        let pins = pins(session)
+        pins.forget(session)
+        PinnedSessions.forget(session)
+        guard pins.isLast(session) else { return }
+        forwarded.flatMap { offered($0, $0.urlSession(_:didBecomeInvalidWithError:)) }?(session, error)
     }
 
     /// Forwards to your delegate.
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-        sessions.flatMap { offered($0.urlSessionDidFinishEvents(forBackgroundURLSession:)) }?(session)
+        forwarded.flatMap { offered($0, $0.urlSessionDidFinishEvents(forBackgroundURLSession:)) }?(session)
     }
 }
 
 extension PinningSessionDelegate: URLSessionTaskDelegate {
-    private var tasks: Receivers<any URLSessionTaskDelegate> {
-        Receivers(first: forwarded as? any URLSessionTaskDelegate, second: fallback as? any URLSessionTaskDelegate)
+    private func tasks(_ pins: SessionPins) -> Receivers<any URLSessionTaskDelegate> {
+        receivers(pins, (any URLSessionTaskDelegate).self)
     }
+
+    /// The app's delegate, for methods that are present only if it has them.
+    private var taskDelegate: (any URLSessionTaskDelegate)? { forwarded as? any URLSessionTaskDelegate }
 
     /// Forwards challenges for passwords to your delegate. If a challenge about a server's trust or for a client
     /// certificate arrives here, it is answered as in ``urlSession(_:didReceive:completionHandler:)``.
@@ -46,25 +54,44 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
-        guard let ask = tasks.flatMap({ offered($0.urlSession(_:task:didReceive:completionHandler:)) }) else {
-            return answerByDefault(challenge, completionHandler)
+        let pins = pins(session, task)
+        guard !challenge.isAboutServerTrust, !pins.areMissing else {
+            return pins.answer(challenge, in: session, completionHandler)
         }
-        renewConnections(of: session)
+        guard
+            let ask = tasks(pins).flatMap({
+                offered($0, $0.urlSession(_:task:didReceive:completionHandler:))
+            })
+        else { return pins.answerByDefault(challenge, completionHandler) }
+        pins.renewConnections(of: session)
         ask(session, task, challenge) { disposition, credential in
-            self.renewConnections(of: session)
+            pins.renewConnections(of: session)
             completionHandler(disposition, credential)
         }
     }
 
     /// Forwards to your delegate, with an error that has the reason for a refusal.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let start = rejections.start(of: task)
-        let arrival = arrivalError(of: task, task.response)
+        let pins = pins(session)
+        let start = pins.start(of: task)
+        let arrival = pins.arrivalError(of: task, task.response)
         let explained = error.map {
-            start.refusal ?? arrival ?? explain($0, url: task.currentRequest?.url, since: start.mark)
+            start.refusal ?? arrival ?? explain($0, of: task, in: session, pins, since: start.mark)
         }
-        tasks.flatMap { offered($0.urlSession(_:task:didCompleteWithError:)) }?(session, task, explained ?? arrival)
+        tasks(pins).flatMap { offered($0, $0.urlSession(_:task:didCompleteWithError:)) }?(
+            session, task, explained ?? arrival)
+    }
+
+    private func explain(
+        _ error: any Error, of task: URLSessionTask, in session: URLSession, _ pins: SessionPins, since mark: Int
+    ) -> any Error {
+        let url = task.currentRequest?.url
+        if pins.areMissing, let error = error as? URLError, let url = error.failingURL ?? url,
+            PinnedSessions.hasRefused(error, url: url, in: session)
+        {
+            return pins.refused(.noPolicy, url)
+        }
+        return pins.explain(error, url: url, since: mark)
     }
 
     /// Stops a redirect from `https` to `http`, and one over `http` to a host that the policy covers. The task then
@@ -73,23 +100,20 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        if let url = response.url { rejections.recordResponse(from: url) }
-        guard allows(request, after: response) else { return completionHandler(nil) }
-        renewConnections(of: session)
+        let pins = pins(session, task)
+        pins.recordResponse(from: response.url)
+        guard pins.allowsRedirect(from: response, to: request) else { return completionHandler(nil) }
+        pins.renewConnections(of: session)
         guard
-            let ask = tasks.flatMap({
-                offered($0.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:))
+            let ask = tasks(pins).flatMap({
+                offered($0, $0.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:))
             })
         else { return completionHandler(request) }
         ask(session, task, response, request) { answer in
             // The policy may have changed while the delegate decided.
-            self.renewConnections(of: session)
-            completionHandler(answer.flatMap { self.allows($0, after: response) ? $0 : nil })
+            pins.renewConnections(of: session)
+            completionHandler(answer.flatMap { pins.allowsRedirect(from: response, to: $0) ? $0 : nil })
         }
-    }
-
-    private func allows(_ request: URLRequest, after response: HTTPURLResponse) -> Bool {
-        source.current.policy.allowsRedirect(from: response.url, to: request.url)
     }
 
     /// Cancels a task that would send without TLS to a host that the policy covers. Also cancels stream tasks, because
@@ -98,20 +122,21 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     /// The system calls this before it returns the new task, so a cancelled task cannot start.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
-        renewConnections(of: session)
-        let refusal = refusal(of: task)
-        rejections.recordStart(of: task, at: mark, refusal: refusal)
+        let pins = pins(session, task)
+        pins.renewConnections(of: session)
+        let refusal = refusal(of: task, pins)
+        pins.recordStart(of: task, at: pins.mark, refusal: refusal)
         if refusal != nil { task.cancel() }
-        tasks.flatMap { offered($0.urlSession(_:didCreateTask:)) }?(session, task)
+        tasks(pins).flatMap { offered($0, $0.urlSession(_:didCreateTask:)) }?(session, task)
     }
 
-    private func refusal(of task: URLSessionTask) -> URLError? {
+    private func refusal(of task: URLSessionTask, _ pins: SessionPins) -> URLError? {
         if task is URLSessionStreamTask {
             return URLError(
                 .unsupportedURL, userInfo: [NSLocalizedDescriptionKey: "a pinned session has no stream tasks"])
         }
-        guard let url = task.originalRequest?.url, isRefused(url) else { return nil }
-        return refused(.plainHTTP, url)
+        guard let url = task.originalRequest?.url, pins.isRefused(url) else { return nil }
+        return pins.refusal(of: url)
     }
 
     /// Cancels a task that would use `http` to a host that the policy covers now, even if it did not cover the host
@@ -120,29 +145,29 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        renewConnections(of: session)
+        let pins = pins(session, task)
+        pins.renewConnections(of: session)
+        let isRefused: @Sendable (URLRequest?) -> Bool = { $0?.url.map(pins.isRefused) ?? false }
         guard
-            let ask = tasks.flatMap({
-                offered($0.urlSession(_:task:willBeginDelayedRequest:completionHandler:))
+            let ask = tasks(pins).flatMap({
+                offered($0, $0.urlSession(_:task:willBeginDelayedRequest:completionHandler:))
             })
         else {
             return isRefused(request) ? completionHandler(.cancel, nil) : completionHandler(.continueLoading, nil)
         }
         ask(session, task, request) { disposition, other in
             // The task may have waited for hours, and the delegate may have taken some time too.
-            self.renewConnections(of: session)
-            let isRefused = self.isRefused(disposition == .useNewRequest ? other : request)
-            isRefused ? completionHandler(.cancel, nil) : completionHandler(disposition, other)
+            pins.renewConnections(of: session)
+            guard !isRefused(disposition == .useNewRequest ? other : request) else {
+                return completionHandler(.cancel, nil)
+            }
+            completionHandler(disposition, other)
         }
-    }
-
-    private func isRefused(_ request: URLRequest?) -> Bool {
-        request?.url.map(isRefused) ?? false
     }
 
     /// Forwards to your delegate.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        tasks.flatMap { offered($0.urlSession(_:taskIsWaitingForConnectivity:)) }?(session, task)
+        taskDelegate.flatMap { offered($0, $0.urlSession(_:taskIsWaitingForConnectivity:)) }?(session, task)
     }
 
     /// Forwards to your delegate.
@@ -150,16 +175,10 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        if let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStream:)) }) {
-            return ask(session, task, completionHandler)
+        guard let ask = taskDelegate.flatMap({ offered($0, $0.urlSession(_:task:needNewBodyStream:)) }) else {
+            return completionHandler(nil)
         }
-        // The system calls the newer method only if a delegate does not have this one.
-        if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, *),
-            let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStreamFrom:completionHandler:)) })
-        {
-            return ask(session, task, 0, completionHandler)
-        }
-        completionHandler(nil)
+        ask(session, task, completionHandler)
     }
 
     /// Forwards to your delegate.
@@ -169,7 +188,9 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         guard
-            let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStreamFrom:completionHandler:)) })
+            let ask = taskDelegate.flatMap({
+                offered($0, $0.urlSession(_:task:needNewBodyStreamFrom:completionHandler:))
+            })
         else { return completionHandler(nil) }
         ask(session, task, offset, completionHandler)
     }
@@ -179,8 +200,8 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        tasks.flatMap {
-            offered($0.urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:))
+        taskDelegate.flatMap {
+            offered($0, $0.urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:))
         }?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
     }
 
@@ -189,15 +210,17 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
     ) {
-        tasks.flatMap { offered($0.urlSession(_:task:didReceiveInformationalResponse:)) }?(session, task, response)
+        taskDelegate.flatMap { offered($0, $0.urlSession(_:task:didReceiveInformationalResponse:)) }?(
+            session, task, response)
     }
 
     /// Forwards to your delegate.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
+        let pins = pins(session, task)
         // Of a task with a completion handler, the system reports no response, but it calls this method.
-        if let url = task.response?.url { rejections.recordResponse(from: url) }
-        tasks.flatMap { offered($0.urlSession(_:task:didFinishCollecting:)) }?(session, task, metrics)
+        pins.recordResponse(from: task.response?.url)
+        tasks(pins).flatMap { offered($0, $0.urlSession(_:task:didFinishCollecting:)) }?(session, task, metrics)
     }
 }

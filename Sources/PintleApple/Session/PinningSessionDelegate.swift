@@ -16,12 +16,24 @@ import PintleStorage
 /// finds the reason. Before iOS 16, macOS 13, tvOS 16 and watchOS 9 this works only for tasks of a `PinnedURLSession`,
 /// because other tasks do not report their start. The observer gets the reason in any case.
 ///
-/// All other calls go to your delegate. If it does not implement a method, the answer is the system's default. There is
-/// one exception: a host that the policy covers gets no client certificate. If it insists on one, the task fails with a
-/// `URLError` that has the code `clientCertificateRequired`.
+/// These calls also go to your delegate, after the decision of this one: other challenges, redirects, delayed requests,
+/// and the creation, the response, the metrics and the end of a task. If your delegate lacks such a method, the answer
+/// is the system's default. There is one exception: a host that the policy covers gets no client certificate. If it
+/// insists on one, the task fails with a `URLError` that has the code `clientCertificateRequired`.
 ///
-/// - Important: The system asks a task's own delegate before the session's: about redirects, and about challenges if it
-///   has that method. So wrap such a delegate in another `PinningSessionDelegate` for the same policy.
+/// All other methods of the protocols of sessions, of data, download, stream and web socket tasks, and of
+/// `AVAssetDownloadDelegate` are present only if your delegate has them. A method that a later system adds is absent,
+/// because it may decide about trust. To pass this delegate to an `AVAssetDownloadURLSession`, declare in your app:
+///
+///     extension PinningSessionDelegate: @retroactive AVAssetDownloadDelegate {}
+///
+/// A challenge for a client certificate, for NTLM or for Negotiate goes to your delegate's
+/// `urlSession(_:didReceive:completionHandler:)`, and to no other method. The system's own fallback to
+/// `urlSession(_:task:didReceive:completionHandler:)` does not apply. So implement the first one too if your delegate
+/// answers such challenges.
+///
+/// - Important: The system asks a task's own delegate before the session's. So pass the result of ``guarding(_:)`` as a
+///   task's delegate.
 ///
 /// The delegate cancels tasks over `http` to a host that the policy covers. A policy covers a host by a rule for it, on
 /// any port. It covers every host if it does not leave hosts without a rule to the system's trust. If a task is made
@@ -33,185 +45,143 @@ import PintleStorage
 ///
 /// Nothing is evaluated on the delegate's queue. Safe to use from any thread.
 public final class PinningSessionDelegate: NSObject, Sendable {
-    let source: any PolicySource
-    /// The delegate that gets all other calls. The system's session keeps this object, and so your delegate, until it
-    /// is invalidated.
+    private enum Role: Sendable {
+        /// The delegate of sessions.
+        case session(SessionPins)
+        /// The delegate of a task, with the pins of the delegate that made it.
+        case task(SessionPins)
+        /// The delegate of a task, which asks the session for the pins.
+        case taskOf(GuardedSession)
+    }
+
+    private struct GuardedSession: Sendable {
+        weak var session: URLSession?
+        /// Pins that refuse every server.
+        let missing: SessionPins
+    }
+
+    private let role: Role
+    /// The app's delegate. The system's session keeps this object, and so the app's delegate, until it is invalidated.
     let forwarded: (any URLSessionDelegate)?
-    /// The session's own delegate, if this one is for a task. It gets the calls for which `forwarded` has no method.
-    let fallback: (any URLSessionDelegate)?
-    let rejections: RejectionLog
-    private let observer: @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void
-    /// Returns `true` if the delegate has to hear that this session became invalid.
-    let isLast: @Sendable (URLSession) -> Bool
-    /// Makes the error of a task that fails although its server was not refused.
-    let refused: @Sendable (TaskFailure, URL) -> URLError
-    /// For each session, the generation of the policy under which its oldest connection may have been made.
-    ///
-    /// A new session may get the address, and so the entry, of a freed one. That is harmless: an entry is never newer
-    /// than the policy in force, and the new session has no older connections, so at most it is flushed needlessly. But
-    /// no entry may be dropped while its session exists: the next change of the policy would then not flush that
-    /// session.
-    private let generations: Locked<[ObjectIdentifier: UInt64]>
+
+    private init(_ role: Role, forwardingTo delegate: (any URLSessionDelegate)?) {
+        self.role = role
+        forwarded = delegate
+    }
 
     /// Creates a delegate.
     ///
     /// - Parameters:
     ///   - source: A policy, or a source that can replace its policy; asked before each decision.
     ///   - store: The user's approvals, for a policy with `askUser`.
-    ///   - delegate: Your delegate, which gets all other calls.
+    ///   - delegate: Your delegate.
     ///   - observer: A closure that gets each verdict, on the thread that evaluated it.
-    public init(
+    public convenience init(
         _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         forwardingTo delegate: (any URLSessionDelegate)? = nil,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {
-        self.source = ApprovedPolicy.source(source, store)
-        forwarded = delegate
-        fallback = nil
-        rejections = RejectionLog()
-        generations = Locked([:])
-        self.observer = { evaluation, _, _ in observer(evaluation) }
-        isLast = { _ in true }
-        refused = { Self.plainError($0, $1) }
+        self.init(
+            SessionPins(
+                ApprovedPolicy.source(source, store), of: delegate,
+                observer: { evaluation, _, _ in observer(evaluation) }, refused: { Self.plainError($0, $1) }))
     }
 
-    /// Creates a delegate for a `PinnedURLSession`, which may use several system sessions.
-    package init(
-        _ source: some PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
-        observer: @escaping @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void,
-        isLast: @escaping @Sendable (URLSession) -> Bool,
-        refused: @escaping @Sendable (TaskFailure, URL) -> URLError
-    ) {
-        self.source = source
-        forwarded = delegate
-        fallback = nil
-        rejections = RejectionLog()
-        generations = Locked([:])
-        self.observer = observer
-        self.isLast = isLast
-        self.refused = refused
+    /// Creates the delegate of sessions with these pins.
+    package convenience init(_ pins: SessionPins) {
+        self.init(.session(pins), forwardingTo: pins.delegate)
     }
 
-    /// Creates a delegate for one task with a delegate of its own, in a session of the other delegate.
-    private init(_ other: PinningSessionDelegate, forwardingTo delegate: any URLSessionTaskDelegate) {
-        source = other.source
-        forwarded = delegate
-        fallback = other.forwarded
-        rejections = other.rejections
-        generations = other.generations
-        observer = other.observer
-        isLast = other.isLast
-        refused = other.refused
-    }
-
-    /// Returns a delegate for one task. It checks servers as this one does, and forwards all other calls to the task's
+    /// Returns a delegate for one task. It checks servers as this one does, and forwards the same calls to the task's
     /// own delegate. The system asks a task's delegate before the session's.
     ///
     ///     task.delegate = pinning.guarding(mine)
     ///
+    /// If the task's own delegate lacks a method, the session's delegate gets the call. A delegate that this method has
+    /// returned stays as it is.
+    ///
     /// - Parameter delegate: The task's own delegate.
     public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {
-        PinningSessionDelegate(self, forwardingTo: delegate)
+        switch role {
+        case .session(let pins), .task(let pins):
+            if let guarded = delegate as? PinningSessionDelegate, guarded.known === pins { return guarded }
+            return PinningSessionDelegate(.task(pins), forwardingTo: delegate)
+        case .taskOf(let place):
+            if let guarded = delegate as? PinningSessionDelegate, guarded.isGuard(of: place.session) { return guarded }
+            return PinningSessionDelegate(role, forwardingTo: delegate)
+        }
     }
 
-    /// The current position in the rejection log, for ``explain(_:url:since:)``.
-    package var mark: Int { rejections.mark }
-
-    /// Records when a task was made, and the reason if it must not be sent.
-    package func recordStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
-        rejections.recordStart(of: task, at: mark, refusal: refusal)
-    }
-
-    /// Returns an error of a task with the reason inside, if its server was refused after `mark` or got no client
-    /// certificate, or if its address must not be used without TLS. Otherwise returns the error unchanged.
+    /// Returns a delegate for one task of a session. It looks the session's pins up at each decision. Without pins it
+    /// refuses every server.
     ///
-    /// - Parameters:
-    ///   - url: The URL of the request, for an error that has none.
-    ///   - mark: The mark before the task was made; 0 for any time.
-    package func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {
-        rejection(of: error, url: url, since: mark) ?? error
+    /// - Parameter refused: Makes the error of a task that fails although its server was not refused.
+    package static func guarding(
+        _ delegate: any URLSessionTaskDelegate, in session: URLSession,
+        refused: @escaping @Sendable (TaskFailure, URL) -> URLError
+    ) -> any URLSessionTaskDelegate {
+        if let guarded = delegate as? PinningSessionDelegate, guarded.isGuard(of: session) { return guarded }
+        // A delegate that is freed later leaves its observer, which hears of the refusal.
+        let missing = SessionPins(nil, report: PinnedSessions.pins(of: session)?.report, refused: refused)
+        return PinningSessionDelegate(
+            .taskOf(GuardedSession(session: session, missing: missing)), forwardingTo: delegate)
     }
 
-    /// Returns the error with the reason inside; `nil` if there is no reason.
-    package func rejection(of error: any Error, url: URL? = nil, since mark: Int = 0) -> URLError? {
-        guard let error = error as? URLError else { return nil }
-        if error.code == .cancelled, let url = error.failingURL ?? url, isRefused(url) {
-            return refused(.plainHTTP, url)
-        }
-        if let url = error.failingURL ?? url, let server = rejections.serverWithoutCertificate(error.code, url) {
-            return refused(.clientCertificate(server), url)
-        }
-        return rejections.rejection(of: error, url: url, since: mark)
+    private func isGuard(of session: URLSession?) -> Bool {
+        guard case .taskOf(let place) = role, let session else { return false }
+        return place.session === session
     }
 
-    /// Returns `true` if a request would go without TLS to a host that the policy covers.
-    func isRefused(_ url: URL) -> Bool { !source.current.policy.allowsPlainHTTP(to: url) }
+    /// Creates a system session with this delegate.
+    package func makeSession(_ configuration: URLSessionConfiguration, delegateQueue: OperationQueue?) -> URLSession {
+        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: delegateQueue)
+        if let known { PinnedSessions.record(known, for: session) }
+        return session
+    }
 
-    /// After a change of the policy, makes the session's next request use a new connection, so that the new policy
-    /// checks its server. Call it before the request is sent.
-    func renewConnections(of session: URLSession) {
-        let generation = source.current.generation
-        generations.withLock { generations in
-            let known = generations[ObjectIdentifier(session)]
-            if let known, generation <= known { return }
-            generations[ObjectIdentifier(session)] = generation
-            // Flush under the lock, so that a thread that sees the new generation sends over no old connection. This
-            // cannot deadlock: the session calls its delegate and the handler on the delegate queue.
-            if known != nil { session.flush {} }
+    // MARK: Pins
+
+    /// The pins of this delegate; `nil` if it asks the session for them.
+    package var known: SessionPins? {
+        switch role {
+        case .session(let pins), .task(let pins): pins
+        case .taskOf: nil
         }
     }
 
-    /// Removes the entry of a session that has ended, which has no connections.
-    func forget(_ session: URLSession) {
-        generations.withLock { $0[ObjectIdentifier(session)] = nil }
-    }
-
-    /// Answers a challenge about a server's trust, outside of the caller's queue.
-    func answer(
-        _ challenge: URLAuthenticationChallenge,
-        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        let handed = Handed(challenge)
-        TrustQueue.async {
-            let challenge = handed.value
-            let (snapshot, now) = (self.source.current, Date())
-            let answer = ServerTrustEvaluator(snapshot).evaluate(challenge, at: now)
-            if let evaluation = answer.evaluation { self.observer(evaluation, snapshot, now) }
-            if let server = challenge.server { self.rejections.record(answer.rejection, of: server) }
-            completionHandler(answer.disposition, answer.credential)
+    /// Returns the pins that decide about a session's servers.
+    func pins(_ session: URLSession) -> SessionPins {
+        switch role {
+        case .session(let pins), .task(let pins): pins
+        case .taskOf(let place):
+            PinnedSessions.pins(of: session) ?? place.session.flatMap { PinnedSessions.pins(of: $0) } ?? place.missing
         }
     }
 
-    /// Answers a challenge for which your delegate has no method.
-    func answerByDefault(
-        _ challenge: URLAuthenticationChallenge,
-        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        let disposition = challenge.defaultDisposition(source.current.policy)
-        if disposition == .rejectProtectionSpace, let server = challenge.server {
-            rejections.recordMissingCertificate(of: server)
-        }
-        completionHandler(disposition, nil)
-    }
-}
-
-// MARK: Arrival
-
-/// Checks of a response when it arrives. The system follows redirects of background sessions without asking. So the
-/// delegate does not get a response over `http` if a foreground session would not have sent the request.
-extension PinningSessionDelegate {
-    /// Returns the error that the task ends with; `nil` if its response may be used.
-    func arrivalError(of task: URLSessionTask, _ response: URLResponse?) -> URLError? {
-        guard let url = response?.url, url.scheme?.lowercased() == "http" else { return nil }
-        if task.originalRequest?.url?.scheme?.lowercased() == "https" { return refused(.insecureRedirect, url) }
-        if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
-            return refused(.alias(alias), url)
-        }
-        return source.current.policy.allowsPlainHTTP(to: url) ? nil : refused(.plainHTTP, url)
+    /// Returns the pins that decide about a task. A call for a task without a delegate of its own can only come from
+    /// the session's delegate, so it tells to which session these pins belong.
+    func pins(_ session: URLSession, _ task: URLSessionTask) -> SessionPins {
+        if case .session(let pins) = role, task.delegate == nil { PinnedSessions.record(pins, for: session) }
+        return pins(session)
     }
 
-    /// Returns `true` if a task has a response that is refused on arrival.
-    func isRefusedOnArrival(_ task: URLSessionTask) -> Bool { arrivalError(of: task, task.response) != nil }
+    /// Returns the delegates of the app that may have a method. The second one is that of a guarded task's session.
+    func receivers<Delegate>(_ pins: SessionPins, _ kind: Delegate.Type) -> Receivers<Delegate> {
+        guard case .session = role else {
+            return Receivers(first: forwarded as? Delegate, second: pins.delegate as? Delegate)
+        }
+        return Receivers(first: forwarded as? Delegate, second: nil)
+    }
+
+    /// Returns the error of a failed task with the reason inside; `nil` if the session's server was not refused.
+    package static func rejection(
+        of error: URLError, in session: URLSession, refused: (TaskFailure, URL) -> URLError
+    ) -> URLError? {
+        if let url = error.failingURL, PinnedSessions.hasRefused(error, url: url, in: session) {
+            return refused(.noPolicy, url)
+        }
+        return PinnedSessions.pins(of: session)?.rejection(of: error)
+    }
 
     /// Returns the error for sessions that this package has not made. It has no typed reason.
     static func plainError(_ refusal: TaskFailure, _ url: URL) -> URLError {
@@ -222,9 +192,27 @@ extension PinningSessionDelegate {
             case .alias(let alias): "\(alias.message); \(alias.hint)"
             case .clientCertificate(let server):
                 "\(server) asks for a client certificate; use Network.framework, or answer the challenge yourself"
+            case .noPolicy: "\(TaskFailure.noPolicyText.message); \(TaskFailure.noPolicyText.hint)"
             }
         return URLError(
             refusal.code,
             userInfo: [NSLocalizedDescriptionKey: text, NSURLErrorFailingURLErrorKey: url])
     }
+
+    // MARK: Absent methods
+
+    // Only the lists of methods were tested. This part is compiled on Apple's systems only, and has not run there yet.
+    #if canImport(ObjectiveC)
+    /// Returns `true` for a method that decides, and for another one only if your delegate has it.
+    public override func responds(to aSelector: Selector!) -> Bool {
+        guard let aSelector, let answer = answer(to: aSelector) else { return super.responds(to: aSelector) }
+        return answer
+    }
+
+    /// Returns your delegate for a method of a protocol that this class does not conform to.
+    public override func forwardingTarget(for aSelector: Selector!) -> Any? {
+        guard let aSelector, let target = target(of: aSelector) else { return super.forwardingTarget(for: aSelector) }
+        return target
+    }
+    #endif
 }

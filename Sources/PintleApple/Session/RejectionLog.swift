@@ -108,7 +108,7 @@ final class RejectionLog: Sendable {
     }
 
     /// Returns the server of a URL. A web socket over TLS counts as `https`.
-    private static func server(of url: URL) -> ServerEndpoint? {
+    static func server(of url: URL) -> ServerEndpoint? {
         let text = url.absoluteString
         guard url.scheme?.lowercased() == "wss" else { return ServerEndpoint(httpsURL: text) }
         return ServerEndpoint(httpsURL: "https" + text.dropFirst("wss".count))

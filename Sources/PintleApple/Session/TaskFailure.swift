@@ -11,6 +11,14 @@ package enum TaskFailure: Sendable, Hashable {
     case alias(AddressAlias)
     /// The server asked for a client certificate, got none, and ended the connection.
     case clientCertificate(ServerEndpoint)
+    /// A guarded task belongs to a session for which no policy is known.
+    case noPolicy
+
+    /// The text and the remedy for ``noPolicy``.
+    package static let noPolicyText = (
+        message: "the delegate of this task is guarded, and no policy is known for its session",
+        hint: "call guarding of the PinningSessionDelegate that has the policy"
+    )
 
     /// The code of the error.
     package var code: URLError.Code {
@@ -18,6 +26,7 @@ package enum TaskFailure: Sendable, Hashable {
         case .insecureRedirect, .plainHTTP: .appTransportSecurityRequiresSecureConnection
         case .alias: .badURL
         case .clientCertificate: .clientCertificateRequired
+        case .noPolicy: .secureConnectionFailed
         }
     }
 }
@@ -34,6 +43,8 @@ extension PinningPolicy {
 
     /// The schemes without TLS, with their default ports.
     private static let plainSchemes = ["http": 80, "ws": 80, "ftp": 21]
+
+    static func isPlain(_ url: URL) -> Bool { url.scheme.map { plainSchemes[$0.lowercased()] != nil } ?? false }
 
     /// Returns `true` unless the URL would send a request without TLS (`http`, `ws`, `ftp`) to a host that the policy
     /// covers.

@@ -16,7 +16,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
             recordStart(in: webView)
             return answer(challenge, completionHandler)
         }
-        guard let ask = forwarded.flatMap({ offered($0.webView(_:didReceive:completionHandler:)) }) else {
+        guard let ask = forwarded.flatMap({ offered($0, $0.webView(_:didReceive:completionHandler:)) }) else {
             // The default of a web view. The system checks a proxy.
             let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
             return completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
@@ -47,7 +47,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
     /// Forwards to your delegate, with an error that has the reason for a refusal.
     public func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error) {
         let explained = rejections.explain(error, url: webView.url, since: recordEnd(in: webView))
-        forwarded.flatMap { offered($0.webView(_:didFail:withError:)) }?(webView, navigation, explained)
+        forwarded.flatMap { offered($0, $0.webView(_:didFail:withError:)) }?(webView, navigation, explained)
     }
 
     /// Forwards to your delegate.
@@ -56,7 +56,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         let refusal = loads.removeValue(for: webView)?.refusal
         loads[webView] = OpenLoad(isFromCoveredHost: policy.coversHTTPS(of: webView.url))
         if let refusal { fail(webView, nil, refusal) }
-        forwarded.flatMap { offered($0.webView(_:didStartProvisionalNavigation:)) }?(webView, navigation)
+        forwarded.flatMap { offered($0, $0.webView(_:didStartProvisionalNavigation:)) }?(webView, navigation)
     }
 
     /// Forwards to your delegate.
@@ -64,21 +64,21 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         _ webView: WKWebView, didReceiveServerRedirectForProvisionalNavigation navigation: WKNavigation!
     ) {
         if policy.coversHTTPS(of: webView.url) { loads[webView]?.isFromCoveredHost = true }
-        forwarded.flatMap { offered($0.webView(_:didReceiveServerRedirectForProvisionalNavigation:)) }?(
+        forwarded.flatMap { offered($0, $0.webView(_:didReceiveServerRedirectForProvisionalNavigation:)) }?(
             webView, navigation)
     }
 
     /// Forwards to your delegate.
     public func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) {
         let refusal = loads.removeValue(for: webView)?.refusal
-        forwarded.flatMap { offered($0.webView(_:didCommit:)) }?(webView, navigation)
+        forwarded.flatMap { offered($0, $0.webView(_:didCommit:)) }?(webView, navigation)
         if let refusal { fail(webView, nil, refusal) }
     }
 
     /// Forwards to your delegate.
     public func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!) {
         recordEnd(in: webView)
-        forwarded.flatMap { offered($0.webView(_:didFinish:)) }?(webView, navigation)
+        forwarded.flatMap { offered($0, $0.webView(_:didFinish:)) }?(webView, navigation)
     }
 
     /// Forwards to your delegate. If it does not implement this method, loads the page again, at most once in 30
@@ -86,7 +86,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
     public func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
         recordEnd(in: webView)
         if let refusal = loads.removeValue(for: webView)?.refusal { fail(webView, nil, refusal) }
-        if let handler = forwarded.flatMap({ offered($0.webViewWebContentProcessDidTerminate(_:)) }) {
+        if let handler = forwarded.flatMap({ offered($0, $0.webViewWebContentProcessDidTerminate(_:)) }) {
             return handler(webView)
         }
         // By default a web view loads the page again. The limit prevents an endless loop.
@@ -100,14 +100,15 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
     public func webView(
         _ webView: WKWebView, navigationAction: WKNavigationAction, didBecome download: WKDownload
     ) {
-        forwarded.flatMap { offered($0.webView(_:navigationAction:didBecome:)) }?(webView, navigationAction, download)
+        forwarded.flatMap { offered($0, $0.webView(_:navigationAction:didBecome:)) }?(
+            webView, navigationAction, download)
     }
 
     /// Forwards to your delegate.
     public func webView(
         _ webView: WKWebView, navigationResponse: WKNavigationResponse, didBecome download: WKDownload
     ) {
-        forwarded.flatMap { offered($0.webView(_:navigationResponse:didBecome:)) }?(
+        forwarded.flatMap { offered($0, $0.webView(_:navigationResponse:didBecome:)) }?(
             webView, navigationResponse, download)
     }
 
@@ -118,7 +119,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         completionHandler: @escaping (Bool) -> Void
     ) {
         let ask = forwarded.flatMap {
-            offered($0.webView(_:shouldGoTo:willUseInstantBack:completionHandler:))
+            offered($0, $0.webView(_:shouldGoTo:willUseInstantBack:completionHandler:))
         }
         guard let ask else { return completionHandler(true) }
         ask(webView, backForwardListItem, willUseInstantBack, completionHandler)
@@ -132,7 +133,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         _ webView: WKWebView, willSubmitForm formInfo: WKFormInfo,
         submissionHandler: @escaping @MainActor @Sendable () -> Void
     ) {
-        let tell = forwarded.flatMap { offered($0.webView(_:willSubmitForm:submissionHandler:)) }
+        let tell = forwarded.flatMap { offered($0, $0.webView(_:willSubmitForm:submissionHandler:)) }
         guard let tell else { return submissionHandler() }
         tell(webView, formInfo, submissionHandler)
     }
@@ -212,8 +213,11 @@ extension WebViewTrustDelegate {
     }
 
     private func fail(_ webView: WKWebView, _ navigation: WKNavigation?, _ error: any Error) {
-        forwarded.flatMap { offered($0.webView(_:didFailProvisionalNavigation:withError:)) }?(
-            webView, navigation, error)
+        forwarded.flatMap {
+            offered(
+                $0, $0.webView(_:didFailProvisionalNavigation:withError:),
+                named: "webView(_:didFailProvisionalNavigation:withError:)")
+        }?(webView, navigation, error)
     }
 
     /// Returns `true` for WebKit's error after a delegate has cancelled a redirect or a response. It is
@@ -227,14 +231,21 @@ extension WebViewTrustDelegate {
         _ webView: WKWebView, _ navigationAction: WKNavigationAction, _ preferences: WKWebpagePreferences,
         _ decisionHandler: @escaping AnswerWithPreferences
     ) {
-        if let ask = forwarded.flatMap({ offered($0.webView(_:decidePolicyFor:preferences:decisionHandler:)) }) {
+        let ask = forwarded.flatMap {
+            offered(
+                $0, $0.webView(_:decidePolicyFor:preferences:decisionHandler:),
+                named: "webView(_:decidePolicyFor:preferences:decisionHandler:)")
+        }
+        if let ask {
             return ask(webView, navigationAction, preferences, decisionHandler)
         }
         // The default of a web view: a link with the attribute `download` is downloaded.
         let standard: WKNavigationActionPolicy = navigationAction.shouldPerformDownload ? .download : .allow
         guard let forwarded else { return decisionHandler(standard, preferences) }
         let short: AskAboutAction? = forwarded.webView(_:decidePolicyFor:decisionHandler:)
-        guard let short else { return decisionHandler(standard, preferences) }
+        guard let short = offered(forwarded, short, named: "webView(_:decidePolicyFor:decisionHandler:)") else {
+            return decisionHandler(standard, preferences)
+        }
         short(webView, navigationAction) { decisionHandler($0, preferences) }
     }
 
@@ -267,7 +278,7 @@ extension WebViewTrustDelegate {
         let standard: WKNavigationResponsePolicy = navigationResponse.canShowMIMEType ? .allow : .cancel
         guard let forwarded else { return decide(standard) }
         let ask: AskAboutResponse? = forwarded.webView(_:decidePolicyFor:decisionHandler:)
-        guard let ask else { return decide(standard) }
+        guard let ask = offered(forwarded, ask) else { return decide(standard) }
         ask(webView, navigationResponse, decide)
     }
 }

@@ -99,7 +99,7 @@ extension UpdateEvent: CustomStringConvertible {
 }
 
 /// A problem that weakens a session's pins, or would have, or makes it refuse more than others do. `PintleURLSession`
-/// finds it when it creates the session.
+/// finds it.
 public struct SessionEvent: Sendable, Hashable {
     /// The kind of event; stable.
     package enum Code: String, Sendable, Hashable, CaseIterable {
@@ -114,6 +114,8 @@ public struct SessionEvent: Sendable, Hashable {
         /// On Linux, `NO_PROXY` has entries that cannot be parsed. They are skipped, so the proxy sees requests to
         /// their hosts.
         case unreadableNoProxy = "unreadable-no-proxy"
+        /// On Apple's systems, a guarded task was refused, because no policy is known for its session.
+        case noPolicy = "no-policy"
     }
 
     /// The stable code of the event:
@@ -122,7 +124,8 @@ public struct SessionEvent: Sendable, Hashable {
     ///   package;
     /// - `missing-suffix-list`, if libpsl on Linux has no public suffix list;
     /// - `client-certificate-dates`, if a server got a client certificate outside its dates;
-    /// - `unreadable-no-proxy`, if `NO_PROXY` on Linux has entries that cannot be parsed.
+    /// - `unreadable-no-proxy`, if `NO_PROXY` on Linux has entries that cannot be parsed;
+    /// - `no-policy`, if a guarded task on Apple's systems was refused because its session has no policy.
     public var code: String { kind.rawValue }
     package let kind: Code
     /// The names of the classes concerned, for `foreign-protocol`.

@@ -76,3 +76,38 @@ final class LeasedSession: Sendable {
         }
     }
 }
+
+/// The system sessions of one `PinnedURLSession` that are not invalid yet. The app's delegate hears only of the last
+/// one's end, which comes after all tasks. Safe to use from any thread.
+final class OpenSessions: Sendable {
+    private struct State: Sendable {
+        var sessions: [ObjectIdentifier: LeasedSession] = [:]
+        var isEnding = false
+        var isEndReported = false
+    }
+
+    private let state = Locked(State())
+
+    func opened(_ leased: LeasedSession) {
+        state.withLock { $0.sessions[ObjectIdentifier(leased.session)] = leased }
+    }
+
+    /// Records that the `PinnedURLSession` makes no further sessions, except for tasks that it refuses.
+    func end() {
+        state.withLock { $0.isEnding = true }
+    }
+
+    /// Records that a session became invalid. Returns `true` if it was the last one.
+    func closed(_ session: URLSession) -> Bool {
+        state.withLock { state in
+            state.sessions[ObjectIdentifier(session)] = nil
+            guard state.isEnding, state.sessions.isEmpty, !state.isEndReported else { return false }
+            state.isEndReported = true
+            return true
+        }
+    }
+
+    func cancelAll() {
+        for leased in state.withLock({ Array($0.sessions.values) }) { leased.cancel() }
+    }
+}

@@ -10,6 +10,12 @@ internal import PintleReports
 /// the old policy. Tasks fail with a `URLError`, in which `TrustRejection(underlying:)` finds the reason. Safe to use
 /// from any thread.
 ///
+/// All system sessions call the delegate on one queue. Each counts its tasks by itself, so two tasks may have the same
+/// `taskIdentifier` after a change of the policy: tell tasks apart by the objects, or by `taskDescription`.
+///
+/// A task's own delegate comes before the pins, so pass the result of ``guarding(_:)``. The async methods do this
+/// themselves.
+///
 /// If your code stores or injects a `URLSession`, declare that type, and the same call makes one:
 ///
 ///     let session: URLSession = .pinned(to: policy)
@@ -27,15 +33,16 @@ public final class PinnedURLSession: Sendable {
 
     private let source: any PolicySource
     private let configuration: ClearedConfiguration
-    private let delegateQueue: OperationQueue?
+    private let delegateQueue: OperationQueue
     private let delegate: PinningSessionDelegate
+    private let pins: SessionPins
     /// The names of the classes in the configuration's `protocolClasses` that belong neither to the system nor to this
     /// package.
     ///
     /// Debugging tools add one to every configuration, and it would carry requests past the pins. The session uses no
     /// class of that list, and reports these to the observer as ``SessionEvent``.
     public let removedProtocols: [String]
-    private let last = Locked<ObjectIdentifier?>(nil)
+    private let sessions = OpenSessions()
     private let state: Locked<State>
 
     init(
@@ -46,21 +53,28 @@ public final class PinnedURLSession: Sendable {
         self.configuration = ClearedConfiguration(configuration)
         let foreign = self.configuration.foreignProtocols
         removedProtocols = foreign.names
-        self.delegateQueue = delegateQueue
-        // The delegate does not hear of sessions that end because the policy changed.
-        self.delegate = PinningSessionDelegate(
-            source, forwardingTo: delegate, observer: observer,
-            isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } })
-        let session = URLSession(
-            configuration: self.configuration.copy, delegate: self.delegate, delegateQueue: delegateQueue)
-        state = Locked(State(generation: source.current.generation, leased: LeasedSession(session)))
+        self.delegateQueue = delegateQueue ?? Self.serialQueue()
+        pins = SessionPins(
+            source, of: delegate, observer: observer, isLast: { [sessions] in sessions.closed($0) })
+        self.delegate = PinningSessionDelegate(pins)
+        let session = self.delegate.makeSession(self.configuration.copy, delegateQueue: self.delegateQueue)
+        let leased = LeasedSession(session)
+        sessions.opened(leased)
+        state = Locked(State(generation: source.current.generation, leased: leased))
         foreign.report(to: observer)
     }
 
+    /// Returns a queue for all system sessions. With queues of their own, two of them could call the delegate at once.
+    private static func serialQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.name = "PinnedURLSession"
+        queue.maxConcurrentOperationCount = 1
+        return queue
+    }
+
     deinit {
-        let leased = state.withLock { $0.leased }
-        last.withLock { $0 = ObjectIdentifier(leased.session) }
-        leased.finish()
+        sessions.end()
+        state.withLock { $0.leased }.finish()
     }
 
     /// The current system session, for tests. A change of the policy ends it, so do not make tasks in it.
@@ -86,8 +100,7 @@ public final class PinnedURLSession: Sendable {
                 state.generation = generation
                 return (old, nil)
             }
-            state.leased = LeasedSession(
-                URLSession(configuration: configuration.copy, delegate: delegate, delegateQueue: delegateQueue))
+            state.leased = open(configuration.copy)
             state.generation = generation
             return (state.leased, old)
         }
@@ -97,32 +110,49 @@ public final class PinnedURLSession: Sendable {
         return leased
     }
 
+    private func open(_ configuration: URLSessionConfiguration) -> LeasedSession {
+        let leased = LeasedSession(delegate.makeSession(configuration, delegateQueue: delegateQueue))
+        sessions.opened(leased)
+        return leased
+    }
+
     /// A copy of the session's configuration, without the classes in `protocolClasses` and without early data.
     public var sessionConfiguration: URLSessionConfiguration { configuration.copy }
 
-    /// Lets running tasks end, and accepts no more.
+    /// Lets running tasks end, and accepts no more. After the last of them, the delegate's `didBecomeInvalidWithError`
+    /// is called once.
     public func finishTasksAndInvalidate() { invalidated.finish() }
 
-    /// Cancels running tasks, and accepts no more. Tasks that began before the last change of the policy run to their
-    /// end.
-    public func invalidateAndCancel() { invalidated.cancel() }
+    /// Cancels running tasks, and accepts no more. After the last of them, the delegate's `didBecomeInvalidWithError`
+    /// is called once.
+    public func invalidateAndCancel() {
+        invalidated.cancel()
+        // Also the tasks that began before the policy changed.
+        sessions.cancelAll()
+    }
 
     private var invalidated: LeasedSession {
-        let leased = state.withLock { state in
+        sessions.end()
+        return state.withLock { state in
             state.isInvalidated = true
             return state.leased
         }
-        last.withLock { $0 = ObjectIdentifier(leased.session) }
-        return leased
     }
 
     /// Returns the error unchanged, because errors of this session have their reasons inside. For code that also has to
     /// work with a `URLSession`.
     public func explain(_ error: any Error) -> any Error { error }
 
-    /// Returns the delegate unchanged, because this session guards a task's delegate by itself. For code that also has
-    /// to work with a `URLSession`.
-    public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate { delegate }
+    /// Returns a delegate to set as the delegate of a task of this session in place of your own:
+    ///
+    ///     task.delegate = session.guarding(mine)
+    ///
+    /// Apple's systems ask a task's delegate before the session's. So the result checks servers against the session's
+    /// policy, and forwards other calls to your delegate: see `PinningSessionDelegate`. The methods with a parameter
+    /// `delegate` do this themselves, and take a guarded delegate as it is.
+    public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {
+        self.delegate.guarding(delegate)
+    }
 
     // MARK: Tasks
 
@@ -130,25 +160,23 @@ public final class PinnedURLSession: Sendable {
         _ url: URL?, _ work: (URLSession) async throws -> Product
     ) async throws -> Product {
         if let refusal = refusal(of: url, as: .handled) { throw refusal }
-        let mark = delegate.mark
+        let mark = pins.mark
         let leased = lease()
         defer { leased.giveBack() }
         do {
             return try await work(leased.session)
         } catch {
             // A caller that cancelled its own task needs no explanation.
-            throw Task.isCancelled ? error : delegate.explain(error, url: url, since: mark)
+            throw Task.isCancelled ? error : pins.explain(error, url: url, since: mark)
         }
     }
 
     private func explained<Product>(
         _ request: URLRequest, _ handler: @escaping @Sendable (Product?, URLResponse?, (any Error)?) -> Void
     ) -> @Sendable (Product?, URLResponse?, (any Error)?) -> Void {
-        let (mark, url, delegate, refusal) = (
-            delegate.mark, request.url, delegate, refusal(of: request.url, as: .handled)
-        )
+        let (mark, url, pins, refusal) = (pins.mark, request.url, pins, refusal(of: request.url, as: .handled))
         return { product, response, error in
-            handler(product, response, error.map { refusal ?? delegate.explain($0, url: url, since: mark) })
+            handler(product, response, error.map { refusal ?? pins.explain($0, url: url, since: mark) })
         }
     }
 
@@ -158,19 +186,20 @@ public final class PinnedURLSession: Sendable {
     ) -> Kind {
         let leased = lease()
         defer { leased.giveBack() }
-        let mark = delegate.mark
+        let mark = pins.mark
         let refusal = refusal(of: request.url, as: form)
         let task: Kind
         if isKnownInBackground(form) {
             task = make(leased.session)
         } else {
             // A background session would end the process for such a task.
-            let session = URLSession(
-                configuration: .ephemeral, delegate: delegate, delegateQueue: leased.session.delegateQueue)
-            defer { session.finishTasksAndInvalidate() }
-            task = make(session)
+            let other = open(.ephemeral)
+            other.lease()
+            defer { other.giveBack() }
+            other.finish()
+            task = make(other.session)
         }
-        if form != .handled { delegate.recordStart(of: task, at: mark, refusal: refusal) }
+        if form != .handled { pins.recordStart(of: task, at: mark, refusal: refusal) }
         if refusal != nil { task.cancel() }
         return task
     }
@@ -210,7 +239,7 @@ extension PinnedURLSession {
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let guarding = delegate.map { self.delegate.guarding($0) }
+        let guarding = delegate.map { self.guarding($0) }
         return try await explained(request.url) { try await $0.data(for: request, delegate: guarding) }
     }
 
@@ -225,7 +254,7 @@ extension PinnedURLSession {
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let guarding = delegate.map { self.delegate.guarding($0) }
+        let guarding = delegate.map { self.guarding($0) }
         return try await explained(request.url) {
             try await $0.upload(for: request, from: bodyData, delegate: guarding)
         }
@@ -235,7 +264,7 @@ extension PinnedURLSession {
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let guarding = delegate.map { self.delegate.guarding($0) }
+        let guarding = delegate.map { self.guarding($0) }
         return try await explained(request.url) {
             try await $0.upload(for: request, fromFile: fileURL, delegate: guarding)
         }
@@ -245,7 +274,7 @@ extension PinnedURLSession {
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        let guarding = delegate.map { self.delegate.guarding($0) }
+        let guarding = delegate.map { self.guarding($0) }
         return try await explained(request.url) { try await $0.download(for: request, delegate: guarding) }
     }
 

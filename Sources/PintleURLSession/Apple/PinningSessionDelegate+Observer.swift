@@ -4,6 +4,34 @@ public import PintleApple
 public import PintleReports
 public import PintleStorage
 
+extension SessionPins {
+    /// Creates the pins of a session of this module. They post events to an observer, and refuse requests with
+    /// ``SessionError``.
+    ///
+    /// - Parameters:
+    ///   - delegate: The app's delegate.
+    ///   - isLast: Returns `true` if the app's delegate has to hear that a session became invalid.
+    convenience init(
+        _ source: any PolicySource, of delegate: (any URLSessionDelegate)?, observer: (any TrustEventObserver)?,
+        isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }
+    ) {
+        self.init(
+            source, of: delegate,
+            observer: { evaluation, snapshot, instant in
+                guard let observer,
+                    let event = VerdictEvent(
+                        evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
+                else { return }
+                TrustEventFeed.shared.post(.verdict(event), to: observer)
+            },
+            report: { failure in
+                guard let observer, let event = SessionEvent(failure) else { return }
+                TrustEventFeed.shared.post(.session(event), to: observer)
+            },
+            isLast: isLast, refused: { PinningSessionDelegate.typedError($0, $1) })
+    }
+}
+
 extension PinningSessionDelegate {
     /// Creates a delegate for a session of your own. Its observer gets the same events as one of
     /// `URLSession.pinned(to:observer:)`, and a task that the delegate refuses for another reason than its server fails
@@ -21,29 +49,28 @@ extension PinningSessionDelegate {
         _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         forwardingTo delegate: (any URLSessionDelegate)? = nil, observer: any TrustEventObserver
     ) {
-        self.init(
-            ApprovedPolicy.source(source, store), forwardingTo: delegate, observer: observer, isLast: { _ in true })
+        self.init(SessionPins(ApprovedPolicy.source(source, store), of: delegate, observer: observer))
     }
 
-    /// Creates the delegate for a session of this module. It posts events to an observer, and refuses requests with
-    /// ``SessionError``.
-    ///
-    /// - Parameter isLast: Returns `true` if the delegate has to hear that a session became invalid.
+    /// Creates the delegate for a session of this module.
     convenience init(
         _ source: any PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
-        observer: (any TrustEventObserver)?, isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }
+        observer: (any TrustEventObserver)?
     ) {
-        self.init(
-            source, forwardingTo: delegate,
-            observer: { evaluation, snapshot, instant in
-                guard let observer,
-                    let event = VerdictEvent(
-                        evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
-                else { return }
-                TrustEventFeed.shared.post(.verdict(event), to: observer)
-            },
-            isLast: isLast,
-            refused: { URLError(SessionError($0, of: $1), url: $1) })
+        self.init(SessionPins(source, of: delegate, observer: observer))
+    }
+
+    static func typedError(_ failure: TaskFailure, _ url: URL) -> URLError {
+        URLError(SessionError(failure, of: url), url: url)
+    }
+}
+
+extension SessionEvent {
+    /// Returns `nil` for a failure that the task's error tells in full.
+    fileprivate init?(_ failure: TaskFailure) {
+        guard case .noPolicy = failure else { return nil }
+        let (message, hint) = TaskFailure.noPolicyText
+        self.init(.noPolicy, classes: [], isResolved: false, text: "\(message): \(hint)")
     }
 }
 
@@ -56,6 +83,8 @@ extension SessionError {
             self.init(
                 .insecureRedirect, "the server redirects from https to http",
                 hint: "have the server redirect to https")
+        case .noPolicy:
+            self.init(.noPolicy, TaskFailure.noPolicyText.message, hint: TaskFailure.noPolicyText.hint)
         case .clientCertificate(let server):
             self.init(
                 .clientCertificateRequired,

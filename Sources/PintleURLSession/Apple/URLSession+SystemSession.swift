@@ -35,6 +35,6 @@ extension URLSession {
         let delegate = PinningSessionDelegate(
             ApprovedPolicy.source(source, store), forwardingTo: delegate, observer: observer)
         configuration.foreignProtocols.report(to: observer)
-        return URLSession(configuration: configuration.copy, delegate: delegate, delegateQueue: delegateQueue)
+        return delegate.makeSession(configuration.copy, delegateQueue: delegateQueue)
     }
 }

@@ -33,6 +33,9 @@ public struct SessionError: Error, Sendable, Hashable {
         case outOfResources = "out-of-resources"
         /// The connection has no valid verdict for this host and policy. No known bug causes this; it is a safeguard.
         case notJudged = "not-judged"
+        /// On Apple's systems, the delegate of the task is guarded, and no policy is known for its session. Nothing was
+        /// sent.
+        case noPolicy = "no-policy"
         /// The server requires a client certificate, and got none. ``SessionError/clientCertificateRequest`` says which
         /// certificates it accepts.
         case clientCertificateRequired = "client-certificate-required"
@@ -86,7 +89,7 @@ extension URLError {
             case .invalidRequest: .badURL
             case .tooManyRedirects: .httpTooManyRedirects
             case .unsupportedProxy, .outOfResources: .cannotConnectToHost
-            case .notJudged: .secureConnectionFailed
+            case .notJudged, .noPolicy: .secureConnectionFailed
             case .clientCertificateRequired: .clientCertificateRequired
             case .clientCertificateRefused: .clientCertificateRejected
             case .unsupportedFeature, .unsuitableLibrary, .stockLoader: .unsupportedURL

@@ -58,13 +58,18 @@ extension URLSession {
     /// method returns the error unchanged.
     ///
     /// The system's sessions report only `cancelled`. For them this method looks up the last decision of the session's
-    /// `PinningSessionDelegate` about the server that the error names, even if a library has wrapped the error. So do
-    /// not call it for a task that you have cancelled yourself. Inside a cancelled Swift task it returns the error
-    /// unchanged. An invalidated session has no delegate, so its errors also stay unchanged.
+    /// `PinningSessionDelegate` about the server that the error names. A library may have wrapped the error, or put a
+    /// delegate of its own before the session's. Do not call it for a task that you have cancelled yourself. Inside a
+    /// cancelled Swift task it returns the error unchanged. An invalidated session has no delegate, so its errors also
+    /// stay unchanged.
     public func explain(_ error: any Error) -> any Error {
         #if PINTLE_APPLE
-        guard !Task.isCancelled, let delegate = delegate as? PinningSessionDelegate else { return error }
-        return CauseSearch.first(in: error) { ($0 as? URLError).flatMap { delegate.rejection(of: $0) } } ?? error
+        guard !Task.isCancelled else { return error }
+        return CauseSearch.first(in: error) {
+            ($0 as? URLError).flatMap {
+                PinningSessionDelegate.rejection(of: $0, in: self, refused: PinningSessionDelegate.typedError)
+            }
+        } ?? error
         #else
         error
         #endif
@@ -75,13 +80,19 @@ extension URLSession {
     ///     let (data, _) = try await session.data(from: url, delegate: session.guarding(mine))
     ///
     /// Apple's systems ask a task's delegate before the session's. So the result checks servers against the session's
-    /// policy, and forwards everything else to the task's delegate.
+    /// policy, and forwards other calls to the task's delegate: see `PinningSessionDelegate`.
     ///
-    /// On Linux a task's delegate is never asked about servers, so this method returns it unchanged. It also does so if
-    /// the session's delegate is not a `PinningSessionDelegate`.
+    /// The result looks up the session's policy at each decision. It finds the policy of a session that
+    /// `URLSession.pinned(to:)` or a `PinningSessionDelegate` has pinned, even if a library has put a delegate of its
+    /// own before the session's. It refuses each server of a session whose policy it does not find: the task fails with
+    /// ``SessionError/Code/noPolicy``, and the observer gets an event if one is known. Then call `guarding(_:)` of the
+    /// `PinningSessionDelegate` that has the policy. Before iOS 16, macOS 13, tvOS 16 and watchOS 9, such a delegate of
+    /// your own behind a library's is known only after its first task.
+    ///
+    /// On Linux a task's delegate is never asked about servers, so this method returns it unchanged.
     public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {
         #if PINTLE_APPLE
-        (self.delegate as? PinningSessionDelegate)?.guarding(delegate) ?? delegate
+        PinningSessionDelegate.guarding(delegate, in: self, refused: PinningSessionDelegate.typedError)
         #else
         delegate
         #endif

@@ -67,19 +67,53 @@ final class Loader: Sendable {
 
     private func deliver(_ response: HTTPURLResponse, _ data: Data) {
         task.progress.with { $0.response = response }
-        if case .delegate = task.delivery, let task = task as? URLSessionDataTask,
-            let delegate = session.delegate as? any URLSessionDataDelegate
-        {
-            let disposition = wait { (answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void) in
-                delegate.urlSession(
-                    self.session, dataTask: task, didReceive: response, completionHandler: answer)
+        if case .delegate = task.delivery, let task = task as? URLSessionDataTask {
+            switch disposition(of: response, task) {
+            case .allow: break
+            case .becomeDownload:
+                let next = session.successor {
+                    URLSessionDownloadTask(session, $0, task.progress.with { $0.request }, body: nil, .delegate)
+                }
+                return become(next, of: "URLSession:dataTask:didBecomeDownloadTask:") {
+                    $0.urlSession(next.session, dataTask: task, didBecome: next)
+                    next.finish(with: nil, data: data)
+                }
+            case .becomeStream:
+                let next = session.successor {
+                    URLSessionStreamTask(session, $0, task.progress.with { $0.request }, body: nil, .delegate)
+                }
+                return become(next, of: "URLSession:dataTask:didBecomeStreamTask:") {
+                    $0.urlSession(next.session, dataTask: task, didBecome: next)
+                }
+            case .cancel, nil: return task.cancel()
             }
-            guard disposition == .allow else { return task.cancel() }
-            if !data.isEmpty {
-                session.deliver { delegate.urlSession(self.session, dataTask: task, didReceive: data) }
+            if !data.isEmpty,
+                let delegate = task.receiver(
+                    (any URLSessionDataDelegate).self, of: "URLSession:dataTask:didReceiveData:")
+            {
+                session.deliver { delegate.urlSession(task.session, dataTask: task, didReceive: data) }
             }
         }
         task.finish(with: nil, data: data)
+    }
+
+    private func disposition(
+        of response: HTTPURLResponse, _ task: URLSessionDataTask
+    ) -> URLSession.ResponseDisposition? {
+        let selector = "URLSession:dataTask:didReceiveResponse:completionHandler:"
+        guard let delegate = task.receiver((any URLSessionDataDelegate).self, of: selector) else { return .allow }
+        return wait { (answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void) in
+            delegate.urlSession(task.session, dataTask: task, didReceive: response, completionHandler: answer)
+        }
+    }
+
+    private func become(
+        _ next: URLSessionTask, of selector: String, _ tell: @escaping @Sendable (any URLSessionDataDelegate) -> Void
+    ) {
+        let delegate = task.receiver((any URLSessionDataDelegate).self, of: selector)
+        task.end(as: next)
+        guard let delegate else { return next.cancel() }
+        session.deliver { tell(delegate) }
     }
 
     /// Calls the delegate on the session's queue, and waits for its answer.
@@ -102,10 +136,11 @@ final class Loader: Sendable {
     }
 
     private func askRedirect(_ response: HTTPURLResponse, _ request: URLRequest) -> URLRequest? {
+        let selector = "URLSession:task:willPerformHTTPRedirection:newRequest:completionHandler:"
         // In the background the system follows every redirect without asking.
-        guard session.configuration.identifier == nil, let delegate = task.delegate ?? session.taskDelegate else {
-            return request
-        }
+        guard session.configuration.identifier == nil,
+            let delegate = task.receiver((any URLSessionTaskDelegate).self, of: selector)
+        else { return request }
         let task = task
         return wait { (answer: @escaping @Sendable (URLRequest?) -> Void) in
             delegate.urlSession(
@@ -115,18 +150,13 @@ final class Loader: Sendable {
     }
 
     private func askPassword(_ url: URL, _ response: HTTPURLResponse, _ failures: Int) -> URLCredential? {
-        guard let delegate = task.delegate ?? session.taskDelegate else { return nil }
         let space = URLProtectionSpace(
             host: url.host ?? "", port: url.port ?? 443, protocol: url.scheme, realm: "test",
             authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
         let challenge = URLAuthenticationChallenge(space, previousFailureCount: failures)
-        let task = task
-        let answer = wait { (answer: @escaping @Sendable (Answer) -> Void) in
-            delegate.urlSession(self.session, task: task, didReceive: challenge) { disposition, credential in
-                answer(Answer(disposition: disposition, credential: credential))
-            }
-        }
-        return answer?.disposition == .useCredential ? answer?.credential : nil
+        let delegate = task.receiver((any URLSessionTaskDelegate).self, of: Self.taskChallenge)
+        guard let answer = delegate.flatMap({ askTaskMethod($0, challenge) }) else { return nil }
+        return answer.disposition == .useCredential ? answer.credential : nil
     }
 
     private struct Answer: Sendable {
@@ -164,24 +194,33 @@ final class Loader: Sendable {
         }
     }
 
-    private func answer(_ space: URLProtectionSpace) -> Answer? {
-        guard let delegate = task.delegate ?? session.delegate else {
-            return Answer(disposition: .performDefaultHandling, credential: nil)
-        }
-        return ask(delegate, URLAuthenticationChallenge(space))
-    }
+    private static let sessionChallenge = "URLSession:didReceiveChallenge:completionHandler:"
+    private static let taskChallenge = "URLSession:task:didReceiveChallenge:completionHandler:"
 
-    /// Calls the delegate's session method, or its task method if it has no session method.
-    private func ask(_ delegate: any URLSessionDelegate, _ challenge: URLAuthenticationChallenge) -> Answer? {
-        let answer = wait { (answer: @escaping @Sendable (Answer) -> Void) in
-            delegate.urlSession(self.session, didReceive: challenge) { disposition, credential in
-                answer(Answer(disposition: disposition, credential: credential))
+    /// Asks about a server or a client certificate. A delegate without the session's method is asked by the task's.
+    /// Without both, the next delegate is asked.
+    private func answer(_ space: URLProtectionSpace) -> Answer? {
+        let challenge = URLAuthenticationChallenge(space)
+        for delegate in [task.delegate, session.delegate].compactMap({ $0 }) {
+            if delegate.responds(to: Selector(Self.sessionChallenge)) {
+                return wait { (answer: @escaping @Sendable (Answer) -> Void) in
+                    delegate.urlSession(self.session, didReceive: challenge) { disposition, credential in
+                        answer(Answer(disposition: disposition, credential: credential))
+                    }
+                }
+            }
+            if delegate.responds(to: Selector(Self.taskChallenge)),
+                let delegate = delegate as? any URLSessionTaskDelegate
+            {
+                return askTaskMethod(delegate, challenge)
             }
         }
-        guard answer?.credential === URLCredential.ofAbsentMethod else { return answer }
-        guard let delegate = delegate as? any URLSessionTaskDelegate else {
-            return Answer(disposition: .performDefaultHandling, credential: nil)
-        }
+        return Answer(disposition: .performDefaultHandling, credential: nil)
+    }
+
+    private func askTaskMethod(
+        _ delegate: any URLSessionTaskDelegate, _ challenge: URLAuthenticationChallenge
+    ) -> Answer? {
         let task = task
         return wait { (answer: @escaping @Sendable (Answer) -> Void) in
             delegate.urlSession(self.session, task: task, didReceive: challenge) { disposition, credential in

@@ -87,10 +87,6 @@ open class URLCredential: NSObject, @unchecked Sendable {
         self.trust = trust
         identity = nil
     }
-
-    /// The credential that the default implementation of a delegate method returns. It tells the loader that the method
-    /// is absent, as opposed to a method that leaves the answer to the system.
-    static let ofAbsentMethod = URLCredential(user: "", password: "", persistence: .none)
 }
 
 public protocol URLAuthenticationChallengeSender: AnyObject {}

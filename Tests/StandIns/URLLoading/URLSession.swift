@@ -38,7 +38,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegateQueue queue: OperationQueue?
     ) {
         self.configuration = configuration
-        inner = Guarded(State(delegate: delegate))
+        inner = Guarded(State(delegate: StandIn.replacement.map { $0(delegate) } ?? delegate))
         if let queue {
             delegateQueue = queue
         } else {
@@ -52,7 +52,6 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     public var delegate: (any URLSessionDelegate)? { inner.with { $0.delegate } }
-    var taskDelegate: (any URLSessionTaskDelegate)? { delegate as? any URLSessionTaskDelegate }
 
     func deliver(_ work: @escaping @Sendable () -> Void) { delegateQueue.addOperation(work) }
 
@@ -73,8 +72,19 @@ open class URLSession: NSObject, @unchecked Sendable {
             return state.isInvalidated
         }
         if isLate { preconditionFailure("a session was invalidated while a task was made in it") }
-        taskDelegate?.urlSession(self, didCreateTask: task)
+        task.receiver((any URLSessionTaskDelegate).self, of: "URLSession:didCreateTask:")?
+            .urlSession(self, didCreateTask: task)
         return task
+    }
+
+    /// Makes the task that a data task becomes. No delegate hears that it was created.
+    func successor<Kind: URLSessionTask>(_ make: (Int) -> Kind) -> Kind {
+        inner.with { state in
+            state.lastIdentifier += 1
+            let task = make(state.lastIdentifier)
+            state.tasks[task.taskIdentifier] = task
+            return task
+        }
     }
 
     func taskEnded(_ task: URLSessionTask) {
@@ -90,7 +100,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             defer { state.delegate = nil }
             return state.delegate
         }
-        guard let delegate else { return }
+        guard let delegate, delegate.responds(to: Selector("URLSession:didBecomeInvalidWithError:")) else { return }
         deliver { delegate.urlSession(self, didBecomeInvalidWithError: nil) }
     }
 
@@ -128,6 +138,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
         register { URLSessionDataTask(self, $0, request, body: nil, .data(completionHandler)) }
+    }
+
+    open func dataTask(
+        with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {

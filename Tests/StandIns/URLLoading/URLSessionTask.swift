@@ -47,6 +47,14 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
         set { progress.with { $0.delegate = newValue } }
     }
 
+    /// Returns the delegate that gets a call: the task's own if it has the method, else the session's if it has it.
+    func receiver<Delegate>(_ kind: Delegate.Type, of selector: String) -> Delegate? {
+        for delegate in [delegate, session.delegate] where delegate?.responds(to: Selector(selector)) ?? false {
+            if let receiver = delegate as? Delegate { return receiver }
+        }
+        return nil
+    }
+
     open func resume() {
         let starts = progress.with { progress in
             guard progress.state == .suspended else { return false }
@@ -83,24 +91,40 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
         guard isFirst else { return }
         let response = self.response
         session.deliver {
-            (self.delegate ?? self.session.taskDelegate)?.urlSession(
-                self.session, task: self, didFinishCollecting: URLSessionTaskMetrics())
+            self.receiver((any URLSessionTaskDelegate).self, of: "URLSession:task:didFinishCollectingMetrics:")?
+                .urlSession(self.session, task: self, didFinishCollecting: URLSessionTaskMetrics())
             switch self.delivery {
             case .data(let handler): handler(error == nil ? data : nil, error == nil ? response : nil, error)
             case .file(let handler) where error == nil: Self.withFile(data) { handler($0, response, nil) }
             case .file(let handler): handler(nil, nil, error)
             case .delegate:
                 if error == nil, let task = self as? URLSessionDownloadTask,
-                    let delegate = self.session.delegate as? any URLSessionDownloadDelegate
+                    let delegate = self.receiver(
+                        (any URLSessionDownloadDelegate).self,
+                        of: "URLSession:downloadTask:didFinishDownloadingToURL:")
                 {
                     Self.withFile(data) {
                         delegate.urlSession(self.session, downloadTask: task, didFinishDownloadingTo: $0)
                     }
                 }
-                self.session.taskDelegate?.urlSession(self.session, task: self, didCompleteWithError: error)
+                self.receiver((any URLSessionTaskDelegate).self, of: "URLSession:task:didCompleteWithError:")?
+                    .urlSession(self.session, task: self, didCompleteWithError: error)
             }
+            // Apple's class releases the task's own delegate at the end.
+            self.delegate = nil
             self.session.taskEnded(self)
         }
+    }
+
+    /// Ends a data task that goes on as another task. Its delegate hears nothing more of it.
+    func end(as task: URLSessionTask) {
+        progress.with { progress in
+            progress.isReported = true
+            progress.state = .completed
+        }
+        let (response, delegate) = (response, delegate)
+        task.progress.with { ($0.state, $0.response, $0.delegate) = (.running, response, delegate) }
+        session.taskEnded(self)
     }
 
     /// Calls `body` with a file that holds `data`, then removes the file, as Foundation does unless it was moved.

@@ -32,7 +32,8 @@ FACTUAL = ["Security", "URLLoading", "WebKit", "Network", "os", "CryptoKit", "Co
 INTERFACE = ["Combine", "SwiftUI"]
 C_LIBRARY = ["DarwinTypes", "Darwin"]
 CORE = ["PintleCrypto", "Pintle", "PintleSystem", "PintleStorage", "PintleUpdates", "PintleReports"]
-ADAPTERS = ["PintleApple", "PintleURLSession"]
+SWIFT_NIO = ["NIOCore", "NIOPosix", "NIOTLS", "NIOSSL"]
+ADAPTERS = ["PintleApple", "PintleURLSession", *SWIFT_NIO, "PintleNIO"]
 EXAMPLES = ["ClientModel", "AppViews", "ApplePlatforms", "ChangingPolicy", "FirstRequest", "Migrating", "PinnedSession"]
 TESTS = ["TestKitOnApple", "AppTests", "PintleTests"]
 # Core Foundation's types as the classes that Swift casts to. The stand-ins have the values that are cast.
@@ -342,7 +343,7 @@ class Compiler:
         if module in FACTUAL:
             files = [self.stand_ins / file.relative_to(STAND_INS) for file in files]
         words = self.settings(module) + ([] if target["type"] == "executable" and len(files) == 1 else ["-parse-as-library"])
-        if module in FACTUAL + C_LIBRARY:
+        if module in FACTUAL + C_LIBRARY + SWIFT_NIO:
             words += ["-swift-version", "5", "-disable-availability-checking", "-experimental-skip-all-function-bodies"]
         else:
             words += ["-swift-version", "6", "-index-store-path", self.index]

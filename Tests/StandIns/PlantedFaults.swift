@@ -56,15 +56,15 @@ func requiredMethod(_ delegate: any URLSessionDownloadDelegate, _ session: URLSe
 
 func casts(_ der: Data, _ certificates: [SecCertificate], _ trust: SecTrust, _ instant: Date, _ query: [CFString: Any])
 {
-    _ = SecCertificateCreateWithData(nil, der)  // refused: cannot convert value of type 'Data'
+    _ = SecCertificateCreateWithData(nil, der)  // refused: argument type 'Data' does not conform
     _ = SecCertificateCreateWithData(nil, der as CFData)
-    _ = SecPolicyCreateSSL(true, "\(der)")  // refused: cannot convert value of type 'String'
+    _ = SecPolicyCreateSSL(true, "\(der)")  // refused: argument type 'String' does not conform
     _ = SecPolicyCreateSSL(true, "\(der)" as CFString)
-    _ = SecTrustSetAnchorCertificates(trust, certificates)  // refused: cannot convert value of type '[SecCertificate]'
+    _ = SecTrustSetAnchorCertificates(trust, certificates)  // refused: '[SecCertificate]' does not conform
     _ = SecTrustSetAnchorCertificates(trust, certificates as CFArray)
-    _ = SecTrustSetVerifyDate(trust, instant)  // refused: cannot convert value of type 'Date'
+    _ = SecTrustSetVerifyDate(trust, instant)  // refused: argument type 'Date' does not conform
     _ = SecTrustSetVerifyDate(trust, instant as CFDate)
-    _ = SecItemDelete(query)  // refused: cannot convert value of type
+    _ = SecItemDelete(query)  // refused: does not conform
     _ = SecItemDelete(query as CFDictionary)
     let implicit: String = SecCopyErrorMessageString(0, nil) ?? ""  // refused: not implicitly convertible to 'String'
     let explicit = SecCopyErrorMessageString(0, nil) as String? ?? implicit

@@ -1,4 +1,4 @@
-// The parts of SwiftNIO that PintleNIO uses, for the compiler only: nothing runs. Scripts/nio.sh runs PintleNIO on SwiftNIO.
+// The parts of SwiftNIO that PintleNIO uses, for the compiler only: nothing runs. `make nio` runs PintleNIO on SwiftNIO.
 
 public struct ByteBuffer: Sendable {}
 public struct NIOAny {}

@@ -1,4 +1,4 @@
-// The parts of SwiftNIO that PintleNIO uses, for the compiler only: nothing runs. `make nio` runs PintleNIO on SwiftNIO.
+// The parts of SwiftNIO that PintleNIO uses, for the compiler only: nothing runs. `make nio` runs the real ones.
 
 public struct ByteBuffer: Sendable {}
 public struct NIOAny {}

@@ -46,7 +46,7 @@ test: ## Run all the tests
 	@echo "make test: everything passed; skipped tests are listed above"
 
 test-apple: apple-tests ## Compile and test Apple's side here, with stand-ins
-	@Scripts/newer_api.py
+	@Scripts/apple_facts.py
 
 corpus-accept: build ## Record the tool's output again after an intended change
 	@Scripts/corpus.py record Tests/Corpus/expected
@@ -164,7 +164,7 @@ corpus: build
 linkage: build # after unit and apple-build
 	@Scripts/linkage.sh
 	@Scripts/debug-only.sh
-	@Scripts/newer_api.py
+	@Scripts/apple_facts.py
 
 format-check:
 	swift format lint --strict --parallel --recursive $(SWIFT_SOURCES)

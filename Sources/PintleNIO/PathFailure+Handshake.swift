@@ -10,7 +10,10 @@ extension PathFailure {
     init?(handshake error: any Error) {
         guard case NIOSSLError.handshakeFailed(.sslError(let errors)) = error else { return nil }
         for text in errors.map(\.description) {
-            for (reason, code, meaning) in Self.reasons where text.contains(":\(reason) ") {
+            // Such as ["1000007d", "SSL routines", "OPENSSL_internal", "CERTIFICATE_VERIFY_FAILED at ...", "393"].
+            // iOS 15 has no `contains` for a text, except in Foundation.
+            let parts = text.split(separator: ":").dropFirst()
+            for (reason, code, meaning) in Self.reasons where parts.contains(where: { $0.hasPrefix("\(reason) ") }) {
                 self.init(code, text: "\(meaning) (BoringSSL: \(reason))")
                 return
             }

@@ -171,10 +171,12 @@ struct JSONDocumentTests {
         #expect(failure(of: "{" + repeated.joined(separator: ",") + "}")?.code == .duplicateKey)
     }
 
-    @Test("An object with 200,000 keys parses in linear time", .timeLimit(.minutes(1)))
+    @Test("An object with 200,000 keys parses in linear time")
     func manyKeys() {
         let members = (0..<200_000).map { "\"\\u006b\($0)\":0" }
-        #expect(failure(of: "{" + members.joined(separator: ",") + "}") == nil)
+        // The trait `timeLimit` requires iOS 16.
+        let seconds = secondsTaken { #expect(failure(of: "{" + members.joined(separator: ",") + "}") == nil) }
+        #expect(seconds < 60)
     }
 
     @Test("Depth 16 is accepted and depth 17 refused, at the first bracket that is too deep")

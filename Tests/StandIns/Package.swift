@@ -44,6 +44,11 @@ let standIns: [Target] = [
     standIn("Network", on: "Security"),
     standIn("WebKit", on: "URLLoading"),
     standIn("Alamofire", on: "Security", "URLLoading", features: .publicImports, settings: loading),
+    // SwiftNIO cannot be fetched everywhere. These only compile.
+    standIn("NIOCore", in: "NIO"),
+    standIn("NIOPosix", in: "NIO"),
+    standIn("NIOTLS", in: "NIO"),
+    standIn("NIOSSL", on: "NIOCore", in: "NIO"),
     standIn("Combine", features: .none),
     standIn("SwiftUI", on: "Combine", "URLLoading", features: .none, settings: loading),
 ]
@@ -61,6 +66,9 @@ let apple: [Target] = [
     module(
         "PintleURLSession", on: "Pintle", "PintleApple", "PintleReports", "PintleStorage", "PintleUpdates", "Network",
         "Security", "URLLoading", "WebKit", "os", exclude: ["Linux"], features: .publicImports),
+    module(
+        "PintleNIO", on: "Pintle", "PintleApple", "PintleReports", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL",
+        settings: [.define("NIO")]),
     // PintleTestKit as on Apple's systems. Another symbolic link leads to its sources, because SwiftPM allows each file
     // in one target only, and the tests also need the next two targets.
     module(
@@ -143,20 +151,21 @@ func system(_ name: String, _ pkgConfig: String) -> Target {
 }
 
 func standIn(
-    _ name: String, on dependencies: Target.Dependency..., features: Features = .all, settings: [SwiftSetting] = [],
-    links library: String? = nil
+    _ name: String, on dependencies: Target.Dependency..., in folder: String? = nil, features: Features = .all,
+    settings: [SwiftSetting] = [], links library: String? = nil
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: name, packageAccess: features != .none,
+        name: name, dependencies: dependencies, path: folder.map { "\($0)/\(name)" } ?? name,
+        packageAccess: features != .none,
         swiftSettings: features.settings + settings, linkerSettings: library.map { [.linkedLibrary($0)] })
 }
 
 func module(
     _ name: String, on dependencies: Target.Dependency..., path: String? = nil, exclude: [String] = [],
-    features: Features = .all, links library: String? = nil
+    features: Features = .all, settings own: [SwiftSetting] = [], links library: String? = nil
 ) -> Target {
     .target(
         name: name, dependencies: dependencies, path: path ?? "Repository/Sources/\(name)", exclude: exclude,
-        swiftSettings: [.define("PINTLE_APPLE"), newestSDK] + features.settings + loading,
+        swiftSettings: [.define("PINTLE_APPLE"), newestSDK] + features.settings + loading + own,
         linkerSettings: library.map { [.linkedLibrary($0)] })
 }

@@ -15,4 +15,4 @@ public final class CFAllocator {
     private init() {}
 }
 
-public func CFErrorGetCode(_ error: CFError?) -> CFIndex { error?.code ?? 0 }
+public func CFErrorGetCode(_ error: CFError!) -> CFIndex { error?.code ?? 0 }

@@ -1,0 +1,4 @@
+public enum TLSUserEvent: Sendable {
+    case handshakeCompleted(negotiatedProtocol: String?)
+    case shutdownCompleted
+}

@@ -159,7 +159,7 @@ extension HostilePeers {
         }
 
         @Test(
-            "After a refusal one request goes alone over a new connection, so none is refused six times",
+            "After a refusal only one request opens a new connection, so none is refused six times",
             .timeLimit(.minutes(2)))
         func alone() async throws {
             // A server that takes one request for each connection, and refuses what else comes.

@@ -13,8 +13,8 @@ extension TaskLoader {
             let canAsk = outbox.delegate != nil
             return advance { $0.lacksContent(canAsk: canAsk) }
         }
-        // Not asked within a handshake: the transport has one thread, and the app may take its time. Not on the delegate
-        // queue either: there a callback may wait for this task.
+        // Not asked within a handshake: the transport has one thread, and the app may take its time. Not asked on the
+        // delegate queue either, because a callback there may wait for this task.
         guard let choose = resources.transports.identity, let url = hop.request.url?.absoluteString,
             let server = try? CurlURL(url), server.scheme == .https
         else { return load(hop, as: nil) }

@@ -13,7 +13,7 @@ final class HostQueues {
         /// The uptime at which a transfer that had a response last freed its place.
         var lastProgress = 0.0
         /// A Boolean value that indicates whether the server has refused a request over HTTP/2. libcurl sends requests
-        /// before it knows how many streams the server permits. So from then on, one request goes alone over each new
+        /// before it knows how many streams the server permits. So from then on, only one request goes over each new
         /// connection, and the others wait until the connection has answered.
         var isCautious = false
 

@@ -158,10 +158,10 @@ struct SessionConnectionTests {
             try request("PUT", ["Content-Type": "text/plain"], content: "other"), try request("HEAD"),
             try request("GET"), try request("OPTIONS", ["Authorization": "Bearer x"]), try request("GET"),
         ]
-        let shared = URLSession.pinned(to: policy)
+        let shared = URLSession.pinned(to: policy, configuration: .ephemeral)
         for request in requests {
             // The first request of a session has nothing before it.
-            let alone = try await URLSession.pinned(to: policy).data(for: request)
+            let alone = try await URLSession.pinned(to: policy, configuration: .ephemeral).data(for: request)
             let expected = server.requests.last
             let result = try await shared.data(for: request)
             #expect(server.requests.last == expected)

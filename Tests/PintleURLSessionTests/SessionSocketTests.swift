@@ -57,7 +57,9 @@ struct SessionSocketTests {
         } else {
             _ = try await session.data(from: try secure.address(host: "127.0.0.1"))
         }
-        #expect(areInherited(to: port) == [way == .stock])
+        // The control. libcurl 8 opens its sockets with close-on-exec itself.
+        let isInherited = way == .stock && !CurlLibrary.version.hasPrefix("8.")
+        #expect(areInherited(to: port) == [isInherited])
         session.invalidateAndCancel()
         gate.signal()
         withExtendedLifetime(plain) {}

@@ -34,7 +34,7 @@ FACTUAL = ["Security", "URLLoading", "WebKit", "Network", "os", "CryptoKit", *US
 OTHERS = ["DarwinTypes", "Darwin", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL"]
 CORE = ["PintleCrypto", "Pintle", "PintleSystem", "PintleStorage", "PintleUpdates", "PintleReports"]
 ADAPTERS = ["PintleApple", "PintleURLSession", "PintleNIO"]
-EXAMPLES = ["ClientModel", "AppViews", "ApplePlatforms", "ChangingPolicy", "FirstRequest", "Migrating", "PinnedSession"]
+EXAMPLES = ["ClientModel", "Client", "AppViews"]
 TESTS = ["TestKitOnApple", "AppTests", "PintleTests"]
 # Core Foundation's types as the classes that Swift casts to. The stand-ins have the values that are cast.
 CLASSES = {"CFTypeRef": "AnyObject", "CFArray": "NSArray", "CFData": "NSData", "CFDate": "NSDate", "CFDictionary": "NSDictionary",
@@ -205,7 +205,11 @@ def read_stand_ins(toolchain):
                 place, usr = symbol["location"], symbol["identifier"]["precise"]
                 text = "".join(part["spelling"] for part in symbol["declarationFragments"])
                 file = pathlib.Path(urllib.parse.unquote(place["uri"].removeprefix("file://"))).relative_to(ROOT)
-                found.append(Declaration(name, type_of(text), file, place["position"]["line"], usr, usr in defaults))
+                line = place["position"]["line"]
+                base = symbol["names"]["title"].split("(")[0].split(".")[-1]
+                if base not in "".join(file.read_text().splitlines()[line:line + 1]):
+                    sys.exit(f"apple-facts: error: {file} is newer than its module: run make apple-build first")
+                found.append(Declaration(name, type_of(text), file, line, usr, usr in defaults))
     return found
 
 
@@ -542,7 +546,8 @@ def check_planted(errors, uses, pairs):
 
 def main():
     toolchain, packages, facts, exceptions = Toolchain(), read_packages(), read_facts(), Exceptions()
-    deployed = packages[1]
+    targets, deployed = packages
+    examples = EXAMPLES + sorted(name for name in targets if targets[name][0].get("path") == "Repository/Snippets")
     pairs = pair(read_stand_ins(toolchain), facts, exceptions)
     swift, objective_c = copy_stand_ins(pairs, deployed, False), copy_stand_ins(pairs, deployed, True)
     compilers = [Compiler(system, stand_ins, toolchain, packages) for system, stand_ins in
@@ -555,12 +560,12 @@ def main():
         missing = {module for module in FACTUAL if all(
             fact.since[name] == "-" for declaration, fact in pairs if fact and module in declaration.file.parts)}
         if name != "iOS":
-            missing |= {*USER_INTERFACE, *EXAMPLES, *TESTS}
+            missing |= {*USER_INTERFACE, *examples, *TESTS}
         if not is_first:
             # They take as long as all the rest, and use nothing but Swift and the core.
             missing.add("PintleTests")
         errors = compiler.build_objective_c() if compiler.is_objective_c else []
-        for module in FACTUAL + OTHERS + CORE + ADAPTERS + EXAMPLES + TESTS:
+        for module in FACTUAL + OTHERS + CORE + ADAPTERS + examples + TESTS:
             if module not in missing:
                 # What the core uses of Swift is as old on each system, so one compiler checks it.
                 errors += compiler.build(module, module not in FACTUAL + OTHERS and (is_first or module not in CORE))

@@ -14,6 +14,8 @@ struct JudgeTests {
         /// `nil` for a client that the user starts.
         var process: Observation.ClientEnd?
         var control = sending
+        /// The connections of the runs before.
+        var earlier: [[Server.Connection]] = []
         let verdict: Outcome.Verdict
         var remark: String?
 
@@ -51,6 +53,13 @@ struct JudgeTests {
     }
 
     private static let silent = Server.Connection(record: TLSConnectionRecord(), role: .attack)
+    /// A connection that the server ended.
+    private static let silence: Server.Connection = {
+        var record = TLSConnectionRecord()
+        (record.hasBegunHandshake, record.wasGivenUp) = (true, true)
+        return Server.Connection(record: record, role: .attack)
+    }()
+    private static let once = "it ended without an alert about the certificate"
     private static let clear = Server.Connection(plainByteCount: 60)
 
     private static func observation(_ connections: [Server.Connection], _ process: Observation.ClientEnd?)
@@ -131,8 +140,20 @@ struct JudgeTests {
             connections: [connection()], process: .init(.exited(0)), control: handshake, verdict: .letThrough,
             remark: "it reports success"),
         Case(
-            claim: "success without a request is a refusal if the client sends one to the right server",
-            scenario: "expired", connections: [connection()], process: .init(.exited(0)), verdict: .blocked),
+            claim: "success without a request is no refusal once, if the client sends one to the right server",
+            scenario: "expired", connections: [connection()], process: .init(.exited(0)), verdict: .inconclusive,
+            remark: once),
+        Case(
+            claim: "success without a request is a refusal twice, if the client sends one to the right server",
+            scenario: "expired", connections: [connection()], process: .init(.exited(0)), earlier: [[connection()]],
+            verdict: .blocked),
+        Case(
+            claim: "a client must only give up at a server that stalls", scenario: "stall-mid-handshake",
+            connections: [silent], process: .init(.exited(28)), verdict: .blocked),
+        Case(
+            claim: "a client that the server gives up on has not given up", scenario: "stall-mid-handshake",
+            connections: [silence], process: .init(.exited(28)), verdict: .inconclusive,
+            remark: "it began the handshake and fell silent"),
     ]
 
     private static let asked: [Case] = [
@@ -156,7 +177,8 @@ struct JudgeTests {
             process: .init(.exited(60)), control: identifying, verdict: .blocked),
         Case(
             claim: "other attacks are judged without the certificate", scenario: "trusted-interceptor",
-            connections: [identified()], process: .init(.exited(90)), control: identifying, verdict: .blocked),
+            connections: [identified()], process: .init(.exited(90)), control: identifying,
+            earlier: [[identified()]], verdict: .blocked),
     ]
     private static let asking = "interceptor-asks-for-identity"
 
@@ -172,8 +194,11 @@ struct JudgeTests {
             claim: "exit code 0 needs no comparison", scenario: "renewed-same-key", connections: [connection(80)],
             process: .init(.exited(0)), control: endless, verdict: .accepted),
         Case(
-            claim: "no request locks the client out", scenario: "renewed-same-key", connections: [refusal()],
-            process: .init(.exited(60)), verdict: .blocked),
+            claim: "no request and an alert lock the client out", scenario: "renewed-same-key",
+            connections: [refusal()], process: .init(.exited(60)), verdict: .blocked),
+        Case(
+            claim: "no request without an alert does not lock the client out", scenario: "renewed-same-key",
+            connections: [connection()], process: .init(.exited(28)), verdict: .inconclusive, remark: once),
         Case(
             claim: "success without a request is accepted if the client never sends one", scenario: "renewed-same-key",
             connections: [connection()], process: .init(.exited(0)), control: handshake, verdict: .accepted),
@@ -197,6 +222,14 @@ struct JudgeTests {
             claim: "a client that does not follow a redirect refuses", scenario: "redirect-to-http",
             connections: [connection(80, .leading)], process: .init(.exited(0)), verdict: .blocked,
             remark: "it did not follow"),
+        Case(
+            claim: "a client that fails after a redirect has not refused it once", scenario: "redirect-to-http",
+            connections: [connection(80, .leading)], process: .init(.exited(28)), verdict: .inconclusive,
+            remark: "it has not followed yet"),
+        Case(
+            claim: "a client that fails after a redirect twice has not followed", scenario: "redirect-to-http",
+            connections: [connection(80, .leading)], process: .init(.exited(28)),
+            earlier: [[connection(80, .leading)]], verdict: .blocked, remark: "it did not follow"),
         Case(
             claim: "a client that follows and sends nothing refuses", scenario: "redirect-to-unpinned-host",
             connections: [connection(80, .leading), refusal()], process: .init(.exited(60)), verdict: .blocked),
@@ -228,11 +261,13 @@ struct JudgeTests {
             remark: "no client came"),
         Case(
             claim: "device: a connection without a byte allows no verdict", scenario: "expired", connections: [silent],
-            control: device, verdict: .inconclusive, remark: "a client connected and sent nothing"),
+            control: device, verdict: .inconclusive, remark: "it ended before it was shown a certificate"),
         Case(
             claim: "device: a finished handshake without a request allows no verdict", scenario: "expired",
-            connections: [connection()], control: device, verdict: .inconclusive,
-            remark: "a client finished the handshake and sent nothing"),
+            connections: [connection()], control: device, verdict: .inconclusive, remark: once),
+        Case(
+            claim: "device: a second finished handshake without a request is a refusal", scenario: "expired",
+            connections: [connection()], control: device, earlier: [[connection()]], verdict: .blocked),
         Case(
             claim: "device: a request is accepted", scenario: "renewed-same-key", connections: [connection(80)],
             control: device, verdict: .accepted),
@@ -243,8 +278,13 @@ struct JudgeTests {
             claim: "device: a request in the clear only is let through", scenario: "renewed-same-key",
             connections: [clear], control: device, verdict: .letThrough, remark: "sent in the clear"),
         Case(
-            claim: "device: a client that does not follow refuses", scenario: "redirect-to-http",
-            connections: [connection(80, .leading)], control: device, verdict: .blocked, remark: "it did not follow"),
+            claim: "device: a client that does not follow twice refuses", scenario: "redirect-to-http",
+            connections: [connection(80, .leading), connection(80, .leading)], control: device, verdict: .blocked,
+            remark: "it did not follow"),
+        Case(
+            claim: "device: a client that does not follow once may have been interrupted", scenario: "redirect-to-http",
+            connections: [connection(80, .leading)], control: device, verdict: .inconclusive,
+            remark: "it has not followed yet"),
         Case(
             claim: "device: an attack over HTTP/2 does not reach a client of HTTP/1.1",
             scenario: "goaway-moves-request",
@@ -272,7 +312,8 @@ struct JudgeTests {
     private func check(_ row: Case) throws {
         let scenario = try #require(try Self.catalogue.get()[row.scenario])
         let outcome = Outcome(
-            scenario, Self.observation(row.connections, row.process), beside: try #require(row.control))
+            scenario, Self.observation(row.connections, row.process), beside: try #require(row.control),
+            trials: (row.earlier + [row.connections]).map { Self.observation($0, row.process).trial })
         #expect(
             outcome.verdict == row.verdict && outcome.remark == row.remark, "\(outcome.verdict) \(outcome.remark ?? "")"
         )

@@ -31,22 +31,22 @@ struct SurveyLogTests {
         let log = SurveyLog(hasRuns: true)
         var issuers: [SurveyAuthorities.Issuer] = []
         while log.beginRound() {
-            let met = [Self.http1, Self.http2, Self.http1].map { log.next(at: Self.endpoint, $0) }
+            let met = [Self.http1, Self.http2, Self.http1].compactMap { log.next(at: Self.endpoint, $0).issuer }
             #expect(Set(met).count == 1)
             issuers.append(met[0])
         }
         #expect(issuers == [.known, .known, .unknown, .unknown])
-        #expect(log.next(at: Self.endpoint, Self.http1) == .known)
+        #expect(log.next(at: Self.endpoint, Self.http1).issuer == .known)
         #expect(!log.isReplaced(at: Self.endpoint))
     }
 
     @Test("Without runs each stack takes turns of its own")
     func connections() {
         let log = SurveyLog(hasRuns: false)
-        let issuers = (0..<5).map { _ in log.next(at: Self.endpoint, Self.http1) }
+        let issuers = (0..<5).map { _ in log.next(at: Self.endpoint, Self.http1).issuer }
         #expect(issuers == [.known, .known, .unknown, .unknown, .known])
         #expect(!log.isReplaced(at: Self.endpoint))
-        #expect(log.next(at: Self.endpoint, Self.http2) == .known)
+        #expect(log.next(at: Self.endpoint, Self.http2).issuer == .known)
         #expect(log.isReplaced(at: Self.endpoint))
     }
 

@@ -276,7 +276,7 @@ struct RehearseProxyTests {
         #expect(try directory.read("status") == Array("403".utf8))
         let other = try results(run)["tracker.example:443 other-host"]
         #expect(other?["outcome"]?.string == "not-run")
-        #expect(other?["remark"]?.string == "not a named host: 3 connections, answered 403")
+        #expect(other?["remark"]?.string == "not a named host: 4 connections, answered 403")
         let text = ToolRun(
             arguments: Array(Self.proxied.filter { $0 != "--json" }) + ["--only", "expired", "--"] + client)
         #expect(text.output.contains("\n  not a named host: tracker.example:443, 2 connections, answered 403\n"))

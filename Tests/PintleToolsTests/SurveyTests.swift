@@ -288,8 +288,66 @@ struct SurveyTests {
             + "</dev/null >/dev/null 2>&1\n"
         let run = SurveyFixture.run("--json", "--host", "api.example.com", script: handshake)
         let host = try #require(try SurveyFixture.hosts(run)["api.example.com:443"])
-        #expect(host["answer"]?.string == "refused", "\(run.output)")
-        #expect(host["knownAuthority"]?["refused"]?.integer == 2)
+        #expect(host["answer"]?.string == "handshake-only", "\(run.output)")
+        // Without the control, the client may be one that refuses.
+        let unnamed = SurveyFixture.run("--json", script: handshake)
+        #expect(try SurveyFixture.answers(unnamed) == ["api.example.com:443": "refused"], "\(unnamed.output)")
+    }
+
+    /// A client that pins one host and not the other, and gives up the second connection when the first is refused.
+    private static let giveUp = """
+        import socket, ssl, sys
+        ca, port, way = sys.argv[1:]
+        def tunnel(host):
+            plain = socket.create_connection(("127.0.0.1", int(port)))
+            plain.sendall(f"CONNECT {host}:443 HTTP/1.1\\r\\n\\r\\n".encode())
+            while b"\\r\\n\\r\\n" not in plain.recv(4096): pass
+            return plain
+        def connect(host, context):
+            return context.wrap_socket(tunnel(host), server_hostname=host)
+        def ask(tls, host):
+            tls.sendall(f"GET / HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n".encode())
+            tls.recv(4096)
+        other = ssl.create_default_context(cafile=ca)
+        if way == "any": other.check_hostname, other.verify_mode = False, ssl.CERT_NONE
+        warm = connect("telemetry.example.net", other)
+        try:
+            api = connect("api.example.com", ssl.create_default_context(cafile=ca))
+            if b"Survey Root" in api.getpeercert(True): raise ssl.SSLError()
+            ask(api, "api.example.com")
+        except ssl.SSLError:
+            if way == "unwrap":
+                try: warm.unwrap()
+                except OSError: pass
+            sys.exit(1)
+        ask(warm, "telemetry.example.net")
+        """
+
+    @Test(
+        "A connection that was given up because another host was refused is judged without it, and is not called pinned",
+        arguments: [("keep", "unpinned"), ("unwrap", "unpinned"), ("any", "any-certificate")])
+    func givenUp(way: String, answer: String) throws {
+        let script = try fixture.directory.write(Self.giveUp, to: "two.py")
+        func run(_ hosts: [String], _ options: [String] = ["--json"]) -> ToolRun {
+            ToolRun(
+                arguments: ["rehearse", "--proxy", "--survey", "--timeout", "60"] + options
+                    + hosts.flatMap { ["--host", $0] } + ["--", "python3", script, "{ca}", "{proxy-port}", way])
+        }
+        let named = run(["api.example.com", "telemetry.example.net"])
+        let answers = try SurveyFixture.answers(named)
+        #expect(answers["telemetry.example.net:443"] == answer, "\(named.output)")
+        // The other connection is never answered when this host is refused, and there is no alert.
+        #expect(answers["api.example.com:443"] == "inconclusive", "\(named.output)")
+        // Without the name of the pinned host no run can answer it, so there is no verdict, and nothing to record.
+        let file = fixture.directory.path(of: "expected")
+        let unnamed = run([], ["--expect", file, "--record"])
+        #expect(unnamed.code == 1)
+        #expect(unnamed.output.contains("telemetry.example.net:443          inconclusive"), "\(unnamed.output)")
+        #expect(!String(decoding: try fixture.directory.read("expected"), as: UTF8.self).contains("\ntelemetry"))
+        let (xml, sarif) = (fixture.directory.path(of: "r.xml"), fixture.directory.path(of: "r.sarif"))
+        #expect(run([], ["--json", "--junit", xml, "--sarif", sarif]).code == 1)
+        #expect(String(decoding: try fixture.directory.read("r.xml"), as: UTF8.self).contains("<error message"))
+        #expect(String(decoding: try fixture.directory.read("r.sarif"), as: UTF8.self).contains("\"inconclusive\""))
     }
 
     @Test("A host that the client asks for once is not asked again, which the report says")

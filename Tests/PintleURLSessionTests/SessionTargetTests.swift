@@ -16,7 +16,7 @@ struct SessionTargetTests {
         let server = try fixture.server()
         let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
         _ = try await session.data(from: try server.address(String(target.dropFirst())))
-        // libcurl 8 writes the hexadecimal digits of an escape in upper case, which means the same (RFC 3986 section 2.1).
+        // libcurl 8 writes the digits of an escape in upper case, which means the same (RFC 3986 section 2.1).
         let sent = CurlLibrary.version.hasPrefix("8.") ? target.replacing("%2e", with: "%2E") : target
         #expect(server.requests.map(\.target) == [sent])
     }

@@ -78,6 +78,17 @@ package struct Scenario: Sendable {
         if case .server = setup { false } else { true }
     }
 
+    /// A Boolean value that indicates whether the server stops in the middle of the handshake, so that a client must
+    /// give up.
+    var stalls: Bool {
+        if case .server(let configuration) = setup { configuration.stall != nil } else { false }
+    }
+
+    /// The time that a busy machine may need to send the certificates, in seconds.
+    var transferSeconds: Double {
+        Double(chains.flatMap(\.certificates).reduce(0) { $0 + $1.count }) / Double(10 << 20)
+    }
+
     /// The number of connections to the scenario's host until the client has met the attack. Connections to the place
     /// of a redirect do not count.
     package var connectionCount: Int {

@@ -95,6 +95,7 @@ package struct ClientRunner: Sendable {
         let isQuiet = set.waitUntilAnswered(index)
         var observation = set.servers[index].observation()
         observation.addClear(set.proxy?.clearByteCount(of: hosts[index].name) ?? 0)
+        observation.isAlone = set.servers.indices.allSatisfy { $0 == index || set.servers[$0].hasOnlyRequests }
         observation.process = Observation.ClientEnd(
             process.end, wasOverWhenKilled: wasOver, isQuiet: isQuiet, timeout: timeout, isProxied: proxyAddress != nil)
         return ClientRun(
@@ -208,11 +209,14 @@ package struct ClientRun: Sendable {
 
     /// Returns the outcome of the scenario that the client was run against.
     ///
-    /// - Parameter control: the client's behavior at the right server; `nil` for the run there.
-    package func outcome(of scenario: Scenario, beside control: ControlBehavior?, host: String?) -> Outcome {
-        var outcome =
-            control.map { Outcome(scenario, observation, beside: $0) }
-            ?? Outcome(rightServer: scenario, observation)
+    /// Returns the outcome of the run at the right server.
+    package func outcome(ofControl scenario: Scenario, host: String?) -> Outcome {
+        complete(Outcome(rightServer: scenario, observation), host: host)
+    }
+
+    /// Returns an outcome with the facts of this run.
+    func complete(_ outcome: Outcome, host: String?) -> Outcome {
+        var outcome = outcome
         outcome.host = host
         outcome.connection = observation.decisiveConnection
         outcome.milliseconds = process.milliseconds

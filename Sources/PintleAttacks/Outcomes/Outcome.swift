@@ -24,6 +24,8 @@ package struct Outcome: Sendable {
     package let observation: Observation
     /// The host of the scenario; `nil` for a client that is sent to the only server by its URL.
     package var host: String?
+    /// The reason why the client's end of its connections is no refusal, if that is all that is missing.
+    package internal(set) var doubt: Evidence.Doubt?
     /// The number of the connection that decided, from 1. Counts the connections of one run of the client, or with
     /// `--serve --proxy` all connections to the host.
     package var connection: Int?
@@ -34,9 +36,17 @@ package struct Outcome: Sendable {
     package var transcripts: [Transcript] = []
 
     /// Judges a scenario.
-    package init(_ scenario: Scenario, _ observation: Observation, beside control: ControlBehavior) {
-        let judgement = control.judge(scenario, observation)
+    ///
+    /// - Parameters:
+    ///   - trials: The earlier trials and the one that is observed; `nil` for only that one.
+    ///   - habit: The client's known decisions.
+    package init(
+        _ scenario: Scenario, _ observation: Observation, beside control: ControlBehavior, trials: [Trial]? = nil,
+        habit: ClientHabit = ClientHabit()
+    ) {
+        let judgement = control.judge(scenario, observation, trials ?? [observation.trial], habit)
         self.init(scenario, judgement.verdict, remark: judgement.remark, observation: observation)
+        doubt = judgement.doubt
     }
 
     /// Makes an outcome without a judgement: of a scenario that was not run, or of the right server.
@@ -54,6 +64,11 @@ package struct Outcome: Sendable {
             observation: observation)
     }
 
+    /// Takes the verdict back.
+    mutating func withdraw(_ doubt: Evidence.Doubt) {
+        (verdict, remark, self.doubt) = (.inconclusive, doubt.words, doubt)
+    }
+
     /// The exit status, or 128 plus the number of the signal that ended the client; `nil` if the tool killed it or did
     /// not run it.
     package var clientExit: Int32? { observation.process?.exitCode }
@@ -64,6 +79,12 @@ package struct Outcome: Sendable {
     /// A Boolean value that indicates whether the client sent the right server its request without TLS, so that no
     /// attack on the host was run.
     package var wasPlainHTTP: Bool { scenario.group == nil && wasInTheClear }
+
+    /// A Boolean value that indicates whether no client that the user starts came.
+    package var wasUnmet: Bool { verdict == .notRun && remark == Outcome.noClient }
+
+    /// A Boolean value that indicates whether another connection of a client that the user starts may decide.
+    var isUndecided: Bool { doubt != nil || wasUnmet }
 
     /// A Boolean value that indicates whether the client showed its certificate to an interceptor.
     package var showedCertificate: Bool { remark == Outcome.showedCertificate }
@@ -116,6 +137,7 @@ package struct Outcome: Sendable {
     fileprivate static let retried = "ended by --timeout; it may have tried again"
     fileprivate static let lacksHTTP2 = "this client speaks HTTP/1.1"
     fileprivate static let showedCertificate = "it showed its certificate"
+    fileprivate static let noClient = "no client came"
     fileprivate static let noRequest = "this client sends no request"
 
     package static func seconds(_ seconds: Double) -> String {
@@ -127,9 +149,14 @@ package struct Outcome: Sendable {
 private struct Judgement {
     let verdict: Outcome.Verdict
     let remark: String?
+    let doubt: Evidence.Doubt?
 
     init(_ verdict: Outcome.Verdict, _ remark: String? = nil) {
-        (self.verdict, self.remark) = (verdict, remark)
+        (self.verdict, self.remark, doubt) = (verdict, remark, nil)
+    }
+
+    init(_ doubt: Evidence.Doubt, _ remark: String? = nil) {
+        (verdict, self.remark, self.doubt) = (.inconclusive, remark ?? doubt.words, doubt)
     }
 }
 
@@ -186,13 +213,17 @@ package struct ControlBehavior: Sendable {
     /// Returns `true` if the time limit ended the client, and more time could lead to another verdict.
     func lacksTime(_ scenario: Scenario, _ seen: Observation) -> Bool {
         guard seen.process?.end == .timedOut, endsByItself || seen.connectionCount == 0 else { return false }
-        let verdict = judge(scenario, seen).verdict
+        let verdict = judge(scenario, seen, [seen.trial], ClientHabit()).verdict
         return verdict == .inconclusive || verdict == .held
     }
 
     /// Judges a scenario. A shown certificate and bytes of a request decide first, then the reasons that allow no
-    /// verdict, then silence.
-    fileprivate func judge(_ scenario: Scenario, _ seen: Observation) -> Judgement {
+    /// verdict, then the evidence of a refusal.
+    fileprivate func judge(
+        _ scenario: Scenario, _ seen: Observation, _ trials: [Trial], _ habit: ClientHabit
+    ) -> Judgement {
+        var habit = habit
+        habit.slack = scenario.transferSeconds
         if scenario.needsRequest, !sendsRequest { return Judgement(.notRun, Outcome.noRequest) }
         // Of several clients that the user starts, one may use plain HTTP and another be accepted.
         let isOthers = scenario.expectation == .accepted && seen.process == nil
@@ -203,26 +234,48 @@ package struct ControlBehavior: Sendable {
             return Judgement(.notRun, Outcome.lacksHTTP2)
         }
         return switch scenario.expectation {
-        case .refused: refused(scenario, seen)
-        case .accepted: accepted(scenario, seen)
+        case .refused: refused(scenario, seen, trials, habit)
+        case .accepted: accepted(scenario, seen, trials, habit)
         case .ended: ended(scenario, seen)
         }
     }
 
-    private func refused(_ scenario: Scenario, _ seen: Observation) -> Judgement {
+    private func refused(
+        _ scenario: Scenario, _ seen: Observation, _ trials: [Trial], _ habit: ClientHabit
+    ) -> Judgement {
         if scenario.needsIdentity, seen.hasClientCertificate {
             return Judgement(.letThrough, Outcome.showedCertificate)
         }
         if seen.exposedByteCount > 0 { return Judgement(.letThrough) }
         if let doubt = doubt(scenario, seen) { return doubt }
         if !sendsRequest, seen.isAcceptedInSilence { return Judgement(.letThrough, "it reports success") }
-        return Judgement(.blocked, scenario.needsRequest && !seen.wasFollowed ? "it did not follow" : nil)
+        if scenario.needsRequest, !seen.wasFollowed { return unfollowed(seen, trials) }
+        // A client of a server that stalls must only give up. And a request over a connection of its own is an answer.
+        let isStalled = scenario.stalls && !seen.ends.contains { $0.end.manner == .silence }
+        if isStalled || seen.ends.isEmpty { return Judgement(.blocked) }
+        return Evidence.doubt(about: trials, habit: habit).map { Judgement($0) } ?? Judgement(.blocked)
     }
 
-    private func accepted(_ scenario: Scenario, _ seen: Observation) -> Judgement {
+    /// Judges a client that got a response, and did not go on to the place that it names. A client that then ends as it
+    /// does at the right server had nothing more to do.
+    private func unfollowed(_ seen: Observation, _ trials: [Trial]) -> Judgement {
+        let isSettled =
+            if let process = seen.process {
+                process.end == end || trials.count > 1 && trials[trials.count - 2].process == process.end
+            } else {
+                seen.leadingCount > 1
+            }
+        return isSettled
+            ? Judgement(.blocked, "it did not follow") : Judgement(.few, "it has not followed yet")
+    }
+
+    private func accepted(
+        _ scenario: Scenario, _ seen: Observation, _ trials: [Trial], _ habit: ClientHabit
+    ) -> Judgement {
         guard seen.exposedByteCount > 0 else {
             if !sendsRequest, seen.isAcceptedInSilence { return Judgement(.accepted) }
-            return doubt(scenario, seen) ?? Judgement(.blocked)
+            if let doubt = doubt(scenario, seen) { return doubt }
+            return Evidence.doubt(about: trials, habit: habit).map { Judgement($0) } ?? Judgement(.blocked)
         }
         // Exit code 0 needs no comparison: if the control run failed, the server was not the cause.
         guard seen.process?.end == end || seen.process?.end == .exited(0) else {
@@ -286,12 +339,9 @@ extension Observation {
             if isHeldAtEnd { return Judgement(.inconclusive, waiting) }
             if wasGivenUp { return Judgement(.inconclusive, waiting + " when the server gave up") }
         }
-        // If the attack comes after a request, that request shows that the client came. A client that does not go on
-        // has refused.
-        if wasTried(scenario) {
-            return scenario.expectation == .ended ? nil : silence.map { Judgement(.inconclusive, $0) }
-        }
-        return openAtEndCount > 0 ? Judgement(.inconclusive, waiting) : Judgement(.notRun, "no client came")
+        // If the attack comes after a request, that request shows that the client came.
+        if wasTried(scenario) { return nil }
+        return openAtEndCount > 0 ? Judgement(.inconclusive, waiting) : Judgement(.notRun, Outcome.noClient)
     }
 }
 

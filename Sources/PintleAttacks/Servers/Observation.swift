@@ -27,12 +27,22 @@ package struct Observation: Sendable {
     package private(set) var alert: LoopbackTLSServer.Alert?
     private var firstExposing: Int?
     private var otherEndCount = 0
+    /// The number of connections with a request to servers that only lead to the attack.
+    private(set) var leadingCount = 0
+    /// The number of connections that brought no byte of a request.
+    private(set) var unansweredCount = 0
+    /// The ends of connections to the attack without a request, oldest first. Of many, only the last are kept.
+    private(set) var ends: [End] = []
+    private static let endLimit = 256
+    /// The longest time from a ClientHello to the first byte of a request, in seconds.
+    private(set) var decisionSeconds: Double?
+    /// A Boolean value that indicates whether the client's connections to other servers, if there were any, were
+    /// answered.
+    var isAlone = true
 
     /// The end of a client that the tool ran; `nil` for clients that the user starts.
     package var process: ClientEnd?
 
-    /// The reason why the last connection without a request is not a refusal.
-    private(set) var silence: String?
     /// The number of connections to the attack without a request that were open when the servers ended.
     private(set) var openAtEndCount = 0
     /// A Boolean value that indicates whether a connection to the attack was open when the servers ended.
@@ -79,9 +89,14 @@ package struct Observation: Sendable {
         if applicationProtocol != "h2", let name = record?.applicationProtocol { applicationProtocol = name }
         let isRefusal = record?.alertsReceived.contains(where: \.refusesCertificate) == true && byteCount == 0
         if !isRefusal { otherEndCount += 1 }
+        if byteCount == 0 { unansweredCount += 1 }
+        if let begin = record?.begin, let first = record?.firstRequest {
+            decisionSeconds = max(decisionSeconds ?? 0, begin.duration(to: first) / .seconds(1))
+        }
         if connection.role != .leading { wasFollowed = true }
         guard connection.role == .attack else {
             leadingByteCount += byteCount
+            if connection.role == .leading, byteCount > 0 { leadingCount += 1 }
             return
         }
         if let record, !record.clientCertificates.isEmpty || record.hasClientSignature { hasClientCertificate = true }
@@ -96,9 +111,33 @@ package struct Observation: Sendable {
         clearByteCount += connection.clearByteCount
         if byteCount > 0 {
             firstExposing = firstExposing ?? connectionCount
-        } else {
-            silence = connection.silence ?? silence
+        } else if let record {
+            if ends.count == Self.endLimit { ends.removeFirst() }
+            ends.append(End(record))
         }
+    }
+
+    /// The end of one connection to the attack.
+    struct End: Sendable {
+        let end: ConnectionEnd
+        let span: ConnectionSpan
+        let seconds: Double
+
+        init(_ record: TLSConnectionRecord) {
+            (end, span) = (ConnectionEnd(record), ConnectionSpan(record))
+            seconds = span.seconds
+        }
+    }
+
+    /// This run of the client as one trial.
+    var trial: Trial {
+        // One of several connections at the same time may have been given up because of another.
+        let overlap = ends.indices.contains { first in
+            ends[(first + 1)...].contains { $0.span.overlaps(ends[first].span) }
+        }
+        return Trial(
+            Set(ends.map(\.end)), isAlone: isAlone && !overlap, seconds: ends.map(\.seconds).max() ?? 0,
+            process: process?.end)
     }
 
     /// Adds bytes that came to a proxy without TLS.
@@ -118,22 +157,5 @@ package struct Observation: Sendable {
     /// Returns `true` if the client reached the attack, or the response that leads to it.
     package func wasTried(_ scenario: Scenario) -> Bool {
         scenario.needsRequest ? leadingByteCount + exposedByteCount > 0 : attackCount > 0
-    }
-}
-
-extension Server.Connection {
-    /// The reason why a connection without a request is not a refusal; `nil` if it is one.
-    ///
-    /// A client refuses if it begins the handshake and does not finish it. It also refuses if it finishes the handshake
-    /// and then sends an alert, fatal or close_notify, as clients do that compare pins after the handshake.
-    fileprivate var silence: String? {
-        guard let record else { return "a client connected and sent nothing" }
-        if record.handshakeFailure == StreamError.tooSlow.reason {
-            return "a client began the handshake and fell silent"
-        }
-        if record.isHandshakeComplete {
-            return record.alertsReceived.isEmpty ? "a client finished the handshake and sent nothing" : nil
-        }
-        return record.hasBegunHandshake ? nil : "a client connected and sent nothing"
     }
 }

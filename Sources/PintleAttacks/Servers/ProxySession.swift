@@ -220,6 +220,8 @@ struct ProxySession {
     }
 
     /// Copies until the source ends its side, then ends the target's.
+    ///
+    /// A client that has not read all bytes resets its connection, and the server must see that.
     private static func copy(from source: TCPConnection, to target: TCPConnection, willCopy: (Int) -> Void) {
         do {
             while true {
@@ -233,6 +235,11 @@ struct ProxySession {
             // The target accepts no more bytes, so the source must not wait for it.
             source.shutdownReading()
         }
-        target.shutdownWriting()
+        if source.peerHasDroppedBytes() {
+            target.resetOnClose()
+            target.shutdownReading()
+        } else {
+            target.shutdownWriting()
+        }
     }
 }

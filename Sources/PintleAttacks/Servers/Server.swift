@@ -202,6 +202,9 @@ package final class Server: Sendable {
         return observation
     }
 
+    /// A Boolean value that indicates whether every connection has brought a request.
+    var hasOnlyRequests: Bool { observation().unansweredCount == 0 }
+
     /// A Boolean value that indicates whether a client has connected.
     var hasConnections: Bool { first.connectionCount > 0 }
 

@@ -47,7 +47,27 @@ package final class SurveyLog: Sendable {
         var turns: [ClientHello?: Turns] = [:]
     }
 
+    /// The server that a connection over TLS meets.
+    struct Meeting: Sendable {
+        let endpoint: Endpoint
+        let hello: ClientHello
+        /// The authority of the interceptor; `nil` for the right server.
+        let issuer: SurveyAuthorities.Issuer?
+        let round: Int
+    }
+
+    /// The only host of a run that meets an interceptor, and its authority.
+    private struct Target: Hashable {
+        let endpoint: Endpoint
+        let issuer: SurveyAuthorities.Issuer
+    }
+
     private struct State {
+        var visits = SurveyVisits()
+        /// `nil` if every host meets an interceptor.
+        var target: Target?
+        /// The number of runs with each target.
+        var targetCounts: [Target: Int] = [:]
         var entries: [Endpoint: Entry] = [:]
         /// The endpoints in the order in which the client asked for them.
         var order: [Endpoint] = []
@@ -91,29 +111,45 @@ package final class SurveyLog: Sendable {
     /// and the stacks of a host take turns of their own.
     private let hasRuns: Bool
     private let state = Mutex(State())
+    /// The named hosts, which have right servers.
+    private let named: Set<Endpoint>
+    /// The most runs in which only one host meets an interceptor of one authority.
+    private static let targetLimit = 2
 
-    init(hasRuns: Bool) { self.hasRuns = hasRuns }
+    init(hasRuns: Bool, named: Set<Endpoint> = []) { (self.hasRuns, self.named) = (hasRuns, named) }
 
     /// Returns whether the host is surveyed. Hosts beyond the limit are counted only.
     func hasRoom(for endpoint: Endpoint) -> Bool { state.withLock { $0.hasRoom(for: endpoint) } }
 
     /// Returns the authority that the client's connection meets. All connections of a round meet the same one, because
     /// two stacks of a client would otherwise each meet only one.
-    func next(at endpoint: Endpoint, _ hello: ClientHello) -> SurveyAuthorities.Issuer {
+    func next(at endpoint: Endpoint, _ hello: ClientHello) -> Meeting {
         state.withLock { state in
-            guard var entry = state.entry(for: endpoint) else { return .unknown }
-            let isFull = entry.turns.count >= SurveyedHost.limit && entry.turns[hello] == nil
-            let stack = hasRuns || isFull ? nil : hello
-            var turns = entry.turns[stack] ?? Turns()
-            if !hasRuns || turns.round != state.round {
-                if !turns.areOver { state.madeProgress = true }
-                (turns.round, turns.issuer) = (state.round, turns.next)
-                turns.counts[turns.issuer, default: 0] += 1
-            }
-            entry.turns[stack] = turns
-            state.entries[endpoint] = entry
-            return turns.issuer
+            let issuer =
+                if let target = state.target {
+                    target.endpoint == endpoint ? target.issuer : named.contains(endpoint) ? nil : .known
+                } else {
+                    nextIssuer(at: endpoint, hello, &state)
+                }
+            return Meeting(endpoint: endpoint, hello: hello, issuer: issuer, round: state.round)
         }
+    }
+
+    private func nextIssuer(
+        at endpoint: Endpoint, _ hello: ClientHello, _ state: inout State
+    ) -> SurveyAuthorities.Issuer? {
+        guard var entry = state.entry(for: endpoint) else { return .unknown }
+        let isFull = entry.turns.count >= SurveyedHost.limit && entry.turns[hello] == nil
+        let stack = hasRuns || isFull ? nil : hello
+        var turns = entry.turns[stack] ?? Turns()
+        if !hasRuns || turns.round != state.round {
+            if !turns.areOver { state.madeProgress = true }
+            (turns.round, turns.issuer) = (state.round, turns.next)
+            turns.counts[turns.issuer, default: 0] += 1
+        }
+        entry.turns[stack] = turns
+        state.entries[endpoint] = entry
+        return turns.issuer
     }
 
     /// A Boolean value that indicates whether the client's next connection to a host meets another authority.
@@ -132,6 +168,26 @@ package final class SurveyLog: Sendable {
         }
     }
 
+    /// Begins a run in which only one host meets an interceptor: one whose connections the client may have given up
+    /// because it was refused another host. Named hosts meet their right server then, and others the known authority.
+    ///
+    /// - Returns: `false` if there is no such host.
+    package func beginTargetedRound(acceptingRightServer accepted: Set<String> = []) -> Bool {
+        let hosts = hosts(acceptingRightServer: accepted)
+        return state.withLock { state in
+            let targets = hosts.flatMap { host in
+                SurveyAuthorities.Issuer.allCases.filter(host.isUndecided).map {
+                    Target(endpoint: Endpoint(host.name, host.port), issuer: $0)
+                }
+            }
+            let counts = state.targetCounts
+            guard let target = targets.first(where: { counts[$0, default: 0] < Self.targetLimit }) else { return false }
+            state.targetCounts[target, default: 0] += 1
+            (state.target, state.round, state.isCutting) = (target, state.round + 1, false)
+            return true
+        }
+    }
+
     /// Marks that the tool kills the client of this round. Connections that end from now on say nothing about it.
     package func cutRound() { state.withLock { $0.isCutting = true } }
 
@@ -142,6 +198,33 @@ package final class SurveyLog: Sendable {
             state.entries[endpoint] = entry
             guard !state.isEnding, state.events.count < Self.eventLimit else { return }
             state.events.append(Event(authority: Proxy.authority(endpoint.name, endpoint.port), words: words))
+        }
+    }
+
+    /// Adds a connection over TLS.
+    func add(_ record: TLSConnectionRecord, _ met: Meeting, _ requests: [String]) {
+        let (end, span) = (ConnectionEnd(record), ConnectionSpan(record))
+        var visit = SurveyVisits.Visit(
+            endpoint: met.endpoint, hello: met.hello, issuer: met.issuer, round: met.round, span: span,
+            isAnswered: record.requestByteCount > 0, end: end)
+        if let begin = record.begin, let first = record.firstRequest {
+            visit.decision = begin.duration(to: first) / .seconds(1)
+        }
+        state.withLock { $0.visits.append(visit) }
+        guard let issuer = met.issuer else { return }
+        update(met.endpoint, "\(issuer.rawValue) authority: \(visit.words)") { host in
+            host.add(requests, byteCount: record.requestByteCount)
+        }
+    }
+
+    /// Adds a connection without an answer that was not TLS, or that the tool ended.
+    func addUnanswered(at endpoint: Endpoint, since begin: ContinuousClock.Instant) {
+        state.withLock { state in
+            state.visits.append(
+                SurveyVisits.Visit(
+                    endpoint: endpoint, hello: nil, issuer: nil, round: state.round,
+                    span: ConnectionSpan(begin: begin, end: .now), isAnswered: false,
+                    end: ConnectionEnd(TLSConnectionRecord(), isCut: true)))
         }
     }
 
@@ -178,31 +261,21 @@ package final class SurveyLog: Sendable {
 
     /// Returns the hosts in the order in which the client asked for them first.
     ///
-    /// - Parameter accepted: the hosts at which the client accepted the right server, as ``SurveyedHost/authority``.
-    package func hosts(acceptingRightServer accepted: Set<String> = []) -> [SurveyedHost] {
-        let hosts = state.withLock { state in state.order.compactMap { state.entries[$0]?.host } }
-        // The names of the first two hosts at which a stack accepted the known authority.
-        var accepting: [ClientHello: Set<String>] = [:]
-        for host in hosts {
-            for (hello, stack) in host.stacks where stack.meetings.letThrough > 0 {
-                if accepting[hello, default: []].count < 2 { accepting[hello, default: []].insert(host.name) }
-            }
+    /// - Parameters:
+    ///   - accepted: The hosts at which the client accepted the right server, as ``SurveyedHost/authority``.
+    ///   - silent: Those of them whose right server got no request.
+    ///   - refused: The hosts at which it did not accept the right server.
+    package func hosts(
+        acceptingRightServer accepted: Set<String> = [], inSilence silent: Set<String> = [],
+        notAccepting refused: Set<String> = []
+    ) -> [SurveyedHost] {
+        let (visits, order, entries) = state.withLock { ($0.visits, $0.order, $0.entries) }
+        var hosts = entries.mapValues(\.host)
+        for (endpoint, host) in hosts {
+            hosts[endpoint]?.isHandshakeOnly = silent.contains(host.authority)
+            hosts[endpoint]?.hasFailedControl = refused.contains(host.authority)
         }
-        return hosts.map { host in
-            var host = host
-            let refusing = host.stacks.filter { $0.value.meetings.refused > 0 }
-            let knowAuthority =
-                refusing.values.reduce(0) { $0 + $1.meetings.refused } == host.known.refused
-                && !refusing.values.contains(where: \.doesNotKnowAuthority)
-            if knowAuthority, accepted.contains(host.authority) {
-                // A client that sends the right server a request, and an interceptor nothing, has refused it.
-                host.trustProof = .rightServer
-            } else if knowAuthority, !refusing.isEmpty,
-                refusing.keys.allSatisfy({ accepting[$0, default: []].contains { $0 != host.name } })
-            {
-                host.trustProof = .otherHost
-            }
-            return host
-        }
+        visits.complete(&hosts, hasRuns: hasRuns, accepted: accepted)
+        return order.compactMap { hosts[$0] }
     }
 }

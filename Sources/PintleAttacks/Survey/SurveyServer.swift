@@ -14,11 +14,18 @@ package final class SurveyServer: Sendable {
     ///   - address: The address to listen at.
     ///   - peer: The only address whose connections are served; `nil` for every address.
     ///   - hasRuns: `true` if the tool runs the client several times.
+    ///   - hosts: The hosts that have right servers.
     package init(
         at address: Proxy.Address, onlyFrom peer: String?, hasRuns: Bool, answers: SurveyAnswers,
-        authorities: SurveyAuthorities
+        authorities: SurveyAuthorities, hosts: [AttackedHost] = []
     ) throws {
-        let log = SurveyLog(hasRuns: hasRuns)
+        var credentials: [SurveyLog.Endpoint: TLSCredential] = [:]
+        for host in hosts {
+            credentials[SurveyLog.Endpoint(host.name, host.clientPort ?? 443)] = try TLSCredential(
+                TLSServerConfiguration.Credential(host.catalogue.certificates.genuine))
+        }
+        let rightServers = credentials
+        let log = SurveyLog(hasRuns: hasRuns, named: Set(rightServers.keys))
         var configuration = TLSServerConfiguration(try authorities.placeholder)
         configuration.applicationProtocols = ["h2", "http/1.1"]
         // Old stacks are surveyed too.
@@ -34,7 +41,8 @@ package final class SurveyServer: Sendable {
                 guard log.hasRoom(for: endpoint) else { return nil }
                 return .here { connection, firstBytes in
                     SurveySession(
-                        endpoint: endpoint, log: log, authorities: authorities, answers: answers, service: service
+                        endpoint: endpoint, log: log, authorities: authorities, answers: answers, service: service,
+                        rightServers: rightServers
                     ).serve(connection, firstBytes)
                 }
             },

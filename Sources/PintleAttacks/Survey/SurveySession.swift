@@ -8,6 +8,9 @@ struct SurveySession: Sendable {
     let authorities: SurveyAuthorities
     let answers: SurveyAnswers
     let service: TLSService
+    /// The credentials of the right servers of named hosts.
+    let rightServers: [SurveyLog.Endpoint: TLSCredential]
+    private let begin = ContinuousClock.now
 
     /// The content type of a TLS handshake record (RFC 8446 section 5.1).
     private static let handshake: UInt8 = 0x16
@@ -43,8 +46,9 @@ struct SurveySession: Sendable {
     private func serveTLS(_ connection: TCPConnection, _ bytes: [UInt8]) {
         let facts = SurveyFacts()
         let record = service.serve(connection, firstBytes: bytes) { hello, serverName in
-            let met = facts.meet(hello, endpoint.named(serverName)) { log.next(at: $0, hello) }
-            return authorities.credential(for: met.endpoint.name, serverName, by: met.issuer)
+            let met = facts.meet(endpoint.named(serverName)) { log.next(at: $0, hello) }
+            guard let issuer = met.issuer else { return rightServers[met.endpoint] }
+            return authorities.credential(for: met.endpoint.name, serverName, by: issuer)
         } application: { stream in
             ServerBehavior.answers { answer($0, facts) }.serve(stream) {
                 log.isReplaced(at: facts.met?.endpoint ?? endpoint)
@@ -60,35 +64,20 @@ struct SurveySession: Sendable {
         if isCut(connection), record.requestByteCount == 0, record.alertsReceived.isEmpty {
             return addUnfinished(at: met.endpoint)
         }
-        add(record, met, facts.requests)
+        log.add(record, met, facts.requests)
     }
 
     /// Returns `true` if the survey has ended the connection, and not the client.
     private func isCut(_ connection: TCPConnection) -> Bool { log.isCutting || connection.hasRunOutOfTime.reading }
 
     private func addUnfinished(at endpoint: SurveyLog.Endpoint) {
+        log.addUnanswered(at: endpoint, since: begin)
         log.update(endpoint, "still open, without a request") { $0.unfinishedCount += 1 }
     }
 
     private func addOther(_ name: String, at endpoint: SurveyLog.Endpoint) {
+        log.addUnanswered(at: endpoint, since: begin)
         log.update(endpoint, "no TLS: \(name)") { $0.otherProtocols.append(name, limit: SurveyedHost.limit) }
-    }
-
-    private func add(_ record: TLSConnectionRecord, _ met: SurveyFacts.Meeting, _ requests: [String]) {
-        let alert = record.alertsReceived.last(where: \.isFatal)
-        let ending = SurveyedHost.Ending(record)
-        let words = ending.words + (ending == .refused ? alert.map { ", alert \($0)" } ?? "" : "")
-        log.update(met.endpoint, "\(met.issuer.rawValue) authority: \(words)") { host in
-            host.add(requests, byteCount: record.requestByteCount)
-            guard met.issuer == .known else { return host.unknown.add(ending) }
-            host.known.add(ending)
-            if ending == .refused {
-                if record.isHandshakeComplete { host.lateRefusalCount += 1 }
-                if let alert { host.alerts.append(alert, limit: SurveyedHost.limit) }
-            }
-            guard host.stacks[met.hello] != nil || host.stacks.count < SurveyedHost.limit else { return }
-            host.stacks[met.hello, default: .init()].add(ending, alert)
-        }
     }
 
     private func answer(_ request: HTTPRequest, _ facts: SurveyFacts) -> HTTPResponse {
@@ -100,12 +89,7 @@ struct SurveySession: Sendable {
 
 /// The facts that become known while a connection is served.
 private final class SurveyFacts: Sendable {
-    /// The host, the stack and the authority of a connection over TLS.
-    struct Meeting {
-        let endpoint: SurveyLog.Endpoint
-        let hello: ClientHello
-        let issuer: SurveyAuthorities.Issuer
-    }
+    typealias Meeting = SurveyLog.Meeting
 
     private struct State {
         var met: Meeting?
@@ -123,13 +107,12 @@ private final class SurveyFacts: Sendable {
 
     /// Returns the meeting of the connection, which stays the same.
     ///
-    /// - Parameter issuer: Chooses the authority.
+    /// - Parameter meet: Chooses the server.
     func meet(
-        _ hello: ClientHello, _ endpoint: SurveyLog.Endpoint,
-        _ issuer: (SurveyLog.Endpoint) -> SurveyAuthorities.Issuer
+        _ endpoint: SurveyLog.Endpoint, _ meet: (SurveyLog.Endpoint) -> Meeting
     ) -> Meeting {
         state.withLock { state in
-            let met = state.met ?? Meeting(endpoint: endpoint, hello: hello, issuer: issuer(endpoint))
+            let met = state.met ?? meet(endpoint)
             state.met = met
             return met
         }
@@ -137,37 +120,8 @@ private final class SurveyFacts: Sendable {
 }
 
 extension SurveyedHost {
-    fileprivate mutating func add(_ requests: [String], byteCount: Int) {
+    mutating func add(_ requests: [String], byteCount: Int) {
         requestByteCount += byteCount
         for request in requests { self.requests.append(request, limit: Self.limit) }
-    }
-}
-
-extension SurveyedHost.Ending {
-    /// Judges a connection as ``Observation`` does. A client refuses if it does not finish the handshake, or finishes
-    /// it and then sends an alert, as clients do that compare pins after the handshake.
-    fileprivate init(_ record: TLSConnectionRecord) {
-        if record.requestByteCount > 0 {
-            self = .letThrough
-        } else if record.isHandshakeComplete {
-            self = record.alertsReceived.isEmpty ? .silent : .refused
-        } else {
-            self = record.handshakeFailure == StreamError.tooSlow.reason ? .silent : .refused
-        }
-    }
-
-    fileprivate var words: String {
-        switch self {
-        case .letThrough: "let through"
-        case .refused: "refused"
-        case .silent: "nothing after the handshake"
-        }
-    }
-}
-
-extension Array where Element: Equatable {
-    /// Appends an element that is not there yet, unless the array is full.
-    fileprivate mutating func append(_ element: Element, limit: Int) {
-        if count < limit, !contains(element) { append(element) }
     }
 }

@@ -6,28 +6,21 @@ package struct SurveyedHost: Sendable {
     package let name: String
     package let port: UInt16
 
-    /// The end of one connection over TLS.
-    enum Ending: Sendable {
-        /// A request was sent.
-        case letThrough
-        /// The client refused the certificate.
-        case refused
-        /// The client finished the handshake and sent nothing, or it became silent before.
-        case silent
-    }
-
-    /// The connections that met the interceptors of one authority, by their ends.
+    /// The connections that met the interceptors of one authority, by their results.
     package struct Meetings: Sendable, Hashable {
         package private(set) var letThrough = 0
         package private(set) var refused = 0
+        /// The number of connections that the client ended, perhaps not because of the certificate.
+        package private(set) var givenUp = 0
         package private(set) var silent = 0
 
-        package var count: Int { letThrough + refused + silent }
+        package var count: Int { letThrough + refused + givenUp + silent }
 
-        mutating func add(_ ending: Ending) {
-            switch ending {
+        mutating func add(_ result: SurveyVisits.Result) {
+            switch result {
             case .letThrough: letThrough += 1
             case .refused: refused += 1
+            case .givenUp: givenUp += 1
             case .silent: silent += 1
             }
         }
@@ -40,9 +33,9 @@ package struct SurveyedHost: Sendable {
         /// unknown_ca (RFC 8446 section 6.2).
         private(set) var doesNotKnowAuthority = false
 
-        mutating func add(_ ending: Ending, _ alert: LoopbackTLSServer.Alert?) {
-            meetings.add(ending)
-            if ending == .refused, alert?.code == 48 { doesNotKnowAuthority = true }
+        mutating func add(_ result: SurveyVisits.Result, _ alert: LoopbackTLSServer.Alert?) {
+            meetings.add(result)
+            if case .refused = result, alert?.code == 48 { doesNotKnowAuthority = true }
         }
     }
 
@@ -57,6 +50,8 @@ package struct SurveyedHost: Sendable {
     /// The number of refusals of the known authority that came after the handshake. A client that never sends a request
     /// looks the same.
     package internal(set) var lateRefusalCount = 0
+    /// The number of refusals of the known authority that an alert about the certificate reports.
+    var alertRefusalCount = 0
     /// The first different fatal alerts of refusals of the known authority, at most ``limit``.
     package internal(set) var alerts: [LoopbackTLSServer.Alert] = []
     /// The number of connections with a request without TLS.
@@ -69,6 +64,13 @@ package struct SurveyedHost: Sendable {
     package internal(set) var unfinishedCount = 0
     /// The reason why the refusals of the known authority are pins; `nil` if there is none.
     package internal(set) var trustProof: TrustProof?
+    /// The reasons why stacks that sent no request have not refused the authorities.
+    var doubts: [SurveyAuthorities.Issuer: [Evidence.Doubt]] = [:]
+    /// A Boolean value that indicates whether the client met the right server of this host and sent it no request.
+    package internal(set) var hasFailedControl = false
+    /// A Boolean value that indicates whether the client also sends the right server of this host no request: it only
+    /// finishes the handshake.
+    package internal(set) var isHandshakeOnly = false
 
     /// The most stacks, requests, alerts and protocols of a host that are kept.
     static let limit = 8
@@ -100,6 +102,10 @@ package struct SurveyedHost: Sendable {
         /// As ``refused``, and the client is known to trust the authority.
         case pinned
         case refused
+        /// The client finishes the handshake and sends no request, as at the right server.
+        case handshakeOnly = "handshake-only"
+        /// The client ended connections, and nothing shows that it refused the certificate.
+        case inconclusive
         /// Connections were kept open or ended without a request.
         case silent
         case otherProtocol = "other-protocol"
@@ -111,10 +117,21 @@ package struct SurveyedHost: Sendable {
         if plainCount > 0 { return .plainHTTP }
         if known.letThrough > 0 { return known.refused > 0 ? .both : .unpinned }
         if !otherProtocols.isEmpty { return .otherProtocol }
-        if known.count > 0, trustProof != nil, unfinishedCount == 0 { return .pinned }
-        if known.refused > 0 { return .refused }
+        if isHandshakeOnly, known.count > 0, alertRefusalCount == 0 { return .handshakeOnly }
+        if known.givenUp + unknown.givenUp > 0 || known.refused > 0 && known.silent > 0 { return .inconclusive }
+        if known.refused > 0 { return trustProof != nil && unfinishedCount == 0 ? .pinned : .refused }
         return known.count + unknown.count + unfinishedCount > 0 ? .silent : .noTLS
     }
+
+    /// Returns `true` if another run may show whether the client refuses an authority.
+    func isUndecided(_ issuer: SurveyAuthorities.Issuer) -> Bool {
+        let isJudged = (issuer == .known ? known : unknown).letThrough > 0 || plainCount > 0 || !otherProtocols.isEmpty
+        return !isJudged && !isHandshakeOnly
+            && doubts[issuer, default: []].contains { if case .silent = $0 { false } else { true } }
+    }
+
+    /// The reason why the client may only have given up its connections.
+    package var doubt: String? { (doubts[.known] ?? doubts[.unknown])?.first?.words }
 
     /// A Boolean value that indicates whether the client did not come often enough to meet each authority twice.
     package var wasNotAskedAgain: Bool {
@@ -129,7 +146,14 @@ extension SurveyedHost.Answer {
         case .anyCertificate: .validation(.cwe295)
         case .plainHTTP: Standards(cwe: [.cwe319], owasp: [.network1, .maswe0026, .test0236])
         case .unpinned, .both: Standards(cwe: [.cwe295], owasp: [.network2, .maswe0028, .test0244])
-        case .pinned, .refused, .silent, .otherProtocol, .noTLS: Standards()
+        case .pinned, .refused, .handshakeOnly, .inconclusive, .silent, .otherProtocol, .noTLS: Standards()
         }
+    }
+}
+
+extension Array where Element: Equatable {
+    /// Appends an element that is not there yet, unless the array is full.
+    mutating func append(_ element: Element, limit: Int) {
+        if count < limit, !contains(element) { append(element) }
     }
 }

@@ -51,7 +51,8 @@ final class ClientRehearsal {
         let jobs = Jobs(hosts, behaviors, outcomes, client)
         let limit = ClientTimeLimit(
             fixed: request.timeout, controlSeconds: runs[0].controlSeconds, parallel: request.parallel)
-        let attacked = try attack(jobs, runner, limit, &rows)
+        let trials = TrialRunner(runner, hosts: hosts, controls: behaviors, runs: runs, limit: limit)
+        let attacked = try attack(jobs, trials, &rows)
         let timing = RehearsalTiming(
             parallel: min(request.parallel, jobs.startOrder.count), limit: limit,
             withoutHold: jobs.all.contains { $0.scenario.group == .hold } ? start.duration(to: attacked.lastEnd) : nil)
@@ -74,9 +75,9 @@ final class ClientRehearsal {
         var lastEnd: ContinuousClock.Instant
     }
 
-    private struct TimedRun: Sendable {
-        let run: ClientRun
-        let end: ContinuousClock.Instant
+    private struct TimedRuns: Sendable {
+        var runs: TrialRunner.Runs
+        var end: ContinuousClock.Instant
     }
 
     private struct Jobs {
@@ -108,23 +109,22 @@ final class ClientRehearsal {
 
     /// Runs the attacks, and prints each outcome as soon as those before it are there.
     private func attack(
-        _ jobs: Jobs, _ runner: ClientRunner, _ limit: ClientTimeLimit, _ rows: inout RehearsalRows
+        _ jobs: Jobs, _ trials: TrialRunner, _ rows: inout RehearsalRows
     ) throws(ToolError) -> Attacked {
         let running = OrderedJobs(jobs.startOrder, atOnce: request.parallel) {
-            [all = jobs.all] number, isCancelled -> Result<TimedRun, ClientRunError> in
+            [all = jobs.all] number, isCancelled -> Result<TimedRuns, ClientRunError> in
             let (index, scenario, control) = all[number]
             // An attack without it has a reason not to run.
             guard let control else { return .failure(.cancelled) }
             return Result { () throws(ClientRunError) in
-                let run = try runner.run(
-                    scenario, at: index, limit: limit, control: control, isCancelled: isCancelled)
-                return TimedRun(run: run, end: .now)
+                let runs = try trials.run(scenario, at: index, control: control, isCancelled: isCancelled)
+                return TimedRuns(runs: runs, end: .now)
             }
         }
         defer { running.close() }
         let progress = ProgressLine(console, environment: invocation.environment)
         var attacked = Attacked(lastEnd: start)
-        for (number, (index, scenario, control)) in jobs.all.enumerated() {
+        for (number, (index, scenario, _)) in jobs.all.enumerated() {
             var outcome = Outcome(scenario, .notRun, remark: jobs.notRun[number])
             outcome.host = place(index)
             if jobs.notRun[number] == nil {
@@ -133,10 +133,21 @@ final class ClientRehearsal {
                 }
                 progress.erase()
                 do throws(ClientRunError) {
-                    let timed = try job.get()
-                    attacked.unlistedHosts += timed.run.unlistedHosts
+                    var timed = try job.get()
+                    if timed.runs.isUndecided {
+                        // A client that runs without others gives up less often.
+                        running.waitForAll {
+                            progress.draw { _ in "\(running.finishedCount)/\(jobs.startOrder.count)" }
+                        }
+                        progress.draw { _ in "\(scenario.id), again" }
+                        try trials.runAlone(&timed.runs) { Interrupts.areAsking }
+                        timed.end = .now
+                        progress.erase()
+                    }
+                    attacked.unlistedHosts += timed.runs.unlistedHosts
                     if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
-                    outcome = timed.run.outcome(of: scenario, beside: control, host: place(index))
+                    outcome = timed.runs.outcome
+                    outcome.host = place(index)
                 } catch {
                     throw ToolError(error, proxiedAt: request.proxyAddress)
                 }
@@ -155,7 +166,7 @@ final class ClientRehearsal {
     private func outcome(_ index: Int, _ run: ClientRun, _ control: ControlBehavior?) throws(ToolError) -> Outcome {
         let scenario = hosts[index].catalogue.control
         if control != nil || isProxied && run.observation.exposedByteCount > 0 {
-            return run.outcome(of: scenario, beside: nil, host: place(index))
+            return run.outcome(ofControl: scenario, host: place(index))
         }
         guard isProxied, run.observation.connectionCount == 0 else {
             throw refusedControl(run, resolvedHost: request.namesHosts && !isProxied ? hosts[index].name : nil)

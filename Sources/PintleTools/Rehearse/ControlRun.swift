@@ -19,24 +19,41 @@ struct ControlRun {
             (values["host"], values["port"]) = (host.name, "\(host.clientPort ?? 443)")
         }
         do {
-            values["ca"] = try folder.write(root.pem, to: "authority.pem")
+            // In some runs the named hosts are answered by their right servers.
+            let authority = hosts.first?.catalogue.certificates.authority.certificate.pem ?? ""
+            values["ca"] = try folder.write(root.pem + authority, to: "authority.pem")
         } catch {
             throw .unusable("unwritable-file", "\(error)")
         }
         return values
     }
 
-    /// Runs the client once, and returns the hosts and ports whose right server it accepted.
-    func accepted(by client: Client, at address: Proxy.Address, timeout: Double) throws(ToolError) -> Set<String> {
-        guard !hosts.isEmpty else { return [] }
+    /// The named hosts and ports, by what the client did at their right server.
+    struct Acceptance {
+        /// Those that got a request.
+        var accepted: Set<String> = []
+        /// Those at which the client finished the handshake, and ended with exit code 0.
+        var silent: Set<String> = []
+        var refused: Set<String> = []
+    }
+
+    /// Runs the client once.
+    func acceptance(of client: Client, at address: Proxy.Address, timeout: Double) throws(ToolError) -> Acceptance {
+        guard !hosts.isEmpty else { return Acceptance() }
         let runner = ClientRunner(
             client, hosts: try TrustMaterial.fill(hosts, in: folder), proxyAddress: address, keepsTranscripts: false)
         do throws(ClientRunError) {
             let runs = try runner.runControl(timeout: timeout, isCancelled: { Interrupts.areAsking })
-            return Set(
-                // A client that only finishes the handshake shows the same at an interceptor that it accepts.
-                zip(hosts, runs).filter { ControlBehavior($1.observation)?.sendsRequest == true }
-                    .map { Self.authority(of: $0.0) })
+            var acceptance = Acceptance()
+            for (host, run) in zip(hosts, runs) {
+                let authority = Self.authority(of: host)
+                switch ControlBehavior(run.observation)?.sendsRequest {
+                case true?: acceptance.accepted.insert(authority)
+                case false?: acceptance.silent.insert(authority)
+                case nil: acceptance.refused.insert(authority)
+                }
+            }
+            return acceptance
         } catch {
             throw ToolError(error, proxiedAt: address)
         }

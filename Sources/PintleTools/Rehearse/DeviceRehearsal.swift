@@ -117,12 +117,13 @@ final class DeviceRehearsal {
         let interrupts = Interrupts()
         defer { withExtendedLifetime(interrupts) {} }
         var sequences: [ServerSequence] = []
+        let traffic = Traffic()
         let (proxy, page): (Proxy, LoopbackTCPServer)
         do {
             // Devices keep their tunnels open for later requests. These must not block other ones for ever.
             let timeLimit = address.literal == nil ? Server.timeLimit(at: nil) : 60
             for host in reached {
-                sequences.append(try ServerSequence(host, timeLimit: timeLimit))
+                sequences.append(try ServerSequence(host, timeLimit: timeLimit, traffic: traffic))
                 servers = sequences.flatMap(\.allServers)
             }
             proxy = try ServerSequence.proxy(for: sequences, at: address)
@@ -232,7 +233,8 @@ final class DeviceRehearsal {
     ) -> RehearsalReport {
         RehearsalReport(
             client: nil, controls: controls, outcomes: outcomes, now: invocation.now,
-            duration: start.duration(to: .now), advice: RehearsalAdvice(outcomes, client: nil).lines, proxy: proxy)
+            duration: start.duration(to: .now), advice: RehearsalAdvice(outcomes, client: nil).lines, proxy: proxy,
+            isStrict: invocation.arguments.has(.strictAnswers))
     }
 }
 
@@ -273,7 +275,10 @@ struct DevicePage: Sendable {
         var html = ""
         let page = ReportPage(
             kind: "Rehearsal of attacks", result: "\(ValidityText.counted(servers.count, "server")) for your app",
-            verdict: nil, facts: ["Send the app, not this browser, to each address. Reload to see the results."],
+            verdict: nil,
+            facts: [
+                "Send the app, not this browser, to each address, first to the control. Reload to see the results."
+            ],
             report: report)
         do throws(ToolError) {
             try ReportHTML(page, date: now).write { html += $0 }
@@ -292,11 +297,13 @@ struct DevicePage: Sendable {
             \("the app's authority", .link("/authority.crt")), \("the interceptor's", .link("/interceptor.crt")), \
             or \("both in PEM", .link("/authorities.pem")). For Pintle: \("the policy", .link("/policy.json")).
             """)
-        report.fact("pins", "\(material.pin, .code), \(material.backup, .code)")
+        report.fact("pin", "\(material.pin, .code)")
+        report.fact("backup", "\(material.backup, .code)")
+        if let other = material.other { report.fact("other pin", "\(other.pin, .code) of \(other.host)") }
         let rows = servers.map { scenario, url -> [Report.Table.Cell] in
             let outcome = log.outcome(of: scenario)
             return [
-                .init(lines: ["\(scenario.id, .link(url))", "\(scenario.summary, .dim)"]),
+                .init(lines: ["\(scenario.id, .link(url))", "\(url, .code)", "\(scenario.summary, .dim)"]),
                 .init(lines: ["\(scenario.expectation.rawValue)"]),
                 outcome.verdict == .notRun ? .init() : .init(lines: ["\(outcome.verdict.word)"], mark: outcome.mark),
             ]

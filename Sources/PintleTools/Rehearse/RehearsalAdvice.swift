@@ -54,6 +54,20 @@ struct RehearsalAdvice {
                 "does the client end by a time-out of its own?\(longer) if it has none, a server that stalls or never "
                     + "finishes holds it for ever")
         }
+        let doubts = Set(outcomes.compactMap(\.doubt))
+        if doubts.contains(.few), client == nil {
+            lines.append("inconclusive: send the app to these servers once more; a second end without an alert decides")
+        }
+        if !doubts.isDisjoint(with: [.slow, .changed, .failedControl, .unread])
+            || doubts.contains(.few) && client != nil
+        {
+            lines.append(
+                "inconclusive: this client may only have given up; give it a longer time-out of its own, or a machine "
+                    + "that is less busy")
+        }
+        if doubts.contains(.beside) {
+            lines.append("inconclusive: let the client make one connection at a time, or leave out all but one --host")
+        }
         if outcomes.contains(where: \.mayHaveRetried) {
             lines.append(Outcome.moreTime)
         }

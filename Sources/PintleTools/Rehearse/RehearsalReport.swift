@@ -17,6 +17,8 @@ struct RehearsalReport {
     var timing: RehearsalTiming?
     /// `nil` for a client that connects to the servers.
     var proxy: ProxyFacts?
+    /// A Boolean value that indicates whether an attack that no client met is a failure.
+    var isStrict = false
     /// The folder of the evidence; `nil` without `--evidence`.
     var evidence: RehearsalRequest.Evidence?
     /// The roots that the client was to trust.
@@ -50,7 +52,8 @@ struct RehearsalReport {
 
     /// A named host that the client did not ask for was not tested at all. Its name may be misspelt.
     var exitCode: ExitCode {
-        outcomes.allSatisfy(\.isAsItMustBe) && unasked.isEmpty && plainHosts.isEmpty ? .fine : .rejected
+        outcomes.allSatisfy(\.isAsItMustBe) && unasked.isEmpty && plainHosts.isEmpty && !(isStrict && tally.unmet > 0)
+            ? .fine : .rejected
     }
 
     /// The named hosts that the client did not ask for.
@@ -98,7 +101,8 @@ struct RehearsalReport {
             "\(sentence)", timing.map { "\($0.sentence)" }, proxy.map { "\($0.removal)" },
         ]
         return ReportPage(
-            kind: "Rehearsal of attacks", result: "\(tally.result)", verdict: exitCode == .fine ? .good : .bad,
+            kind: "Rehearsal of attacks", result: "\(tally.result)",
+            verdict: exitCode != .fine ? .bad : tally.unmet > 0 ? nil : .good,
             facts: facts.compactMap(\.self), isWide: true, report: report(after: nil, files: []))
     }
 
@@ -122,7 +126,10 @@ struct RehearsalReport {
         report.layout = Report.FactLayout(indent: 0, labelColumns: 6)
         let steps =
             plainHosts.map { "\($0) gets plain HTTP, which anyone on the way can read and change: use https" }
-            + advice + unasked.map { "is \($0) spelt right? the client did not ask for it" }
+            + advice
+            + (tally.unmet > 0
+                ? ["judged \(tally.run) of all \(outcomes.count) attacks: send the app to the others too"] : [])
+            + unasked.map { "is \($0) spelt right? the client did not ask for it" }
             + (proxy?.unlistedHosts ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
         let next: Line = steps.isEmpty ? "next: " : "      "
@@ -256,11 +263,15 @@ struct RehearsalTally {
     let held: Int
     let lockedOut: Int
     let inconclusive: Int
+    /// The number of attacks that no client met, although servers waited for it.
+    let unmet: Int
+    private let all: Int
     /// The number of hosts that got plain HTTP, so that no attack on them was run.
     let plainHostCount: Int
 
     init(_ outcomes: [Outcome], plainHostCount: Int) {
         self.plainHostCount = plainHostCount
+        (all, unmet) = (outcomes.count, outcomes.count(where: \.wasUnmet))
         let outcomes = outcomes.filter { $0.verdict != .notRun }
         run = outcomes.count
         fine = outcomes.count(where: \.isAsItMustBe)
@@ -283,6 +294,7 @@ struct RehearsalTally {
                 + (lockedOut == 1 ? "was blocked" : "were blocked")
         }
         if inconclusive > 0 { return some(inconclusive, "inconclusive") }
+        if unmet > 0 { return "Judged \(run) of all \(all) attacks" }
         return run == 1 ? "The attack ended as it must" : "All \(run) attacks ended as they must"
     }
 
@@ -293,6 +305,7 @@ struct RehearsalTally {
         if held > 0 { parts.append("\(held) HELD") }
         if lockedOut > 0 { parts.append("\(lockedOut) wrongly blocked") }
         if inconclusive > 0 { parts.append("\(inconclusive) inconclusive") }
+        if unmet > 0 { parts.append("\(unmet) not met") }
         return parts.joined(separator: ", ")
     }
 }

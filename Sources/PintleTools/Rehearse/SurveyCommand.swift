@@ -30,8 +30,8 @@ final class SurveyCommand {
         defer { withExtendedLifetime(folder) {} }
         let client = Client(arguments.positionals)
         let controlRun = ControlRun(hosts: hosts, folder: folder)
-        let accepted = try controlRun.accepted(by: client, at: request.proxyAddress, timeout: request.timeout)
-        for host in hosts where !accepted.contains(ControlRun.authority(of: host)) {
+        let acceptance = try controlRun.acceptance(of: client, at: request.proxyAddress, timeout: request.timeout)
+        for host in hosts where acceptance.refused.contains(ControlRun.authority(of: host)) {
             console.warn(
                 "the client did not accept the right server of \(host.authority): its refusals there are not known to "
                     + "be pins")
@@ -43,10 +43,12 @@ final class SurveyCommand {
             arguments.has(.serve)
             ? try serve(server)
             : try run(
-                client, values: try controlRun.values(trusting: server.authorities.certificate), through: server)
+                client, values: try controlRun.values(trusting: server.authorities.certificate), through: server,
+                acceptance)
         server.waitUntilIdle(seconds: 2)
         server.close()
-        let hosts = server.log.hosts(acceptingRightServer: accepted)
+        let hosts = server.log.hosts(
+            acceptingRightServer: acceptance.accepted, inSilence: acceptance.silent, notAccepting: acceptance.refused)
         guard !hosts.isEmpty else {
             throw .unusable(
                 "proxy-not-used",
@@ -70,7 +72,7 @@ final class SurveyCommand {
             return try SurveyServer(
                 at: request.proxyAddress, onlyFrom: request.peer, hasRuns: !arguments.has(.serve),
                 answers: request.answers,
-                authorities: SurveyAuthorities())
+                authorities: SurveyAuthorities(), hosts: hosts)
         } catch let error as MintingError {
             throw .unusable("no-certificates", "the survey's authorities cannot be made: \(error)")
         } catch {
@@ -80,15 +82,19 @@ final class SurveyCommand {
 
     // MARK: A client that the tool runs
 
-    /// Runs the client until each host has met each authority twice, or comes no more.
+    /// Runs the client until each host has met each authority twice, or comes no more. Then hosts whose connections the
+    /// client may only have given up meet the interceptors again, while the others are answered.
     ///
     /// - Returns: the number of runs.
     private func run(
-        _ client: Client, values: [String: String], through server: SurveyServer
+        _ client: Client, values: [String: String], through server: SurveyServer, _ acceptance: ControlRun.Acceptance
     ) throws(ToolError) -> Int {
         let progress = ProgressLine(console, environment: invocation.environment)
         var runs = 0
-        while runs < Self.runLimit, server.log.beginRound() {
+        func begins() -> Bool {
+            server.log.beginRound() || server.log.beginTargetedRound(acceptingRightServer: acceptance.accepted)
+        }
+        while runs < Self.runLimit, begins() {
             runs += 1
             progress.draw { _ in "run \(runs)" }
             // Connections that the client has ended are read first, so that they do not count as cut.

@@ -24,9 +24,12 @@ struct SurveyExpectation {
     private static let lineLimit = 10_000
     private static let head = """
         # The hosts of a client, and what each was seen to do: pintle rehearse --proxy --survey --expect FILE
-        # answers: \(SurveyedHost.Answer.allCases.map(\.rawValue).joined(separator: ", "))
+        # answers: \(answers)
 
         """
+    /// The answers that can be expected. A host without a verdict cannot be.
+    private static let answers = SurveyedHost.Answer.allCases.filter { $0 != .inconclusive }.map(\.rawValue)
+        .joined(separator: ", ")
 
     init(_ file: InputFile) throws(ToolError) {
         name = file.name
@@ -34,10 +37,11 @@ struct SurveyExpectation {
         for (index, row) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let words = row.split(whereSeparator: \.isWhitespace)
             guard let last = words.last, words.first?.hasPrefix("#") == false else { continue }
-            guard words.count == 2, let answer = SurveyedHost.Answer(rawValue: String(last)) else {
+            guard words.count == 2, let answer = SurveyedHost.Answer(rawValue: String(last)), answer != .inconclusive
+            else {
                 throw Self.error(
                     "\"\(row.prefix(100))\" is not a host and an answer", in: file, index + 1,
-                    hint: "answers: \(SurveyedHost.Answer.allCases.map(\.rawValue).joined(separator: ", "))")
+                    hint: "answers: \(Self.answers)")
             }
             let pattern = Self.pattern(String(words[0]))
             guard lines[pattern] == nil, lines.count < Self.lineLimit else {
@@ -111,9 +115,11 @@ struct SurveyExpectation {
         return word.isEmpty ? "\\u{}" : word
     }
 
-    /// Returns the file for these hosts, sorted so that a difference between two files is small.
+    /// Returns the file for these hosts, sorted so that a difference between two files is small. Inconclusive hosts are
+    /// left out, so that the next survey reports them.
     static func text(for hosts: [SurveyedHost]) -> String {
-        let rows = hosts.map { (pattern: pattern(of: $0), answer: $0.answer) }.sorted { $0.pattern < $1.pattern }
+        let rows = hosts.filter { $0.answer != .inconclusive }.map { (pattern: pattern(of: $0), answer: $0.answer) }
+            .sorted { $0.pattern < $1.pattern }
         let width = (rows.map(\.pattern.count).max() ?? 0) + 2
         return head + rows.map { TextLayout.padded($0.pattern, to: width) + $0.answer.rawValue + "\n" }.joined()
     }

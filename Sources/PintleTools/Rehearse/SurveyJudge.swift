@@ -18,6 +18,14 @@ struct SurveyJudge {
     /// Returns the findings and notes about a host.
     func remarks(about host: SurveyedHost) -> [Remark] {
         var remarks: [Remark] = []
+        if host.answer == .inconclusive {
+            let doubt = host.doubt.map { " because \($0)" } ?? ""
+            remarks.append(
+                Remark(
+                    isFinding: true,
+                    words: "refused or given up?\(doubt); name its pinned hosts with --host, give it more time, or run "
+                        + "one part of it"))
+        }
         if policy != nil, host.answer.exposure > 0 {
             if let rule = rule(for: host) {
                 remarks.append(Remark(isFinding: true, words: "the policy's rule for \(rule) covers it"))
@@ -63,7 +71,9 @@ struct SurveyJudge {
 extension SurveyedHost {
     /// A Boolean value that indicates whether no connection was read, and some were not refused either.
     var isUnjudged: Bool {
-        !answer.isExposed && (unfinishedCount > 0 || [.silent, .otherProtocol, .noTLS].contains(answer))
+        !answer.isExposed
+            && (unfinishedCount > 0
+                || [.inconclusive, .handshakeOnly, .silent, .otherProtocol, .noTLS].contains(answer))
     }
 }
 
@@ -78,7 +88,7 @@ extension SurveyedHost.Answer {
         case .unpinned: 4
         case .both: 3
         case .otherProtocol: 2
-        case .silent, .noTLS: 1
+        case .inconclusive, .handshakeOnly, .silent, .noTLS: 1
         case .pinned, .refused: 0
         }
     }

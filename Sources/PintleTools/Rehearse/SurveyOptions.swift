@@ -14,7 +14,10 @@ extension OptionSpecification {
     )
     static let recordAnswers = OptionSpecification("record", help: "Write the file of `--expect`")
     static let strictAnswers = OptionSpecification(
-        "strict", help: "With `--expect`: fail on every difference, also on a host that is missing")
+        "strict",
+        help:
+            "With `--expect`: fail on every difference, also on a host that is missing; with `--serve`: fail if an "
+            + "attack was not met")
     static let surveyRules = Option(
         "as", .choice("FORM", SurveyForm.allCases),
         help: "With `--survey`: write rules for the unpinned hosts to stdout, without their pins")
@@ -34,7 +37,7 @@ enum SurveyOptions {
             .survey, .only, .group, .list, .resolveBy, .evidence, .evidenceContent, .parallelAttacks,
             .httpVersions, because: "it runs no attack"),
         .belongs(.answers, to: .survey), .belongs(.surveyPolicy, to: .survey), .belongs(.expectedAnswers, to: .survey),
-        .belongs(.recordAnswers, to: .expectedAnswers), .belongs(.strictAnswers, to: .expectedAnswers),
+        .belongs(.recordAnswers, to: .expectedAnswers), .belongs(.strictAnswers, to: .expectedAnswers, .serve),
         .belongs(.surveyRules, to: .survey), .belongs(.surveyedPeer, to: .survey),
         .belongs(.surveyedPeer, to: .listen),
         .excludes(.json, .surveyRules, because: "standard output has one document"),
@@ -59,7 +62,7 @@ enum SurveyOptions {
                 ("`requests`", "The first 8 requests: method and at most two segments of the path"),
                 (
                     "`knownAuthority`, `unknownAuthority`",
-                    "The numbers of handshakes: `letThrough`, `refused`, and `silent` for those that nothing followed"
+                    "Handshakes: `letThrough`, `refused`, `givenUp` without evidence, `silent` if nothing followed"
                 ),
                 ("`stacks`", "The same at the known authority, by ClientHello: `alpn`, `versions`"),
                 ("`alerts`", "The fatal alerts of refusals"),

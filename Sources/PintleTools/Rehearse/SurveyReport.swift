@@ -206,6 +206,7 @@ extension SurveyedHost.Meetings {
     fileprivate func write(to json: inout JSONWriter) {
         json.member("letThrough", letThrough)
         json.member("refused", refused)
+        json.member("givenUp", givenUp)
         json.member("silent", silent)
     }
 }
@@ -241,6 +242,10 @@ extension SurveyedHost {
         case .pinned:
             words += [refusals, trustProof.map(\.words)].compactMap(\.self)
         case .refused: words += [refusals, "pinned, or this client does not trust the survey's authority"]
+        case .handshakeOnly:
+            words.append("finished the handshake and sent no request, as at the right server")
+        case .inconclusive:
+            words.append("\(known.givenUp + unknown.givenUp) of \(known.count + unknown.count) ended without an alert")
         case .silent where known.count + unknown.count > 0: words.append("finished the handshake and sent nothing")
         case .silent: break
         case .otherProtocol:
@@ -262,7 +267,7 @@ extension SurveyedHost {
 
     /// `2 of 2 refused, 1 of them after the handshake`
     private var refusals: String {
-        let (count, late) = (known.refused + known.silent, lateRefusalCount + known.silent)
+        let (count, late) = (known.refused, lateRefusalCount)
         return "\(count) of \(known.count) refused" + (late > 0 ? ", \(late) of them after the handshake" : "")
     }
 }
@@ -292,7 +297,8 @@ extension SurveyedHost.Answer {
         case .anyCertificate, .plainHTTP: .bad
         case .unpinned, .both: .warning
         case .pinned: .good
-        case .refused, .silent, .otherProtocol, .noTLS: nil
+        case .inconclusive: .warning
+        case .refused, .handshakeOnly, .silent, .otherProtocol, .noTLS: nil
         }
     }
 }

@@ -98,12 +98,23 @@ struct AuditRecord {
         policy = root["policy"]?.string
         anchors = root["anchors"]?.string
         path = readsPath ? try AuditCertificate.path(root["certificates"]) : []
-        problems = (root["problems"]?.elements.map(Array.init) ?? []).compactMap { problem in
+        let known = (root["problems"]?.elements.map(Array.init) ?? []).compactMap { problem -> Problem? in
             guard let id = problem["id"]?.string else { return nil }
             return Problem(
                 id: id, isError: problem["severity"]?.string == "error", message: problem["message"]?.string ?? "")
         }
+        // A newer version may have written it, and it need not be good news.
+        let isUnknown = outcome == .trusted && !Self.trustReasons.contains(reason)
+        let unknown = Problem(
+            id: "unknown-reason", isError: false,
+            message: "this version of pintle does not know the reason \"\(reason)\", so it may need attention")
+        problems = known + (isUnknown ? [unknown] : [])
     }
+
+    /// The reasons with which a server is trusted.
+    private static let trustReasons: Set<String> = [
+        "pin-matched", "host-not-pinned", "pins-expired", "mismatch-reported-only", "user-approved",
+    ]
 
     static func date(_ root: JSONValue, _ key: StaticString) throws(AuditRecordError) -> Date? {
         guard let value = root[key] else { return nil }

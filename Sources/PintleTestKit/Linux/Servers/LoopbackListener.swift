@@ -13,7 +13,8 @@ final class LoopbackListener: Sendable {
     /// - Parameters:
     ///   - address: The address to listen at. With port 0 the system chooses a port.
     ///   - maximumConnections: The number of connections served at the same time. More wait in the system's queue.
-    ///   - timeLimit: The time for all reads of a connection together, in seconds; `nil` for no limit.
+    ///   - timeLimit: The time for all reads of a connection together, in seconds; `nil` for no limit. With a limit, a
+    ///     new connection takes the place of one that has been idle for two seconds.
     ///   - serve: Runs on the connection's thread. The connection ends when it returns.
     init(
         _ address: SocketAddress, maximumConnections: Int, timeLimit: Double? = nil,
@@ -90,11 +91,15 @@ final class LoopbackListener: Sendable {
             pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0),
             pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0),
         ]
+        let open = OpenConnections()
         while true {
             let isFull = workers.runningCount >= limit
             _ = poll(&entries, isFull ? 1 : 2, isFull ? 10 : -1)
             if entries[0].revents != 0 { return }
-            guard !isFull else { continue }
+            guard !isFull else {
+                if timeLimit != nil, handover.hasQueue(socket) { open.giveUpIdle() }
+                continue
+            }
             handover.isUnderWay.store(true, ordering: .sequentiallyConsistent)
             defer { handover.isUnderWay.store(false, ordering: .sequentiallyConsistent) }
             guard let descriptor = accept(on: socket) else {
@@ -103,10 +108,40 @@ final class LoopbackListener: Sendable {
                 continue
             }
             let connection = TCPConnection(descriptor, stop: stop, timeLimit: timeLimit)
+            let number = timeLimit == nil ? nil : open.add(connection)
             _ = workers.start {
                 serve(connection)
                 connection.finish()
+                if let number { open.remove(number) }
             }
+        }
+    }
+
+    /// The open connections of a listener with a time limit.
+    private final class OpenConnections: Sendable {
+        private struct State {
+            var connections: [Int: TCPConnection] = [:]
+            var count = 0
+        }
+
+        private let state = Mutex(State())
+        private static let idleLimit = 2.0
+
+        func add(_ connection: TCPConnection) -> Int {
+            state.withLock { state in
+                state.count += 1
+                state.connections[state.count] = connection
+                return state.count
+            }
+        }
+
+        func remove(_ number: Int) { state.withLock { $0.connections[number] = nil } }
+
+        /// Ends the connection that has been idle for the longest time, if that is long enough.
+        func giveUpIdle() {
+            let connections = state.withLock { Array($0.connections.values) }
+            guard let idle = connections.max(by: { $0.idleSeconds < $1.idleSeconds }) else { return }
+            if idle.idleSeconds > Self.idleLimit { idle.giveUp() }
         }
     }
 

@@ -172,6 +172,17 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     package internal(set) var offersLateAuthentication = false
     /// A Boolean value that indicates whether the client's first bytes were those of a TLS handshake.
     package internal(set) var hasBegunHandshake = false
+    /// A Boolean value that indicates whether the server answered the ClientHello with its certificates.
+    package internal(set) var hasPresented = false
+    /// A Boolean value that indicates whether the client closed its socket before it had read all of the server's
+    /// bytes.
+    package internal(set) var hasDroppedBytes = false
+    /// The time of the first bytes.
+    package internal(set) var begin: ContinuousClock.Instant?
+    /// The time of the first byte of a request.
+    package internal(set) var firstRequest: ContinuousClock.Instant?
+    /// The time at which the client ended its side, or else the server.
+    package internal(set) var end: ContinuousClock.Instant?
     /// The number of times that the server's certificates had been replaced before this handshake.
     package internal(set) var credentialNumber = 0
     /// A Boolean value that indicates whether the server ended the connection because the client took too long to send

@@ -12,10 +12,12 @@ package final class TCPConnection: ByteStream, Sendable {
     private let isPatient = Atomic(false)
     private let ranOutReading = Atomic(false)
     private let ranOutWriting = Atomic(false)
+    private let hasDroppedBytes = Atomic(false)
     /// The time for all reads together in seconds; `nil` for no limit. Each write has this time, and a second more for
     /// each 64 KiB.
     private let timeLimit: Double?
     private let readingEnd: Mutex<Deadline?>
+    private let lastActivity = Mutex(ContinuousClock.now)
 
     init(_ descriptor: FileDescriptor, stop: FileDescriptor, timeLimit: Double? = nil) {
         self.timeLimit = timeLimit
@@ -45,6 +47,15 @@ package final class TCPConnection: ByteStream, Sendable {
     /// Removes the time limit from now on.
     package func removeTimeLimit() { isPatient.store(true, ordering: .relaxed) }
 
+    /// The time for which the peer has sent nothing, in seconds.
+    var idleSeconds: Double { lastActivity.withLock(\.self).duration(to: .now) / .seconds(1) }
+
+    /// Ends a connection whose peer sends nothing, as after its time limit.
+    func giveUp() {
+        ranOutReading.store(true, ordering: .relaxed)
+        shutdown(descriptor.number, Int32(SHUT_RDWR))
+    }
+
     /// Limits the time for all further reads together. An earlier limit stays.
     func limitReading(seconds: Double) {
         let end = Deadline(seconds: seconds)
@@ -59,11 +70,22 @@ package final class TCPConnection: ByteStream, Sendable {
         while true {
             try wait(for: Int16(POLLIN), until: readingEnd.withLock(\.self))
             let received = recv(descriptor.number, &buffer, buffer.count, 0)
+            if received > 0 { lastActivity.withLock { $0 = .now } }
             if received >= 0 { return Array(buffer.prefix(received)) }
             // Some clients disconnect with a reset.
-            if errno == ECONNRESET { return [] }
+            if errno == ECONNRESET {
+                hasDroppedBytes.store(true, ordering: .relaxed)
+                return []
+            }
             guard errno == EAGAIN || errno == EINTR else { throw TCPConnection.lastError("reading") }
         }
+    }
+
+    /// Returns bytes that the peer has sent, also one that has disconnected, or `nil` without waiting for any.
+    func readWaiting() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        let received = recv(descriptor.number, &buffer, buffer.count, 0)
+        return received > 0 ? Array(buffer.prefix(received)) : nil
     }
 
     package func write(_ bytes: [UInt8]) throws(StreamError) {
@@ -78,9 +100,19 @@ package final class TCPConnection: ByteStream, Sendable {
             } else if errno == EAGAIN {
                 try wait(for: Int16(POLLOUT), until: deadline)
             } else if errno != EINTR {
+                if errno == EPIPE || errno == ECONNRESET { hasDroppedBytes.store(true, ordering: .relaxed) }
                 throw TCPConnection.lastError("writing")
             }
         }
+    }
+
+    /// Returns `true` if the peer closed its socket before it had read all bytes that were written to it. Its system
+    /// then sends a reset, at once or in answer to the bytes that arrive later.
+    package func peerHasDroppedBytes() -> Bool {
+        var (error, size): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
+        let result = getsockopt(descriptor.number, SOL_SOCKET, SO_ERROR, &error, &size)
+        if result == 0, error != 0 { hasDroppedBytes.store(true, ordering: .relaxed) }
+        return hasDroppedBytes.load(ordering: .relaxed)
     }
 
     /// Ends this side. The peer reads an end of file and can still write.

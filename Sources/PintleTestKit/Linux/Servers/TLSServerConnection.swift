@@ -67,6 +67,7 @@ package final class TLSServerConnection: KeptStream {
             connection.updateRecord { record in
                 if place & SSL_CB_READ != 0 {
                     record.alertsReceived.append(alert)
+                    record.end = record.end ?? .now
                 } else {
                     record.alertsSent.append(alert)
                 }
@@ -117,7 +118,10 @@ package final class TLSServerConnection: KeptStream {
 
     private func chooseCredential() -> Bool {
         let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
-        updateRecord { $0.serverName = name }
+        updateRecord { record in
+            record.serverName = name
+            record.hasPresented = true
+        }
         if let hello, let credential = choose?(hello, name) { return credential.use(for: ssl) }
         let (credential, number) = state.credential(for: name)
         updateRecord { $0.credentialNumber = number }
@@ -163,7 +167,12 @@ package final class TLSServerConnection: KeptStream {
         } catch {
             // ALPN has selected a protocol before a client refuses the certificates.
             recordProtocol()
-            updateRecord { $0.handshakeFailure = error.reason }
+            let hasDropped = socket.peerHasDroppedBytes()
+            updateRecord { record in
+                record.handshakeFailure = error.reason
+                if hasDropped { record.hasDroppedBytes = true }
+            }
+            readAlert()
             return false
         }
         stall = nil
@@ -174,6 +183,13 @@ package final class TLSServerConnection: KeptStream {
             record.version = LoopbackTLSServer.Version(rawValue: UInt16(truncatingIfNeeded: SSL_version(ssl)))
         }
         return true
+    }
+
+    /// Reads the alert of a client that did not wait for all of a long flight.
+    private func readAlert() {
+        guard let bytes = socket.readWaiting(), BIO_write(incoming, bytes, Int32(bytes.count)) > 0 else { return }
+        ERR_clear_error()
+        _ = SSL_accept(ssl)
     }
 
     private func recordProtocol() {
@@ -191,7 +207,10 @@ package final class TLSServerConnection: KeptStream {
         let received = Int(try drive { SSL_read(ssl, &buffer, Int32(buffer.count)) })
         let bytes = Array(buffer.prefix(received))
         let counted = meter?.count(bytes) ?? received
-        updateRecord { $0.requestByteCount += counted }
+        updateRecord { record in
+            record.requestByteCount += counted
+            if counted > 0 { record.firstRequest = record.firstRequest ?? .now }
+        }
         keep(bytes)
         return bytes
     }
@@ -276,11 +295,19 @@ package final class TLSServerConnection: KeptStream {
     private func fill() throws(StreamError) -> Bool {
         let bytes = firstBytes.isEmpty ? try socket.read(upTo: 65_536) : firstBytes
         firstBytes = []
-        guard let first = bytes.first else { return false }
+        guard let first = bytes.first else {
+            let hasDropped = socket.peerHasDroppedBytes()
+            updateRecord { record in
+                record.hasDroppedBytes = hasDropped
+                record.end = record.end ?? .now
+            }
+            return false
+        }
         if !hasRead {
             hasRead = true
             // 0x16 is the content type of a handshake record.
             updateRecord { record in
+                record.begin = .now
                 if first == 0x16 { record.hasBegunHandshake = true } else { record.clearByteCount = bytes.count }
             }
             if first != 0x16 { keep(bytes) }

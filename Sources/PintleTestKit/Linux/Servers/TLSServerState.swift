@@ -94,7 +94,10 @@ final class TLSServerState: Sendable {
 
     /// Records the end of a connection, and reports it to the observer.
     private func close(_ number: Int) {
-        updateRecord(number) { $0.isClosed = true }
+        updateRecord(number) { record in
+            record.isClosed = true
+            record.end = record.end ?? .now
+        }
         report(number)
         log.withLock { log in
             log.openCount -= 1
@@ -127,7 +130,9 @@ final class TLSServerState: Sendable {
         }
         return log.withLock { log in
             log.openCount -= 1
-            return log.records.removeValue(forKey: index) ?? TLSConnectionRecord()
+            var record = log.records.removeValue(forKey: index) ?? TLSConnectionRecord()
+            record.end = record.end ?? .now
+            return record
         }
     }
 

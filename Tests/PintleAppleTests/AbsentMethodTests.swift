@@ -135,6 +135,21 @@ struct AbsentMethodTests {
         }
     }
 
+    @Test("A method of a protocol that the app's delegate does not declare is absent")
+    func undeclared() throws {
+        final class Undeclared: NSObject, URLSessionTaskDelegate {
+            func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
+        }
+        final class Declared: NSObject, URLSessionDataDelegate {
+            func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
+        }
+        let selector = Selector("URLSession:dataTask:didReceiveData:")
+        for (own, isPresent) in [(Undeclared(), false), (Declared(), true)] as [(any URLSessionTaskDelegate, Bool)] {
+            #expect(own.responds(to: selector))
+            for delegate in try Self.delegates(of: own) { #expect(delegate.responds(to: selector) == isPresent) }
+        }
+    }
+
     @Test("The stand-in finds the methods of private, local and derived classes, and no default implementation")
     func standIn() {
         // `@unchecked`: neither class has properties.
@@ -162,7 +177,9 @@ struct AbsentMethodTests {
 final class EmptyDelegate: NSObject, URLSessionTaskDelegate {}
 
 /// A delegate that says that it has every method or none, as a proxy in Objective-C can.
-private final class CompleteDelegate: NSObject, URLSessionTaskDelegate, SelectorAnswering {
+private final class CompleteDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
+    URLSessionWebSocketDelegate, SelectorAnswering
+{
     private let responds: Bool
 
     init(responds: Bool) {
@@ -170,4 +187,8 @@ private final class CompleteDelegate: NSObject, URLSessionTaskDelegate, Selector
     }
 
     func answer(to aSelector: Selector) -> Bool? { responds }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {}
 }

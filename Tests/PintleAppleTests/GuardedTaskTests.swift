@@ -137,40 +137,42 @@ struct GuardedTaskTests {
         session.invalidateAndCancel()
     }
 
-    @Test("Without a policy a guard follows no redirect to http, and sends no request over http")
-    func missingOverHTTP() async throws {
+    @Test("Without a policy a guard follows no redirect, and sends no request")
+    func missingBeforeSending() async throws {
         let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let address = try #require(URL(string: "http://localhost:\(plain.port)/"))
         let session = URLSession(configuration: .ephemeral)
         let own = PermissiveDelegate()
         let guarded = session.guarding(own)
+        // The accepting twin: a guard of a policy without rules.
+        let accepting = PinningSessionDelegate(try PinningPolicy(hosts: [])).guarding(own)
         let task = session.dataTask(with: try #require(URL(string: "https://localhost/")))
-        for (scheme, isFollowed) in [("https", true), ("http", false), ("ws", false)] {
-            for source in ["https", "http"] {
+        for (delegate, isAccepting) in [(guarded, false), (accepting, true)] {
+            for (scheme, source) in [("https", "https"), ("https", "http"), ("http", "http"), ("ws", "https")] {
                 let answers = Locked<[URLRequest?]>([])
                 let from = try #require(URL(string: "\(source)://a.test/"))
                 let response = try #require(
                     HTTPURLResponse(url: from, statusCode: 302, httpVersion: nil, headerFields: nil))
                 let target = URLRequest(url: try #require(URL(string: "\(scheme)://b.test/")))
-                guarded.urlSession(
+                delegate.urlSession(
                     session, task: task, willPerformHTTPRedirection: response, newRequest: target
                 ) { answer in answers.withLock { $0.append(answer) } }
-                #expect(answers.withLock { $0.map { $0 != nil } } == [isFollowed])
+                #expect(answers.withLock { $0.map { $0 != nil } } == [isAccepting && scheme != "ws"])
+            }
+            // The start of a task, and its delayed begin.
+            for url in [address, try fixture.server().address()] {
+                let made = session.dataTask(with: url)
+                delegate.urlSession(session, didCreateTask: made)
+                #expect((made.state == .completed) == !isAccepting)
+                let answers = Locked<[URLSession.DelayedRequestDisposition]>([])
+                delegate.urlSession(session, task: made, willBeginDelayedRequest: URLRequest(url: url)) { answer, _ in
+                    answers.withLock { $0.append(answer) }
+                }
+                #expect(answers.withLock { $0 } == [isAccepting ? .continueLoading : .cancel])
             }
         }
-        #expect(own.redirects == 2)
-        // The start of a task, and its delayed begin.
-        for (url, isSent) in [(address, false), (try fixture.server().address(), true)] {
-            let made = session.dataTask(with: url)
-            guarded.urlSession(session, didCreateTask: made)
-            #expect((made.state == .completed) == !isSent)
-            let answers = Locked<[URLSession.DelayedRequestDisposition]>([])
-            guarded.urlSession(session, task: made, willBeginDelayedRequest: URLRequest(url: url)) { answer, _ in
-                answers.withLock { $0.append(answer) }
-            }
-            #expect(answers.withLock { $0 } == [isSent ? .continueLoading : .cancel])
-        }
+        #expect(own.redirects == 3)
         // The system asks nothing before a request over http, so the response is refused.
         let ends = TaskEnds()
         let late = session.dataTask(with: address)
@@ -223,13 +225,18 @@ struct GuardedTaskTests {
         let wrong: URLSession = .pinned(to: try fixture.policy(rightPin: false, anchors: .system))
         let plain = URLSession(configuration: .ephemeral)
         let own = PermissiveDelegate()
-        for (asking, making, isTrusted) in [
-            (right, wrong, true), (wrong, right, false),
+        let pinnedRight = URLSession.pinned(to: try fixture.policy(anchors: .system))
+        let pinnedWrong = URLSession.pinned(to: try fixture.policy(rightPin: false, anchors: .system))
+        for (asking, guards, isTrusted) in [
+            (right, [wrong.guarding(own), pinnedWrong.guarding(own)], true),
+            (wrong, [right.guarding(own), pinnedRight.guarding(own)], false),
             // A session without a policy: the one of the session that made the guard.
-            (plain, right, true), (plain, wrong, false),
+            (plain, [right.guarding(own), pinnedRight.guarding(own)], true),
+            (plain, [wrong.guarding(own), pinnedWrong.guarding(own)], false),
         ] {
-            let end = await asking.end(of: url, with: making.guarding(own))
-            #expect(end.status == (isTrusted ? 200 : nil))
+            for guarded in guards {
+                #expect(await asking.end(of: url, with: guarded).status == (isTrusted ? 200 : nil))
+            }
         }
         #expect(own.trustQuestions == 0)
         for session in [right, wrong, plain] { session.invalidateAndCancel() }

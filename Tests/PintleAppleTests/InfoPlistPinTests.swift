@@ -201,9 +201,15 @@ struct InfoPlistPinTests {
         #expect(try verdict(host, server) == (shape == 5 ? "trusted" : "other"))
     }
 
-    @Test("A user's approval does not overrule the file", arguments: [true, false])
-    func approval(isInFile: Bool) throws {
-        let identity = try Identity.selfSigned(hosts: [host]) { $0.extendedKeyUsage = [.serverAuth] }
+    @Test(
+        "A user's approval overrules the file only if the system finds a flaw of form first",
+        arguments: [true, false], [true, false])
+    func approval(isInFile: Bool, hasFlawOfForm: Bool) throws {
+        let identity =
+            hasFlawOfForm
+            ? try Identity.byHand(hosts: [host])
+            : try Identity.selfSigned(hosts: [host]) { $0.extendedKeyUsage = [.serverAuth] }
+        let isRefused = isInFile && !hasFlawOfForm
         if isInFile { try pin(try PrivateKey()) }
         let endpoint = ServerEndpoint(host: try ServerName(host))
         var approvals = TrustApprovals()
@@ -212,7 +218,7 @@ struct InfoPlistPinTests {
         let approved = approvals
         let answer = ServerTrustEvaluator(policy: try .asking, approvals: { approved })
             .evaluate(try SessionFixture.challenge(identity.chain, host: host))
-        #expect(answer.disposition == (isInFile ? .cancelAuthenticationChallenge : .useCredential))
-        #expect(answer.rejection?.pathFailure?.primary.platformCode == (isInFile ? -9886 : nil))
+        #expect(answer.disposition == (isRefused ? .cancelAuthenticationChallenge : .useCredential))
+        #expect(answer.rejection?.pathFailure?.primary.platformCode == (isRefused ? -9886 : nil))
     }
 }

@@ -54,7 +54,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let pins = pins(session, task)
+        let pins = pins(session)
         guard !challenge.isAboutServerTrust, !pins.areMissing else {
             return pins.answer(challenge, in: session, completionHandler)
         }
@@ -100,7 +100,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let pins = pins(session, task)
+        let pins = pins(session)
         pins.recordResponse(from: response.url)
         guard pins.allowsRedirect(from: response, to: request) else { return completionHandler(nil) }
         pins.renewConnections(of: session)
@@ -116,18 +116,26 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         }
     }
 
-    /// Cancels a task that would send without TLS to a host that the policy covers. Also cancels stream tasks, because
-    /// the system sends their first bytes before any challenge.
+    /// Cancels a task that would send without TLS to a host that the policy covers, and each task of a guard without a
+    /// policy. Also cancels stream tasks, because the system sends their first bytes before any challenge.
     ///
     /// The system calls this before it returns the new task, so a cancelled task cannot start.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
-        let pins = pins(session, task)
+        let isSessionTold = recordCreation(of: task, in: session)
+        let pins = pins(session)
         pins.renewConnections(of: session)
         let refusal = refusal(of: task, pins)
         pins.recordStart(of: task, at: pins.mark, refusal: refusal)
-        if refusal != nil { task.cancel() }
-        tasks(pins).flatMap { offered($0, $0.urlSession(_:didCreateTask:)) }?(session, task)
+        if refusal != nil {
+            if pins.areMissing {
+                pins.recordMissing(task.originalRequest?.url.flatMap { RejectionLog.server(of: $0) }, in: session)
+            }
+            task.cancel()
+        }
+        let receivers = tasks(pins)
+        let told = Receivers(first: receivers.first, second: isSessionTold ? nil : receivers.second)
+        told.flatMap { offered($0, $0.urlSession(_:didCreateTask:)) }?(session, task)
     }
 
     private func refusal(of task: URLSessionTask, _ pins: SessionPins) -> URLError? {
@@ -145,7 +153,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        let pins = pins(session, task)
+        let pins = pins(session)
         pins.renewConnections(of: session)
         let isRefused: @Sendable (URLRequest?) -> Bool = { $0?.url.map(pins.isRefused) ?? false }
         guard
@@ -218,7 +226,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        let pins = pins(session, task)
+        let pins = pins(session)
         // Of a task with a completion handler, the system reports no response, but it calls this method.
         pins.recordResponse(from: task.response?.url)
         tasks(pins).flatMap { offered($0, $0.urlSession(_:task:didFinishCollecting:)) }?(session, task, metrics)

@@ -9,7 +9,7 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        let pins = pins(session, dataTask)
+        let pins = pins(session)
         guard pins.arrivalError(of: dataTask, response) == nil else { return completionHandler(.cancel) }
         guard
             let ask = receivers(pins, (any URLSessionDataDelegate).self).flatMap({

@@ -44,16 +44,33 @@ extension PinningSessionDelegate {
         "URLSession:writeClosedForStreamTask:",
     ]
 
-    /// Returns whether the app's delegate has a method; `nil` for a method that does not depend on it.
+    /// For each method that passes a call on, a check that a delegate conforms to the protocol of the method.
+    ///
+    /// A class in Objective-C may implement a method without declaring the protocol. The call could not be passed on.
+    private static let conformances = Dictionary(
+        uniqueKeysWithValues: forwardedSelectors.map { (Selector($0), conformance(for: $0)) })
+    private static let foreignMethods = Set(foreignSelectors.map { Selector($0) })
+
+    private static func conformance(for name: String) -> @Sendable (any URLSessionDelegate) -> Bool {
+        if name.hasPrefix("URLSession:dataTask:") { return { $0 is any URLSessionDataDelegate } }
+        if name.hasPrefix("URLSession:downloadTask:") { return { $0 is any URLSessionDownloadDelegate } }
+        if name.hasPrefix("URLSession:webSocketTask:") { return { $0 is any URLSessionWebSocketDelegate } }
+        if name.hasPrefix("URLSession:") { return { $0 is any URLSessionTaskDelegate } }
+        return { _ in true }
+    }
+
+    /// Returns whether the app's delegate has a method, and gets its calls; `nil` for a method that does not depend on
+    /// it.
     package func answer(to aSelector: Selector) -> Bool? {
-        let name = NSStringFromSelector(aSelector)
-        guard Self.forwardedSelectors.contains(name) || Self.foreignSelectors.contains(name) else { return nil }
-        return forwarded?.responds(to: aSelector) ?? false
+        let conforms = Self.conformances[aSelector]
+        guard conforms != nil || Self.foreignMethods.contains(aSelector) else { return nil }
+        guard let forwarded, forwarded.responds(to: aSelector) else { return false }
+        return conforms?(forwarded) ?? true
     }
 
     /// Returns the app's delegate, if it gets a call that this class has no method for.
     package func target(of aSelector: Selector) -> (any URLSessionDelegate)? {
-        guard Self.foreignSelectors.contains(NSStringFromSelector(aSelector)) else { return nil }
+        guard Self.foreignMethods.contains(aSelector) else { return nil }
         return forwarded?.responds(to: aSelector) ?? false ? forwarded : nil
     }
 }

@@ -48,7 +48,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     private enum Role: Sendable {
         /// The delegate of sessions.
         case session(SessionPins)
-        /// The delegate of a task, with the pins of the delegate that made it.
+        /// The delegate of a task, with the pins of the delegate that made it. In a session with other pins, those
+        /// decide.
         case task(SessionPins)
         /// The delegate of a task, which asks the session for the pins.
         case taskOf(GuardedSession)
@@ -56,8 +57,29 @@ public final class PinningSessionDelegate: NSObject, Sendable {
 
     private struct GuardedSession: Sendable {
         weak var session: URLSession?
+        /// The report of the pins that were found last. A delegate that is freed later leaves its observer, which hears
+        /// of the refusal.
+        let lastReport: Locked<(@Sendable (TaskFailure) -> Void)?>
         /// Pins that refuse every server.
         let missing: SessionPins
+
+        init(
+            session: URLSession, lastReport: Locked<(@Sendable (TaskFailure) -> Void)?>,
+            refused: @escaping @Sendable (TaskFailure, URL) -> URLError
+        ) {
+            self.session = session
+            self.lastReport = lastReport
+            let report: @Sendable (TaskFailure) -> Void = { failure in lastReport.withLock { $0 }?(failure) }
+            missing = SessionPins(nil, report: report, refused: refused)
+        }
+
+        /// Returns the pins of the session that asks, or of the one that made the guard.
+        func pins(_ asking: URLSession) -> SessionPins {
+            let found = PinnedSessions.pins(of: asking) ?? session.flatMap { PinnedSessions.pins(of: $0) }
+            guard let found else { return missing }
+            lastReport.withLock { $0 = found.report }
+            return found
+        }
     }
 
     private let role: Role
@@ -120,11 +142,12 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         _ delegate: any URLSessionTaskDelegate, in session: URLSession,
         refused: @escaping @Sendable (TaskFailure, URL) -> URLError
     ) -> any URLSessionTaskDelegate {
+        let pins = PinnedSessions.pins(of: session)
+        // A task that was made before its guard is refused only if the system asks about its server.
+        if pins == nil { session.flush {} }
         if let guarded = delegate as? PinningSessionDelegate, guarded.isGuard(of: session) { return guarded }
-        // A delegate that is freed later leaves its observer, which hears of the refusal.
-        let missing = SessionPins(nil, report: PinnedSessions.pins(of: session)?.report, refused: refused)
-        return PinningSessionDelegate(
-            .taskOf(GuardedSession(session: session, missing: missing)), forwardingTo: delegate)
+        let place = GuardedSession(session: session, lastReport: Locked(pins?.report), refused: refused)
+        return PinningSessionDelegate(.taskOf(place), forwardingTo: delegate)
     }
 
     private func isGuard(of session: URLSession?) -> Bool {
@@ -152,17 +175,21 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     /// Returns the pins that decide about a session's servers.
     func pins(_ session: URLSession) -> SessionPins {
         switch role {
-        case .session(let pins), .task(let pins): pins
-        case .taskOf(let place):
-            PinnedSessions.pins(of: session) ?? place.session.flatMap { PinnedSessions.pins(of: $0) } ?? place.missing
+        case .session(let pins): pins
+        case .task(let pins): PinnedSessions.pins(of: session) ?? pins
+        case .taskOf(let place): place.pins(session)
         }
     }
 
-    /// Returns the pins that decide about a task. A call for a task without a delegate of its own can only come from
-    /// the session's delegate, so it tells to which session these pins belong.
-    func pins(_ session: URLSession, _ task: URLSessionTask) -> SessionPins {
-        if case .session(let pins) = role, task.delegate == nil { PinnedSessions.record(pins, for: session) }
-        return pins(session)
+    /// Records that a session belongs to this delegate, or, if this is a guard, has the session's delegate record it.
+    ///
+    /// - Returns: `true` if the session's delegate has been told of the task.
+    @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
+    func recordCreation(of task: URLSessionTask, in session: URLSession) -> Bool {
+        if session.delegate === self { return false }
+        guard case .session(let pins) = role else { return PinnedSessions.passOn(task, in: session) }
+        PinnedSessions.record(pins, for: session, asCreatorOf: task)
+        return false
     }
 
     /// Returns the delegates of the app that may have a method. The second one is that of a guarded task's session.
@@ -177,10 +204,9 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     package static func rejection(
         of error: URLError, in session: URLSession, refused: (TaskFailure, URL) -> URLError
     ) -> URLError? {
-        if let url = error.failingURL, PinnedSessions.hasRefused(error, url: url, in: session) {
-            return refused(.noPolicy, url)
-        }
-        return PinnedSessions.pins(of: session)?.rejection(of: error)
+        if let pins = PinnedSessions.pins(of: session) { return pins.rejection(of: error) }
+        guard let url = error.failingURL, PinnedSessions.hasRefused(error, url: url, in: session) else { return nil }
+        return refused(.noPolicy, url)
     }
 
     /// Returns the error for sessions that this package has not made. It has no typed reason.

@@ -56,7 +56,9 @@ final class RejectionLog: Sendable {
     ///   - refusal: The reason why the task must not be sent.
     func recordStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
         // The system reports a task before the code that made it does, and the policy may have changed in between.
-        state.withLock { $0.starts[task] = Start(mark: mark, refusal: refusal ?? $0.starts[task]?.refusal) }
+        _ = state.withLock { state in
+            state.starts.insert(Start(mark: mark, refusal: refusal ?? state.starts[task]?.refusal), for: task)
+        }
     }
 
     /// Removes and returns the start of a task. For an unrecorded task this is the current mark, because earlier

@@ -18,11 +18,8 @@ package final class SessionPins: Sendable {
     let refused: @Sendable (TaskFailure, URL) -> URLError
     /// For each session, the generation of the policy under which its oldest connection may have been made.
     ///
-    /// A new session may get the address, and so the entry, of a freed one. That is harmless: an entry is never newer
-    /// than the policy in force, and the new session has no older connections, so at most it is flushed needlessly. But
-    /// no entry may be dropped while its session exists: the next change of the policy would then not flush that
-    /// session.
-    private let generations = Locked<[ObjectIdentifier: UInt64]>([:])
+    /// No entry may be dropped while its session exists: the next change of the policy would not flush that session.
+    private let generations = Locked(WeakTable<URLSession, UInt64>(capacity: 1 << 20))
 
     package init(
         _ source: (any PolicySource)?, of delegate: (any URLSessionDelegate)? = nil,
@@ -44,23 +41,27 @@ package final class SessionPins: Sendable {
 
     // MARK: Connections
 
-    /// After a change of the policy, makes the session's next request use a new connection, so that the new policy
-    /// checks its server. Call it before the request is sent.
+    /// Makes the session's next request use a new connection, so that the policy checks its server: after a change of
+    /// the policy, and always if these are not the session's own pins. Call it before the request is sent.
     func renewConnections(of session: URLSession) {
+        // In a session of others, each task without these pins may leave a connection that they have not checked.
+        guard PinnedSessions.pins(of: session) === self else { return session.flush {} }
         guard let generation = source?.current.generation else { return }
-        generations.withLock { generations in
-            let known = generations[ObjectIdentifier(session)]
-            if let known, generation <= known { return }
-            generations[ObjectIdentifier(session)] = generation
+        let isFromStart = (session.delegate as? PinningSessionDelegate)?.known === self
+        _ = generations.withLock { generations -> [URLSession] in
+            let known = generations[session]
+            if let known, generation <= known { return [] }
             // Flush under the lock, so that a thread that sees the new generation sends over no old connection. This
-            // cannot deadlock: the session calls its delegate and the handler on the delegate queue.
-            if known != nil { session.flush {} }
+            // cannot deadlock: the session calls its delegate and the handler on the delegate queue. A session whose
+            // delegate comes to light later may have connections already.
+            if known != nil || !isFromStart { session.flush {} }
+            return generations.insert(generation, for: session)
         }
     }
 
     /// Removes the entry of a session that has ended, which has no connections.
     func forget(_ session: URLSession) {
-        generations.withLock { $0[ObjectIdentifier(session)] = nil }
+        generations.withLock { $0[session] = nil }
     }
 
     // MARK: Challenges
@@ -72,8 +73,7 @@ package final class SessionPins: Sendable {
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let source else {
-            if let server = challenge.server { PinnedSessions.recordRefusal(of: server, in: session) }
-            report?(.noPolicy)
+            recordMissing(challenge.server, in: session)
             return completionHandler(.cancelAuthenticationChallenge, nil)
         }
         let handed = Handed(challenge)
@@ -85,6 +85,12 @@ package final class SessionPins: Sendable {
             if let server = challenge.server { self.rejections.record(answer.rejection, of: server) }
             completionHandler(answer.disposition, answer.credential)
         }
+    }
+
+    /// Records and reports that a guard refused a server because it found no pins.
+    func recordMissing(_ server: ServerEndpoint?, in session: URLSession) {
+        if let server { PinnedSessions.recordRefusal(of: server, in: session) }
+        report?(.noPolicy)
     }
 
     /// Answers a challenge for which no delegate of the app has a method.
@@ -102,10 +108,10 @@ package final class SessionPins: Sendable {
 
     // MARK: Requests without TLS
 
-    /// Returns `true` if a request would go without TLS to a host that the policy covers. Without a policy every host
-    /// counts as covered.
+    /// Returns `true` if a request would go without TLS to a host that the policy covers. Without a policy every
+    /// request is refused, because it may go over a connection that no policy has checked.
     func isRefused(_ url: URL) -> Bool {
-        guard let policy = source?.current.policy else { return PinningPolicy.isPlain(url) }
+        guard let policy = source?.current.policy else { return true }
         return !policy.allowsPlainHTTP(to: url)
     }
 
@@ -113,9 +119,7 @@ package final class SessionPins: Sendable {
     func refusal(of url: URL) -> URLError { refused(areMissing ? .noPolicy : .plainHTTP, url) }
 
     func allowsRedirect(from response: HTTPURLResponse, to request: URLRequest) -> Bool {
-        guard let policy = source?.current.policy else {
-            return request.url.map { !PinningPolicy.isPlain($0) } ?? false
-        }
+        guard let policy = source?.current.policy else { return false }
         return policy.allowsRedirect(from: response.url, to: request.url)
     }
 
@@ -125,13 +129,14 @@ package final class SessionPins: Sendable {
     /// `http` if a foreground session would not have sent the request.
     func arrivalError(of task: URLSessionTask, _ response: URLResponse?) -> URLError? {
         guard let url = response?.url else { return nil }
-        guard let policy = source?.current.policy else { return refused(.noPolicy, url) }
+        guard let source else { return refused(.noPolicy, url) }
+        // Called for each chunk of data. A source may have to take locks to answer, so it is asked only about `http`.
         guard url.scheme?.lowercased() == "http" else { return nil }
         if task.originalRequest?.url?.scheme?.lowercased() == "https" { return refused(.insecureRedirect, url) }
         if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
             return refused(.alias(alias), url)
         }
-        return policy.allowsPlainHTTP(to: url) ? nil : refused(.plainHTTP, url)
+        return source.current.policy.allowsPlainHTTP(to: url) ? nil : refused(.plainHTTP, url)
     }
 
     // MARK: Reasons

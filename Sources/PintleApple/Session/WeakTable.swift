@@ -26,14 +26,20 @@ struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
             return entry.value
         }
         set {
-            guard let newValue else {
-                entries[ObjectIdentifier(object)] = nil
-                return
-            }
-            lastNumber += 1
-            entries[ObjectIdentifier(object)] = Entry(object: object, value: newValue, number: lastNumber)
-            if entries.count > capacity + capacity / 8 { shrink() }
+            if let newValue { insert(newValue, for: object) } else { entries[ObjectIdentifier(object)] = nil }
         }
+    }
+
+    /// Sets the value of an object.
+    ///
+    /// - Returns: The objects that the table had to load. A caller with a lock releases them after it has left the
+    ///   lock: if another thread drops its own reference now, this one is the last, and `deinit` of an app's object
+    ///   may need the same lock.
+    @discardableResult
+    mutating func insert(_ value: Value, for object: Object) -> [Object] {
+        lastNumber += 1
+        entries[ObjectIdentifier(object)] = Entry(object: object, value: value, number: lastNumber)
+        return entries.count > capacity + capacity / 8 ? shrink() : []
     }
 
     /// Removes and returns the value of an object.
@@ -42,12 +48,18 @@ struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
         return self[object]
     }
 
-    private mutating func shrink() {
-        entries = entries.filter { $0.value.object != nil }
+    private mutating func shrink() -> [Object] {
+        var loaded: [Object] = []
+        entries = entries.filter { entry in
+            guard let object = entry.value.object else { return false }
+            loaded.append(object)
+            return true
+        }
         let surplus = entries.count - capacity
-        guard surplus > 0 else { return }
+        guard surplus > 0 else { return loaded }
         for oldest in entries.sorted(by: { $0.value.number < $1.value.number }).prefix(surplus) {
             entries[oldest.key] = nil
         }
+        return loaded
     }
 }

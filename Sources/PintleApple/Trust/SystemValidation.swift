@@ -128,6 +128,9 @@ struct SystemValidation {
     /// Returns `true` for a failure that no approval may override. A setting of the device denies the certificate, the
     /// app's Info.plist has no pin of its path, or the system restricts its issuer. Its authority has revoked it, or it
     /// is not in a certificate transparency log. The basic rules do not check all of these.
+    ///
+    /// The system names only its first flaw. A flaw of strength hides a setting, and one of form hides pins of the
+    /// Info.plist and transparency. Then an approval or an anchor for the leaf counts despite them.
     private static func isFinal(_ failure: PathFailure) -> Bool {
         let statuses = [
             errSecTrustSettingDeny, errSecCertificateRevoked, errSecVerifyActionFailed,

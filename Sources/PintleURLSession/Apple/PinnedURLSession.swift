@@ -10,7 +10,8 @@ internal import PintleReports
 /// the old policy. Tasks fail with a `URLError`, in which `TrustRejection(underlying:)` finds the reason. Safe to use
 /// from any thread.
 ///
-/// All system sessions call the delegate on one queue. Each counts its tasks by itself, so two tasks may have the same
+/// All system sessions call the delegate on one queue, except `didCreateTask`, which comes on the thread that makes
+/// the task. Each counts its tasks by itself, so two tasks may have the same
 /// `taskIdentifier` after a change of the policy: tell tasks apart by the objects, or by `taskDescription`.
 ///
 /// A task's own delegate comes before the pins, so pass the result of ``guarding(_:)``. The async methods do this

@@ -47,17 +47,9 @@ extension PinningSessionDelegate {
     ///     a `TrustEventLog` or your own. No handshake waits for it.
     public convenience init(
         _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
-        forwardingTo delegate: (any URLSessionDelegate)? = nil, observer: any TrustEventObserver
+        forwardingTo delegate: (any URLSessionDelegate)? = nil, observer: (any TrustEventObserver)?
     ) {
         self.init(SessionPins(ApprovedPolicy.source(source, store), of: delegate, observer: observer))
-    }
-
-    /// Creates the delegate for a session of this module.
-    convenience init(
-        _ source: any PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
-        observer: (any TrustEventObserver)?
-    ) {
-        self.init(SessionPins(source, of: delegate, observer: observer))
     }
 
     static func typedError(_ failure: TaskFailure, _ url: URL) -> URLError {

@@ -33,7 +33,7 @@ extension URLSession {
     ) -> URLSession {
         let configuration = ClearedConfiguration(configuration)
         let delegate = PinningSessionDelegate(
-            ApprovedPolicy.source(source, store), forwardingTo: delegate, observer: observer)
+            source, approvals: store, forwardingTo: delegate, observer: observer)
         configuration.foreignProtocols.report(to: observer)
         return delegate.makeSession(configuration.copy, delegateQueue: delegateQueue)
     }

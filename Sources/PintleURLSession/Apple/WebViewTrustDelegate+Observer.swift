@@ -19,11 +19,11 @@ extension WebViewTrustDelegate {
     ///     a `TrustEventLog` or your own. No handshake waits for it.
     public convenience init(
         _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
-        forwardingTo delegate: (any WKNavigationDelegate)? = nil, observer: any TrustEventObserver
+        forwardingTo delegate: (any WKNavigationDelegate)? = nil, observer: (any TrustEventObserver)?
     ) {
         let source = ApprovedPolicy.source(source, store)
-        self.init(
-            source, ServerTrustEvaluator(source: source).onFailure(notify: observer), forwardingTo: delegate)
+        let evaluator = ServerTrustEvaluator(source: source)
+        self.init(source, observer.map { evaluator.onFailure(notify: $0) } ?? evaluator, forwardingTo: delegate)
     }
 }
 #endif

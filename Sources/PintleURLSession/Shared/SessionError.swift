@@ -33,8 +33,7 @@ public struct SessionError: Error, Sendable, Hashable {
         case outOfResources = "out-of-resources"
         /// The connection has no valid verdict for this host and policy. No known bug causes this; it is a safeguard.
         case notJudged = "not-judged"
-        /// On Apple's systems, the delegate of the task is guarded, and no policy is known for its session. Nothing was
-        /// sent.
+        /// On Apple's systems, the delegate of the task is guarded, and no policy is known for its session.
         case noPolicy = "no-policy"
         /// The server requires a client certificate, and got none. ``SessionError/clientCertificateRequest`` says which
         /// certificates it accepts.

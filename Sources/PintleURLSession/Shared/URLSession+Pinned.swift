@@ -20,8 +20,8 @@ extension URLSession {
     /// A refused task fails with a `URLError`. `TrustRejection(underlying:)` returns the reason.
     ///
     /// After a change of the policy, older connections carry no new requests, but for the same gaps. Running tasks
-    /// finish under the policy that accepted them. Tasks that have not sent anything yet are checked against the new
-    /// policy.
+    /// finish under the policy that accepted them. On Apple's systems, a task made before the change may use its
+    /// connections until the session makes another task.
     ///
     /// For a policy with `askUser`, pass the approvals. The user's approvals in the store apply to hosts that no rule
     /// covers, from the next request on. No request waits for the user: a task that meets an unknown server fails, and
@@ -34,8 +34,8 @@ extension URLSession {
     ///     own. The session asks it for the policy in force before each decision.
     ///   - store: The user's approvals, for a policy with `askUser`.
     ///   - configuration: The configuration. The session uses a copy without the classes in `protocolClasses`.
-    ///   - delegate: The delegate, as with `URLSession`: kept until the session is invalidated, and called on the
-    ///     delegate queue.
+    ///   - delegate: The delegate, called on the delegate queue. The session keeps it: a `URLSession` until it is invalidated, a
+    ///     `PinnedURLSession` until it is also released.
     ///   - delegateQueue: The queue, as with `URLSession`; `nil` for a serial queue of the session's own.
     ///   - observer: An observer of refusals, of mismatches in report-only mode, and of expired pins: a `PinReporter`,
     ///     a `TrustEventLog` or your own. No handshake waits for it.
@@ -84,10 +84,14 @@ extension URLSession {
     ///
     /// The result looks up the session's policy at each decision. It finds the policy of a session that
     /// `URLSession.pinned(to:)` or a `PinningSessionDelegate` has pinned, even if a library has put a delegate of its
-    /// own before the session's. It refuses each server of a session whose policy it does not find: the task fails with
+    /// own before the session's. If it does not find one, it refuses the task, or the server of a task that was already
+    /// made. The task fails with
     /// ``SessionError/Code/noPolicy``, and the observer gets an event if one is known. Then call `guarding(_:)` of the
     /// `PinningSessionDelegate` that has the policy. Before iOS 16, macOS 13, tvOS 16 and watchOS 9, such a delegate of
-    /// your own behind a library's is known only after its first task.
+    /// your own behind a library's is not known.
+    ///
+    /// Guard every task's delegate, even one that answers no challenge. A task without the pins leaves a connection
+    /// that they have not checked, and a guard that is set after the task was made cannot stop its use.
     ///
     /// On Linux a task's delegate is never asked about servers, so this method returns it unchanged.
     public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {

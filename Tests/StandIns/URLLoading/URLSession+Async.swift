@@ -39,14 +39,15 @@ extension URLSession {
         let slot = Guarded<(task: URLSessionTask?, isCancelled: Bool)>((nil, false))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let task = make { product, response, error in
-                    if let product, let response {
-                        continuation.resume(returning: (product, response))
-                    } else {
-                        continuation.resume(throwing: error ?? URLError(.unknown))
+                let task = Self.$delegateOfNewTask.withValue(delegate) {
+                    make { product, response, error in
+                        if let product, let response {
+                            continuation.resume(returning: (product, response))
+                        } else {
+                            continuation.resume(throwing: error ?? URLError(.unknown))
+                        }
                     }
                 }
-                task.delegate = delegate
                 task.resume()
                 let isCancelled = slot.with { slot in
                     slot.task = task

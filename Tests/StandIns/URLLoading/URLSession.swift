@@ -32,6 +32,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     public let delegateQueue: OperationQueue
     private let inner: Guarded<State>
     let idle = IdleConnections()
+    /// The delegate of the task that an async method makes. The task has it when `didCreateTask` is called.
+    @TaskLocal static var delegateOfNewTask: (any URLSessionTaskDelegate)?
 
     public init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
@@ -67,6 +69,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             return state.lastIdentifier
         }
         let task = make(identifier)
+        task.delegate = Self.delegateOfNewTask
         let isLate = inner.with { state in
             state.tasks[identifier] = task
             return state.isInvalidated

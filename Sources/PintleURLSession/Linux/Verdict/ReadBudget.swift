@@ -83,6 +83,11 @@ final class ReadBudget {
         return left > 0 ? .bytes(left) : .later
     }
 
+    /// A Boolean value that indicates whether the connection may read no more bytes in this turn of the loop.
+    var isUsedUp: Bool {
+        if case .bytes = allowance { false } else { true }
+    }
+
     /// Charges a message that came after the handshake against this turn's limit.
     func chargeMessage() {
         if !isHandshaking { usedInTurn += limits.perMessage }

@@ -40,14 +40,16 @@ struct TransferPartTests {
         #expect(servers.count { work.needsHTTP1($0) } == LoopWork.textServerLimit)
     }
 
-    @Test("Only the letters of chunked name the coding", arguments: ["CHUNKED", "CHUN\u{212A}ED"])
-    func chunked(coding: String) {
+    @Test("Only the letters of chunked name the coding", arguments: ["K", "\u{212A}"])
+    func chunked(letter: String) {
         var reader = HeadReader()
-        var isFaulty = false
-        for line in ["HTTP/1.1 200 OK\r\n", "Transfer-Encoding: \(coding)\r\n", "\r\n"] {
-            if case .fault = Array(line.utf8).withUnsafeBytes({ reader.read($0, isStream: false) }) { isFaulty = true }
+        var fault: String?
+        for line in ["HTTP/1.1 200 OK\r\n", "Transfer-Encoding: CHUN\(letter)ED\r\n", "\r\n"] {
+            let step = Array(line.utf8).withUnsafeBytes { reader.read($0, isStream: false) }
+            if case .fault(let text) = step { fault = text }
         }
-        #expect(isFaulty == (coding != "CHUNKED"))
+        // As strings, the two are equal.
+        #expect(fault == (letter.utf8.count == 1 ? nil : "the transfer coding of the response is not chunked"))
     }
 
     @Test(

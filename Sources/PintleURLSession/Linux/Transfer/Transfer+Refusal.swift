@@ -82,7 +82,7 @@ extension Transfer {
             if state.attempts == 1, stream == state.stream { state.isRefused = true }
         case .downgrading: work?.noteNeedForHTTP1(of: request.url.endpoint)
         case .retrying:
-            // Before 8.1, libcurl drops the head of a response that a refusal follows at once. So this note is no proof.
+            // Before 8.1, libcurl drops the head of a response that a refusal follows at once, so this is no proof.
             if state.attempts == 1, !CurlLibrary.copiesStreams { state.isRefused = true }
         }
     }

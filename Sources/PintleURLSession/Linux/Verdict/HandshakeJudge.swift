@@ -224,6 +224,7 @@ final class HandshakeJudge: HandshakeObserver {
     /// Returns `true` if the server has sent content by now, which is kept for the next read. Tickets and KeyUpdate
     /// messages are no content. If they use up the allowance of this turn, content may follow, so that counts too.
     func hasEarlyContent(on ssl: OpaquePointer, from socket: CInt) -> Bool {
+        budget.beginPeek()
         budget.socket = socket
         defer { budget.socket = nil }
         var byte: UInt8 = 0

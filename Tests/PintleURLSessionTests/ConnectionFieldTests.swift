@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import PintleAttacks
 import PintleTestKit
+import Synchronization
 import Testing
 
 @testable import PintleURLSession
@@ -77,6 +78,51 @@ extension HostilePeers {
             let seen = try #require(server.requests.first)
             #expect(seen["proxy-authorization"] == nil && seen["x-other"] == "1")
             #expect(proxy.connections.map(\.isUnauthorized) == (hasProxy ? [false] : []))
+        }
+
+        @Test(
+            "Credentials for a proxy survive a redirect to another origin over the same proxy",
+            arguments: [true, false])
+        func redirect(isOfSession: Bool) async throws {
+            let fixture = try SessionFixture()
+            let target = try fixture.server()
+            let location = try target.address().absoluteString
+            let server = try fixture.server { _ in
+                HTTPResponse(status: 302, reason: "Found", fields: [HTTPField("Location", location)], body: [])
+            }
+            let ports = [server.port, target.port]
+            let count = Atomic(0)
+            let proxy = try LoopbackProxy(.httpConnect, credentials: .init(user: "u", password: "p")) { _, _ in
+                ports[min(count.add(1, ordering: .relaxed).oldValue, 1)]
+            }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+            if isOfSession { configuration.httpAdditionalHeaders = ["Proxy-Authorization": "Basic dTpw"] }
+            let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
+            var request = URLRequest(url: try server.address())
+            if !isOfSession { request.setValue("Basic dTpw", forHTTPHeaderField: "Proxy-Authorization") }
+            _ = try await session.data(for: request)
+            #expect(target.requests.count == 1 && target.requests.first?["proxy-authorization"] == nil)
+            #expect(proxy.connections.map(\.isUnauthorized) == [false, false])
+        }
+
+        @Test("A redirect to another proxy removes the credentials", arguments: ["127.0.0.1", "127.0.0.2"])
+        func otherProxy(host: String) throws {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.connectionProxyDictionary = [
+                "HTTPProxy": "127.0.0.1", "HTTPPort": 8_080, "HTTPSProxy": host, "HTTPSPort": 8_080,
+            ]
+            var request = URLRequest(url: try #require(URL(string: "http://a.example/")))
+            request.setValue("Basic dTpw", forHTTPHeaderField: "Proxy-Authorization")
+            request.setValue("Basic YTpi", forHTTPHeaderField: "Authorization")
+            let url = try #require(request.url)
+            let response = try #require(
+                HTTPURLResponse(
+                    url: url, statusCode: 302, httpVersion: nil,
+                    headerFields: ["Location": "https://a.example/"]))
+            let next = try Redirect.request(after: response, to: request, over: ProxySetting(configuration))
+            #expect(next?.value(forHTTPHeaderField: "Authorization") == nil)
+            #expect((next?.value(forHTTPHeaderField: "Proxy-Authorization") != nil) == (host == "127.0.0.1"))
         }
     }
 }

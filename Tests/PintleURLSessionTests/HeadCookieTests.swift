@@ -110,11 +110,23 @@ struct HeadCookieTests {
             ("__HOST-a=b; Secure; Path=/; Domain=a.example", "https://www.a.example/", false),
             ("__Host-a=b; Secure; Path=/", "http://a.example/", false), ("__Hos-a=b", "http://a.example/", true),
             ("Secure-a=b", "http://a.example/", true),
+            // A combining character behind the prefix does not hide it.
+            ("__Host-\u{301}a=b", "https://a.example/", false), ("__Secure-\u{301}a=b", "https://a.example/", false),
+            ("__Host-\u{301}a=b; Secure; Path=/", "https://a.example/", true),
+            ("__Secure-\u{301}a=b; Secure", "https://a.example/", true),
         ] {
             #expect(
                 try cookies([Array(cookie.utf8)], from: address).filter { !$0.hasPrefix("c=") }.count
                     == (isKept ? 1 : 0), "\(cookie) at \(address)")
         }
+    }
+
+    @Test("A path or age is read byte by byte, so a combining character does not hide its first one")
+    func combining() throws {
+        let cookie = try #require(SetCookie("a=b; Path=/\u{301}x; Max-Age=-\u{301}1", at: Date()))
+        #expect(cookie.path == "/\u{301}x" && cookie.expiry == nil)
+        let other = try #require(SetCookie("a=b; Path=\u{301}x; Max-Age=-1", at: Date()))
+        #expect(other.path == "/" && other.expiry == .distantPast)
     }
 
     @Test("A response over plain HTTP sets no secure cookie", arguments: ["http", "https"])

@@ -201,10 +201,14 @@ extension HostilePeers {
             ("REFUSED_STREAM", Frame.reset(code: 7)), ("HTTP_1_1_REQUIRED", Frame.reset(code: 13)),
         ]
 
-        @Test("A request that is sent again gets a verdict again", arguments: refusals, [true, false])
+        @Test(
+            "A request that is sent again gets a verdict again",
+            arguments: refusals + [("GOAWAY", Frame.goAway(last: 0))], [true, false])
         func repetition(_ refusal: (name: String, frames: [UInt8]), isHonest: Bool) async throws {
-            // Only REFUSED_STREAM says that the server has not processed the request.
-            let methods = ["GET", "PUT"] + (refusal.name == "REFUSED_STREAM" ? ["POST"] : [])
+            // Only these say that the server has not processed the request. Before 8.1, libcurl's word for
+            // REFUSED_STREAM is no proof.
+            let isProof = refusal.name == "GOAWAY" || refusal.name == "REFUSED_STREAM" && !CurlLibrary.copiesStreams
+            let methods = (refusal.name == "GOAWAY" ? [] : ["GET", "PUT"]) + (isProof ? ["POST"] : [])
             for method in methods { try await repeats(method, after: refusal.frames, isHonest) }
         }
 

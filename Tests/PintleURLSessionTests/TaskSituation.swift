@@ -120,7 +120,7 @@ enum TaskEvent: String, CaseIterable {
         case .completed: return machine.completed(1, nil, at: 1)
         case .timedOut: return machine.completed(1, .timedOut, at: 1)
         case .superseded: return machine.completed(1, .superseded, at: 1)
-        case .unprocessed: return machine.completed(1, .unprocessed(""), at: 1)
+        case .unprocessed: return machine.completed(1, .unprocessed("", refusals: 0), at: 1)
         case .otherCompleted: return machine.completed(2, nil, at: 1)
         case .follow: return machine.answered(.redirect(try Self.request("https://localhost/chosen")), about: 1)
         case .noRedirect: return machine.answered(.redirect(nil), about: 1)

@@ -90,6 +90,24 @@ struct TaskStateMachineTests {
     }
 
     @Test(
+        "The refusals within a transfer count towards the limit of the task", arguments: [0, 4, 5])
+    func refusalLimit(count: Int) throws {
+        let hop = try TaskEvent.hop("https://localhost/first", .stream(nil, size: nil))
+        var machine = TaskStateMachine<Int>(hop)
+        machine.admitted()
+        _ = machine.resume(deadline: 60)
+        _ = machine.opened(hop)
+        _ = machine.made(1, authorization: nil)
+        let actions = machine.completed(1, .unprocessed("refused", refusals: count), at: 1).map(\.summary)
+        #expect(machine.refusals == (count < 5 ? count + 1 : 0))
+        #expect(actions.first?.hasPrefix(count < 5 ? "prepareNext" : "finish -1005") == true)
+        if count < 5 {
+            #expect(machine.lacksContent(canAsk: false).map(\.summary) == ["finish -1005"])
+            #expect(machine.error?.localizedDescription.hasPrefix("refused") == true)
+        }
+    }
+
+    @Test(
         "A delegate may give as many credentials as the limit, and the next 401 is the response", arguments: [20, 21])
     func challengeLimit(count: Int) throws {
         var machine = try TaskSituation.loading.machine()

@@ -25,7 +25,7 @@ struct TransferEndTests {
         case .refused(let refusal): "refused \(refusal.code.rawValue)"
         case .timedOut: "timed out"
         case .superseded: "superseded"
-        case .unprocessed(let text): "unprocessed \(text)"
+        case .unprocessed(let text, _): "unprocessed \(text)"
         case .library(let code, let text): "\(code) \(text)"
         case .cancelled, .noBodyStream, .notCached: "unexpected"
         }

@@ -43,7 +43,7 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
     /// The length of the content in the form that the app gets. It is unknown for content that is decoded, which grows.
     var announcedContentLength: Int64 {
         switch head.contentCoding {
-        case nil, .other: expectedContentLength
+        case nil, .other, .several: expectedContentLength
         case .gzip, .deflate: NSURLSessionTransferSizeUnknown
         }
     }

@@ -27,12 +27,15 @@ struct ReceivedResponse: Sendable {
         if case .content = meaning { false } else { true }
     }
 
-    init(_ response: PinnedHTTPURLResponse, from url: CurlURL, to request: URLRequest, cookies: CookieJar?) {
+    init(
+        _ response: PinnedHTTPURLResponse, from url: CurlURL, to request: URLRequest, cookies: CookieJar?,
+        over proxies: ProxySetting? = nil
+    ) {
         self.response = response
         self.url = url
         self.cookies = cookies
         do throws(SessionError) {
-            if let next = try Redirect.request(after: response, to: request) {
+            if let next = try Redirect.request(after: response, to: request, over: proxies) {
                 meaning = .redirect(to: next)
             } else if response.statusCode == 401 {
                 meaning = .challenge(AuthenticationOffer.offers(in: response.head.values(of: "www-authenticate")))

@@ -6,9 +6,10 @@ enum Redirect {
     /// The largest number of redirects that a task follows, as in browsers.
     static let limit = 20
 
+    /// - Parameter proxies: The session's proxies; `nil` for none.
     /// - Returns: the next request; `nil` if the response is not a redirect.
     static func request(
-        after response: HTTPURLResponse, to request: URLRequest
+        after response: HTTPURLResponse, to request: URLRequest, over proxies: ProxySetting? = nil
     ) throws(SessionError) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(response.statusCode),
             let location = (response as? PinnedHTTPURLResponse)?.location
@@ -37,8 +38,12 @@ enum Redirect {
             }
         default: break
         }
-        if try !CurlURL(base.absoluteString).hasSameOrigin(as: resolved) {
+        let origin = try CurlURL(base.absoluteString)
+        if !origin.hasSameOrigin(as: resolved) {
             for name in RequestFields.confidential { next.setValue(nil, forHTTPHeaderField: name) }
+            if try proxies?.proxy(for: origin) != proxies?.proxy(for: resolved) {
+                next.setValue(nil, forHTTPHeaderField: RequestFields.proxyCredentials)
+            }
         }
         return next
     }

@@ -4,7 +4,9 @@ internal import Foundation
 struct RequestFields: Sendable {
     /// Fields that are confidential, or that are correct for only one origin. `Host` is one: if the app has set it,
     /// another server would answer under the old host's name.
-    static let confidential = ["authorization", "cookie", "host", "proxy-authorization"]
+    static let confidential = ["authorization", "cookie", "host"]
+    /// Credentials for a proxy, which are for any origin.
+    static let proxyCredentials = "proxy-authorization"
     /// Fields that libcurl writes itself.
     private static let framing = ["content-length", "transfer-encoding", "expect"]
 
@@ -25,7 +27,7 @@ struct RequestFields: Sendable {
     /// Removes the credentials for a proxy, and returns them as fields of their own.
     mutating func removeProxyCredentials() -> RequestFields {
         var removed = RequestFields()
-        removed.fields["proxy-authorization"] = fields.removeValue(forKey: "proxy-authorization")
+        removed.fields[Self.proxyCredentials] = fields.removeValue(forKey: Self.proxyCredentials)
         return removed
     }
 

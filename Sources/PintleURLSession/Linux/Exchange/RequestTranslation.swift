@@ -97,7 +97,7 @@ struct RequestTranslation {
             fields.put("Cookie", HTTPCookie.requestHeaderFields(with: cookies)["Cookie"] ?? "")
         }
         result.closesConnection = fields.closesConnection
-        let isForProxy = fields.has("proxy-authorization")
+        let isForProxy = fields.has(RequestFields.proxyCredentials)
         if isForProxy {
             let forProxy = fields.removeProxyCredentials()
             // A server never gets the credentials of a proxy (RFC 9110 section 11.7.2).

@@ -22,7 +22,7 @@ extension URLError {
         case .cancelled: self.init(.cancelled, "cancelled", url: url)
         case .superseded:
             self.init(.secureConnectionFailed, "the policy changes faster than a connection is made", url: url)
-        case .unprocessed(let text): self.init(.networkConnectionLost, text, url: url)
+        case .unprocessed(let text, _): self.init(.networkConnectionLost, text, url: url)
         case .noBodyStream:
             self.init(
                 .requestBodyStreamExhausted,

@@ -106,9 +106,12 @@ extension SetCookie {
     /// A Boolean value that indicates whether the cookie keeps the promise of a `__Secure-` or `__Host-` prefix in
     /// upper or lower case (RFC 6265bis sections 4.1.3 and 5.7).
     fileprivate var hasValidPrefix: Bool {
-        let start = name.prefix(9).lowercased()
-        if start.hasPrefix("__secure-") { return isSecure }
-        return !start.hasPrefix("__host-") || isSecure && domain == nil && path == "/"
+        // Bytes: a combining character behind the prefix would join its last character.
+        func hasPrefix(_ prefix: String) -> Bool {
+            String(decoding: name.utf8.prefix(prefix.utf8.count), as: UTF8.self).isField(prefix)
+        }
+        if hasPrefix("__Secure-") { return isSecure }
+        return !hasPrefix("__Host-") || isSecure && domain == nil && path == "/"
     }
 }
 

@@ -36,7 +36,7 @@ struct SetCookie {
             case "expires": expires = Self.expires(value, at: now) ?? expires
             case "max-age": age = Self.age(value, at: now) ?? age
             case "domain": domain = value.isEmpty ? nil : value
-            case "path": path = value.hasPrefix("/") ? value : "/"
+            case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : "/"
             case "secure": isSecure = true
             case "httponly": isHTTPOnly = true
             default: break
@@ -57,7 +57,7 @@ struct SetCookie {
 
     /// Returns `nil` for anything but an integer, which may be negative and of any length.
     private static func age(_ text: String, at now: Date) -> Date? {
-        let isNegative = text.hasPrefix("-")
+        let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
         guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         let seconds = digits.reduce(0) { min($0 * 10 + Int($1 & 0x0F), longestAge) }

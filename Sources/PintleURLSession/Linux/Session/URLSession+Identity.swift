@@ -31,8 +31,10 @@ extension URLSession {
     ///   - delegate: The delegate, as with `URLSession`.
     ///   - delegateQueue: The queue, as with `URLSession`; `nil` for a serial queue of the session's own.
     ///   - observer: An observer of refusals and of client certificates outside their dates.
-    ///   - identity: Returns the client's identity for a host and port; `nil` for none. It is called on a
-    ///     serial queue of the session's own, before each `https` request and each redirect.
+    ///   - identity: Returns the client's identity for a host and port; `nil` for none. It is called on one
+    ///     serial queue for all servers: before each `https` request, redirect and answer to a challenge, and again
+    ///     after a policy change or a refusal of streamed content. It must return soon and not wait for a request of
+    ///     this session, because the other requests wait for it.
     public static func pinned(
         to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,

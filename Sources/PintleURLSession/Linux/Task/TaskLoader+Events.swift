@@ -32,7 +32,7 @@ extension TaskLoader: TransferEvents {
         guard let running = carrier else { return [] }
         let server = transfer.request.url
         let cookies = CookieJar(for: head, from: server, to: request, under: resources.settings)
-        let received = ReceivedResponse(response, from: server, to: request, cookies: cookies)
+        let received = ReceivedResponse(response, from: server, to: request, cookies: cookies, over: resources.proxies)
         let canAsk = received.mayAsk && outbox.delegate != nil
         advance { $0.receivedHead(received, over: running, canAsk: canAsk) }
         // Read last: without a delegate, the actions above have already answered the question.

@@ -63,13 +63,16 @@ extension TaskLoader {
     private func translate(
         _ hop: Hop, for generation: PolicyGeneration
     ) throws(SessionError) -> (TransferRequest, Authorization?) {
-        let (deadline, known) = read { ($0.deadline, $0.authentication.authorization) }
+        let (deadline, known, refusals) = read {
+            ($0.deadline, $0.authentication.authorization, $0.refusals)
+        }
         let translation = RequestTranslation(
             configuration: resources.settings, sessionFields: resources.fields, proxies: resources.proxies,
             generation: generation, hasLeftOrigin: hop.hasLeftOrigin, deadline: deadline, priority: priority)
         var authorization = known
-        let request = try translation.transferRequest(
+        var request = try translation.transferRequest(
             hop.request, content: hop.content, authorization: &authorization)
+        request.refusals = refusals
         return (request, authorization)
     }
 

@@ -21,9 +21,17 @@ extension TaskStateMachine {
         var redirects = 0
         /// The number of times that the policy changed before a transfer was sent.
         var supersessions = 0
-        /// The number of times that the server has refused a request whose content the delegate has to provide again.
-        var refusals = 0
+        /// The last refusal of a request whose content the delegate has to provide again, and the number of refusals.
+        /// It is over when a response begins.
+        var refusal: (text: String, count: Int)?
         var authentication = AuthenticationState()
+
+        /// The failure if the delegate gives no stream. After a refusal it says that nothing was processed.
+        var failureWithoutStream: TransferError {
+            guard let refusal else { return .noBodyStream }
+            let hint = ", with another stream from urlSession(_:task:needNewBodyStream:)"
+            return .unprocessed(refusal.text + hint, refusals: refusal.count)
+        }
     }
 
     enum Step: Sendable {

@@ -43,6 +43,12 @@ extension TaskStateMachine {
         return true
     }
 
+    /// The number of times that the server has refused the request.
+    var refusals: Int {
+        guard case .live(let live) = state else { return 0 }
+        return live.refusal?.count ?? 0
+    }
+
     var authentication: AuthenticationState {
         guard case .live(let live) = state else { return AuthenticationState() }
         return live.authentication

@@ -119,7 +119,7 @@ extension TaskStateMachine {
     /// - Parameter canAsk: A Boolean value that indicates whether there is a delegate.
     mutating func lacksContent(canAsk: Bool) -> [Action] {
         guard case .live(var live) = state, case .preparing(let hop) = live.step else { return [] }
-        guard canAsk else { return end(.noBodyStream) }
+        guard canAsk else { return end(live.failureWithoutStream) }
         live.step = .awaitingStream(hop)
         state = .live(live)
         return [.startCountdown, .askForStream(hop)]
@@ -174,6 +174,7 @@ extension TaskStateMachine {
     /// - Parameter canAsk: A Boolean value that indicates whether there is a delegate.
     mutating func receivedHead(_ received: ReceivedResponse, over carrier: Carrier, canAsk: Bool) -> [Action] {
         guard case (var live, let hop, .loading)? = transfer(carrier) else { return [] }
+        live.refusal = nil
         guard let cookies = received.cookies else {
             return proceed(received, carrier, hop, &live, isHeld: false, canAsk: canAsk)
         }
@@ -251,9 +252,9 @@ extension TaskStateMachine {
             live.supersessions += 1
             return begin(hop, &live, after: carrier)
         // Ask the delegate for the content again. Other content was sent again before.
-        case (.loading, .unprocessed)
-        where !hop.content.isAvailable && live.refusals < Transfer.refusalLimit:
-            live.refusals += 1
+        case (.loading, .unprocessed(let text, let refusals))
+        where !hop.content.isAvailable && refusals < Transfer.refusalLimit:
+            live.refusal = (text, refusals + 1)
             return begin(hop, &live, after: carrier)
         case (.receiving, nil): return end(nil)
         case (_, let failure): return end(failure ?? .withoutResponse)
@@ -301,7 +302,7 @@ extension TaskStateMachine {
         guard case .live(var live) = state else { return [] }
         switch (live.step, answer) {
         case (.awaitingStream(let hop), .stream(let stream)):
-            guard let stream else { return end(.noBodyStream) }
+            guard let stream else { return end(live.failureWithoutStream) }
             return begin(hop.with(.stream(stream, size: hop.request.declaredContentLength)), &live)
         default: return []
         }

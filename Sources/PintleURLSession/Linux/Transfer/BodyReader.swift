@@ -9,7 +9,7 @@ final class BodyReader {
         /// The stream has no bytes yet. It calls back when it has some.
         case later
         case failed
-        /// The stream has more than the announced bytes.
+        /// The stream or file has more than the announced bytes.
         case excess
     }
 
@@ -57,7 +57,10 @@ final class BodyReader {
         case .file:
             let got = pread(file, base, count, off_t(offset))
             // The file has become shorter, so the announced length cannot be sent.
-            piece = got > 0 ? .bytes(got) : .failed
+            if got <= 0 { return .failed }
+            // Checked before the last bytes go, so that the server does not take a part for the whole file.
+            if offset + Int64(got) == content.size, hasGrown { return .excess }
+            piece = .bytes(got)
         case .stream(let stream?, let size):
             piece = stream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)))
             // The same holds for a stream that ends before its announced length.
@@ -66,6 +69,12 @@ final class BodyReader {
         }
         if case .bytes(let count) = piece { offset += Int64(count) }
         return piece
+    }
+
+    /// A Boolean value that indicates whether the file is longer than its announced size.
+    private var hasGrown: Bool {
+        var status = stat()
+        return fstat(file, &status) == 0 && status.st_size > content.size ?? .max
     }
 
     /// A Boolean value that indicates whether a stream was seen to have more than the announced bytes.

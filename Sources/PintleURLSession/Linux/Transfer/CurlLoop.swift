@@ -201,7 +201,15 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Starts the queued transfers to the same server that may run now.
     private func startNext(for transfer: Transfer) {
-        while let next = queues.next(for: transfer.request.url.endpoint) { start(next) }
+        startNext(for: transfer.request.url.endpoint)
+    }
+
+    private func startNext(for endpoint: ServerEndpoint) {
+        while let next = queues.next(for: endpoint) { start(next) }
+        // No event comes when a silent connection has settled.
+        if queues.isHeldBack(endpoint) {
+            nextStreamCheck = min(nextStreamCheck, ProcessInfo.processInfo.systemUptime + Transfer.shortestSilence)
+        }
     }
 
     private func start(_ transfer: Transfer) {
@@ -284,7 +292,7 @@ final class CurlLoop: @unchecked Sendable {
             else { continue }
             // Removing the handle would free the message.
             let result = pintle_curl_message_result(message)
-            if transfer.isUnprocessed || transfer.state.cause == .gate(.refused) { queues.noteRefusal(of: transfer) }
+            if transfer.seemsRefused { queues.noteRefusal(of: transfer) }
             if transfer.beginsRepetition(after: result) {
                 detach(transfer)
                 queues.leave(transfer)
@@ -337,7 +345,7 @@ final class CurlLoop: @unchecked Sendable {
         guard now >= nextStreamCheck else { return }
         nextStreamCheck = .infinity
         for transfer in transfers.values { nextStreamCheck = min(nextStreamCheck, transfer.checkStream(at: now)) }
-        for endpoint in queues.cautious { while let next = queues.next(for: endpoint) { start(next) } }
+        for endpoint in queues.heldBack { startNext(for: endpoint) }
     }
 
     private func scheduleCheck(of transfer: Transfer) {
@@ -370,13 +378,13 @@ final class LoopWork {
     var runningTransfers: () -> [Transfer] = { [] }
     /// The servers that have asked for HTTP/1.1.
     private var textServers: Set<ServerEndpoint> = []
-    private static let textServerLimit = 1_000
+    static let textServerLimit = 1_000
 
     func needsHTTP1(_ server: ServerEndpoint) -> Bool { !textServers.isEmpty && textServers.contains(server) }
 
     func noteNeedForHTTP1(of server: ServerEndpoint) {
         // A server that is forgotten asks again.
-        if textServers.count >= Self.textServerLimit { textServers = [] }
+        if textServers.count >= Self.textServerLimit, !textServers.contains(server) { textServers.removeFirst() }
         textServers.insert(server)
     }
 }

@@ -14,10 +14,30 @@ final class HostQueues {
         var lastProgress = 0.0
         /// A Boolean value that indicates whether the server has refused a request over HTTP/2. libcurl sends requests
         /// before it knows how many streams the server permits. So from then on, only one request goes over each new
-        /// connection, and the others wait until the connection has answered.
+        /// connection, and the others wait until the connection has answered or was silent for a second. See
+        /// ``endCaution(after:)``.
         var isCautious = false
 
         var isIdle: Bool { running.isEmpty && waiting.isEmpty }
+
+        /// A Boolean value that indicates whether a cautious host has transfers that wait.
+        var isHeldBack: Bool { isCautious && !waiting.isEmpty }
+
+        /// A Boolean value that indicates whether the next request is unlikely to meet a connection whose limit of
+        /// streams is unknown. A transfer without a connection makes one, unless there is one to share.
+        private var isSettled: Bool {
+            let connected = running.values.filter { $0.state.connection != nil }
+            return connected.allSatisfy(\.hasSettledConnection)
+                && (connected.count == running.count || connected.contains(where: \.hasReliableConnection))
+        }
+
+        /// Ends the caution if a response has come over a connection that has refused nothing, and if no request is
+        /// left that was refused before: a second refusal could be its last.
+        func endCaution(after transfer: Transfer) {
+            func wasRefused(_ transfer: Transfer) -> Bool { transfer.isRepetition || transfer.refusals > 0 }
+            guard isCautious, transfer.hasHead, transfer.hasReliableConnection else { return }
+            isCautious = waiting.contains(where: wasRefused) || running.values.contains(where: wasRefused)
+        }
 
         /// The connections in use. A transfer shares its connection if its gate has found HTTP/2; until then it may
         /// need one of its own. One shared connection does not count, because the next transfer is likely to use it. So
@@ -34,7 +54,7 @@ final class HostQueues {
         ///   may change its protocol.
         func startNext(limit: Int) -> Transfer? {
             guard running.count < max(limit, HostQueues.streamLimit), connectionCount < limit,
-                !isCautious || running.values.allSatisfy(\.hasSettledConnection),
+                !isCautious || isSettled,
                 let index = waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
             else { return nil }
             // Removing the first element of a slice does not move the others, and does not release the element. So the
@@ -92,14 +112,18 @@ final class HostQueues {
         change(transfer.request.url.endpoint) { host in
             host.running[ObjectIdentifier(transfer)] = nil
             if transfer.hasHead { host.lastProgress = ProcessInfo.processInfo.systemUptime }
+            host.endCaution(after: transfer)
         }
     }
 
     /// Notes that the server has refused a transfer without processing it.
     func noteRefusal(of transfer: Transfer) { hosts[transfer.request.url.endpoint]?.isCautious = true }
 
-    /// The servers that have refused a transfer.
-    var cautious: [ServerEndpoint] { hosts.filter { $0.value.isCautious }.map(\.key) }
+    /// The servers that have refused a transfer and for which others wait.
+    var heldBack: [ServerEndpoint] { hosts.filter(\.value.isHeldBack).map(\.key) }
+
+    /// Returns `true` if the server has refused a transfer and others wait.
+    func isHeldBack(_ endpoint: ServerEndpoint) -> Bool { hosts[endpoint]?.isHeldBack == true }
 
     /// Returns the uptime since which a queued transfer waits without progress: since it was made or resumed, or since
     /// the server last ended a response.

@@ -29,14 +29,19 @@ extension Transfer {
     /// Hands the head of the final response over. Returns `false` if the transfer has to fail.
     private func accept(_ head: ResponseHead, over connection: Connection) -> Bool {
         if let coding = head.contentCoding, !isWithoutContent {
-            guard coding != .other || request.choosesCodings else {
+            let isDecoded = coding == .gzip || coding == .deflate
+            guard coding != .several || request.choosesCodings else {
+                fail(.head("the response has more than one content coding"))
+                return false
+            }
+            guard isDecoded || request.choosesCodings else {
                 fail(
                     .coding(
                         "the content of the response has a coding that sessions do not decode; a request with its own "
                             + "Accept-Encoding gets it as it came"))
                 return false
             }
-            if coding != .other { state.decoder = ContentDecoder(isGzip: coding == .gzip) }
+            if isDecoded { state.decoder = ContentDecoder(isGzip: coding == .gzip) }
         }
         var head = head
         head.receipt = connection.receipt

@@ -33,8 +33,8 @@ extension Transfer {
     /// Returns `true` if the request may go over the connection, new or kept. libcurl calls this before each attempt to
     /// send it.
     ///
-    /// - Parameter localPort: the client's port of the connection.
-    func passesGate(from localPort: CInt) -> Bool {
+    /// - Parameter ends: the addresses of the connection.
+    func passesGate(over ends: ConnectionEnds) -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
         guard state.cause == nil else { return false }
         let isKept = !state.isConnecting
@@ -43,7 +43,7 @@ extension Transfer {
         do throws(GateError) {
             guard generation.isCurrent else { throw .superseded }
             let connection = try judgedConnection()
-            try isKept ? refuseUnfit(connection) : refuseEarly(connection, from: localPort)
+            try isKept ? refuseUnfit(connection) : refuseEarly(connection, over: ends)
             use(connection)
             return true
         } catch {
@@ -84,22 +84,13 @@ extension Transfer {
     ///
     /// Such content would become the response to the first request, and each later request would get the response to
     /// the one before.
-    private func refuseEarly(_ connection: Connection, from localPort: CInt) throws(GateError) {
-        guard let judge = connection.judge, !connection.isStream, let ssl = pintle_curl_get_ssl(handle),
-            // libcurl names no socket before a transfer has ended.
-            let socket = state.sockets.first(where: { Self.port(of: $0) == localPort })
-        else { return }
+    private func refuseEarly(_ connection: Connection, over ends: ConnectionEnds) throws(GateError) {
+        guard let judge = connection.judge, !connection.isStream, let ssl = pintle_curl_get_ssl(handle) else { return }
+        // CURLINFO_ACTIVESOCKET names no socket before a transfer has ended. The list may have numbers that libcurl has
+        // closed, and that the app uses by now.
+        let sockets = Set(state.sockets).filter(ends.match)
+        guard sockets.count == 1, let socket = sockets.first else { throw .unfit }
         guard !judge.hasEarlyContent(on: OpaquePointer(ssl), from: socket) else { throw .early }
-    }
-
-    private static func port(of socket: CInt) -> CInt? {
-        var address = sockaddr_storage()
-        var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let isKnown = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &count) == 0 }
-        }
-        // The port has the same place in an address of either version.
-        return isKnown ? withUnsafeBytes(of: address) { CInt($0[2]) << 8 | CInt($0[3]) } : nil
     }
 
     private func use(_ connection: Connection) {
@@ -115,5 +106,49 @@ extension Transfer {
         watchFrames()
         if request.hasContent { watchConnection() }
         if connection.judge?.watchesRefusals == true { watchRefusals() }
+    }
+}
+
+/// The two ends of a TCP connection, as libcurl reports them. With a proxy, the peer is the proxy.
+struct ConnectionEnds {
+    let peer: String
+    let peerPort: CInt
+    let localPort: CInt
+
+    /// Returns `true` if a socket has these ends.
+    func match(_ socket: CInt) -> Bool {
+        var kind: CInt = 0
+        var count = socklen_t(MemoryLayout<CInt>.size)
+        guard getsockopt(socket, SOL_SOCKET, SO_TYPE, &kind, &count) == 0, kind == CInt(SOCK_STREAM.rawValue) else {
+            return false
+        }
+        return Self.end(of: socket, getsockname)?.port == localPort
+            && Self.end(of: socket, getpeername).map { $0 == (peer, peerPort) } == true
+    }
+
+    private static func end(
+        of socket: CInt, _ read: (CInt, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
+    ) -> (address: String, port: CInt)? {
+        var address = sockaddr_storage()
+        var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isKnown = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { read(socket, $0, &count) == 0 }
+        }
+        guard isKnown else { return nil }
+        return withUnsafeBytes(of: address) { bytes in
+            let start =
+                switch CInt(address.ss_family) {
+                case AF_INET: MemoryLayout<sockaddr_in>.offset(of: \.sin_addr)
+                case AF_INET6: MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr)
+                default: Int?.none
+                }
+            var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            guard let start, let source = bytes.baseAddress,
+                inet_ntop(CInt(address.ss_family), source + start, &text, socklen_t(text.count)) != nil
+            else { return nil }
+            let characters = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            // The port has the same place in an address of either version.
+            return (String(decoding: characters, as: UTF8.self), CInt(bytes[2]) << 8 | CInt(bytes[3]))
+        }
     }
 }

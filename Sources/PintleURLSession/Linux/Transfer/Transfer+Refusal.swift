@@ -9,9 +9,10 @@ extension Transfer {
 
     /// A Boolean value that indicates whether the server provably has not processed the request in this attempt.
     ///
-    /// Either the request's stream lies above the last one that GOAWAY on its connection announced. Or the server has
-    /// refused this stream: libcurl's note of that counts only in the first attempt of a handle, because libcurl 7.88
-    /// keeps the note, and prints it when a later attempt merely dies.
+    /// Either the request's stream lies above the last one that GOAWAY on its connection announced. That outranks a
+    /// head, which libcurl 7.88 may have dropped: the server itself says that it did not process the request. Or the
+    /// server has refused this stream, and libcurl has seen no head before. libcurl's note of a refusal counts only in
+    /// the first attempt of a handle, because a later attempt may merely have died.
     var isUnprocessed: Bool {
         guard let connection = state.connection, connection.isStream, !connection.isBroken, !state.head.hasBegun,
             let judge = connection.judge, let stream = state.stream
@@ -19,8 +20,13 @@ extension Transfer {
         return stream > judge.lastStream || state.isRefused
     }
 
+    /// A Boolean value that indicates whether the server seems to have refused the request, with or without proof.
+    var seemsRefused: Bool {
+        isUnprocessed || state.cause == .gate(.refused) || state.cause == .gate(.repeated) && state.isStream
+    }
+
     /// A Boolean value that indicates whether the connection has answered, or has been silent for so long that the
-    /// server's limit of streams must have come.
+    /// server's limit of streams has probably come.
     var hasSettledConnection: Bool {
         guard let connection = state.connection else { return false }
         return !connection.isStream || connection.judge?.hasAnswered != false
@@ -28,6 +34,13 @@ extension Transfer {
     }
 
     private static let longestSettling = 1.0
+
+    /// A Boolean value that indicates whether the connection has answered and has refused nothing.
+    var hasReliableConnection: Bool {
+        guard let connection = state.connection else { return false }
+        guard connection.isStream, let judge = connection.judge else { return true }
+        return judge.hasAnswered && !judge.hasRefused && judge.lastStream == .max
+    }
 
     /// Makes all transfers of the connection watch for refused requests, because GOAWAY is reported for any of them.
     ///
@@ -59,17 +72,18 @@ extension Transfer {
         switch line {
         case .opened(let stream): state.stream = stream
         case .goAway(let error, let last):
-            // While libcurl looks for a connection, it also reads kept ones. So the transfer's own connection may be
-            // another one.
+            // libcurl reads for any transfer of the connection, and since 8.1 it also reads kept connections while it
+            // looks for one. So the transfer's own connection may be another one, to another server.
             guard let ssl = pintle_curl_get_ssl(handle), let judge = HandshakeJudge.installed(on: OpaquePointer(ssl))
             else { return }
             judge.lastStream = min(judge.lastStream, last)
-            if error == Self.codeForHTTP1 { work?.noteNeedForHTTP1(of: request.url.endpoint) }
+            if error == Self.codeForHTTP1 { work?.noteNeedForHTTP1(of: judge.endpoint) }
         case .refused(let stream):
             if state.attempts == 1, stream == state.stream { state.isRefused = true }
         case .downgrading: work?.noteNeedForHTTP1(of: request.url.endpoint)
         case .retrying:
-            if state.attempts == 1 { state.isRefused = true }
+            // Before 8.1, libcurl drops the head of a response that a refusal follows at once, so this is no proof.
+            if state.attempts == 1, !CurlLibrary.copiesStreams { state.isRefused = true }
         }
     }
 

@@ -56,6 +56,8 @@ extension Transfer {
     /// server asks for HTTP/1.1 after a response has begun, libcurl would join that response with the next one.
     func beginsAttempt() -> Bool {
         guard let connection = state.connection else { return true }
+        // libcurl repeats a request over an intact connection only if the server has refused it.
+        if connection.isStream, wasSent { connection.judge?.hasRefused = true }
         // Not by this handle: only in a handle's first attempt is libcurl's note of a refusal a proof.
         guard !isUnprocessed else {
             fail(.gate(.refused))
@@ -71,6 +73,7 @@ extension Transfer {
         }
         leaveConnection()
         state.phase = .seeking
+        state.sockets = []
         // Only text about a request counts, and OpenSSL's messages would be text too.
         set(CURLOPT_VERBOSE, 0)
         return true

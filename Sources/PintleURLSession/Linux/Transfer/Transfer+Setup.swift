@@ -93,8 +93,10 @@ extension Transfer {
         try require(asksJudge)
         let asksGate = pintle_curl_set_prereq(
             handle,
-            { at, _, _, _, localPort in
-                Transfer.at(at)?.passesGate(from: localPort) == true
+            { at, peer, _, peerPort, localPort in
+                let ends = ConnectionEnds(
+                    peer: peer.map { String(cString: $0) } ?? "", peerPort: peerPort, localPort: localPort)
+                return Transfer.at(at)?.passesGate(over: ends) == true
                     ? CInt(CURL_PREREQFUNC_OK) : CInt(CURL_PREREQFUNC_ABORT)
             }, this)
         try require(asksGate)

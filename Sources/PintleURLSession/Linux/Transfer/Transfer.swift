@@ -25,7 +25,7 @@ final class Transfer: @unchecked Sendable {
     /// it. That happens once.
     var isRepetition = false
     /// The number of times that the request is sent again because the server provably has not processed it.
-    var refusals = 0
+    var refusals: Int
     /// A Boolean value that indicates whether the server wants HTTP/1.1.
     var needsHTTP1 = false
     /// A Boolean value that indicates whether libcurl must make a new connection.
@@ -111,6 +111,7 @@ final class Transfer: @unchecked Sendable {
         self.options = options
         self.counter = counter
         self.events = events
+        refusals = request.refusals
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
@@ -211,7 +212,7 @@ extension Transfer {
             result: result, text: libraryError.isEmpty ? nil : libraryError, stage: stage,
             cause: state.cause, handshake: hasHead ? nil : state.judge?.cause ?? client,
             endpoint: request.url.endpoint, method: request.method, isIdempotent: request.isIdempotent,
-            hasContent: request.hasContent, isUnprocessed: isUnprocessed,
+            hasContent: request.hasContent, isUnprocessed: isUnprocessed, refusals: refusals,
             handshakeLimit: options.readLimits.handshake)
     }
 

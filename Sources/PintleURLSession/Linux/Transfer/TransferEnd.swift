@@ -7,7 +7,7 @@ enum GateError: Error {
     /// The connection has no TLS yet, because another transfer is still making it. libcurl 7.88 uses such a connection
     /// if an older one to the same server speaks HTTP/2.
     case unfinished
-    /// The kept connection is unfit for this request, which was not sent over it.
+    /// The connection is unfit for this request, which was not sent over it.
     case unfit
     /// The server has sent content over the new connection before it got a request.
     case early
@@ -30,7 +30,7 @@ struct TransferEnd {
         case tunnel(String)
         /// The content of the request could not be read to its end.
         case upload
-        /// The stream has more content than the request has announced.
+        /// The stream or file has more content than the request has announced.
         case excess
         /// The head of the response, or its trailers, are refused.
         case head(String)
@@ -75,6 +75,8 @@ struct TransferEnd {
     var hasContent = false
     /// A Boolean value that indicates whether the server provably has not processed the request.
     var isUnprocessed = false
+    /// The number of times that the request was sent again after a refusal.
+    var refusals = 0
     /// The limit in bytes for a handshake.
     var handshakeLimit = 0
 
@@ -96,8 +98,8 @@ struct TransferEnd {
             .refused(
                 SessionError(
                     .invalidRequest,
-                    "the stream to upload is longer than the request's Content-Length, so the server may have got only "
-                        + "a part", hint: "set the length of the whole stream, or none"))
+                    "the content to upload is longer than the length that the request announced",
+                    hint: "announce the length of a whole stream, or none; let a file grow no more"))
         case .head(let text): .library(CURLE_WEIRD_SERVER_REPLY, text + (stage == .sent ? advice : ""))
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))
@@ -174,7 +176,9 @@ struct TransferEnd {
 
     private var refusal: TransferError? {
         isUnprocessed
-            ? .unprocessed("\(endpoint) has refused the \(method) without processing it; try again later") : nil
+            ? .unprocessed(
+                "\(endpoint) has refused the \(method) without processing it; try again later", refusals: refusals)
+            : nil
     }
 
     private var advice: String {

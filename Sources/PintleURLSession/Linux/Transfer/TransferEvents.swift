@@ -44,8 +44,8 @@ enum TransferError: Error {
     /// The policy changed before anything was sent. The new policy decides about the request.
     case superseded
     /// The server provably has not processed the request. The text says so. Content that can be sent again was sent
-    /// again before.
-    case unprocessed(String)
+    /// again before: `refusals` counts that.
+    case unprocessed(String, refusals: Int)
     /// The content has to be sent for the first time or again, and the delegate gives no stream.
     case noBodyStream
     /// The cache policy allows only a cached response, and a session has none.

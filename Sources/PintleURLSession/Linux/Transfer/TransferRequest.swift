@@ -35,6 +35,8 @@ struct TransferRequest: Sendable {
     /// The priority from 0 to 1. Of the transfers that wait for the same server, those of the highest priority start
     /// first.
     var priority: Float = 0.5
+    /// The number of times that earlier transfers have sent this request and the server has refused it.
+    var refusals = 0
 }
 
 /// The content of a request, from the task to libcurl.

@@ -36,7 +36,7 @@ final class HandshakeJudge: HandshakeObserver {
         case client(SessionError)
     }
 
-    private let endpoint: ServerEndpoint
+    let endpoint: ServerEndpoint
     private let generation: PolicyGeneration
     private let receipts: Receipts
     private let budget: ReadBudget
@@ -77,6 +77,8 @@ final class HandshakeJudge: HandshakeObserver {
     /// The smallest last stream that the server has announced with GOAWAY (RFC 9113 section 6.8). Streams above it were
     /// not processed.
     var lastStream = UInt32.max
+    /// A Boolean value that indicates whether the server seems to have refused a stream of the connection.
+    var hasRefused = false
     /// A Boolean value that indicates whether the transfers of the connection watch for refused requests.
     var watchesRefusals = false
 
@@ -220,14 +222,15 @@ final class HandshakeJudge: HandshakeObserver {
     func withholdRequestUnlessSilent() { budget.expectsSilence = true }
 
     /// Returns `true` if the server has sent content by now, which is kept for the next read. Tickets and KeyUpdate
-    /// messages are no content.
+    /// messages are no content. If they use up the allowance of this turn, content may follow, so that counts too.
     func hasEarlyContent(on ssl: OpaquePointer, from socket: CInt) -> Bool {
+        budget.beginPeek()
         budget.socket = socket
         defer { budget.socket = nil }
         var byte: UInt8 = 0
         let count = SSL_peek(ssl, &byte, 1)
         ERR_clear_error()
-        return count > 0
+        return count > 0 || budget.isUsedUp
     }
 
     /// Returns the judge of a connection.

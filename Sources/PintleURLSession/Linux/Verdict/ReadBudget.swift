@@ -83,6 +83,18 @@ final class ReadBudget {
         return left > 0 ? .bytes(left) : .later
     }
 
+    /// Lets the next look for content read 32 KiB, although the handshake may have used up this turn's limit.
+    func beginPeek() {
+        _ = allowance
+        usedInTurn = min(usedInTurn, limits.perTurn - Self.peekLimit)
+    }
+    private static let peekLimit = 32 << 10
+
+    /// A Boolean value that indicates whether the connection may read no more bytes in this turn of the loop.
+    var isUsedUp: Bool {
+        if case .bytes = allowance { false } else { true }
+    }
+
     /// Charges a message that came after the handshake against this turn's limit.
     func chargeMessage() {
         if !isHandshaking { usedInTurn += limits.perMessage }

@@ -1,0 +1,109 @@
+import Foundation
+import Pintle
+import PintleOpenSSL
+import PintleTestKit
+import Testing
+
+@testable import PintleURLSession
+
+/// The queue of a server that has refused a request over HTTP/2. The connections are made up.
+@Suite("Pinned sessions: the queue of a server that refuses")
+struct HostQueueTests {
+    private final class NoEvents: TransferEvents {
+        func transfer(_ transfer: Transfer, didSend count: Int) {}
+        func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold { [] }
+        func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? { [] }
+        func transfer(_ transfer: Transfer, didComplete failure: TransferError?) {}
+    }
+
+    private let generation: PolicyGeneration
+    private let url: CurlURL
+
+    init() throws {
+        let policy = try SessionFixture().policy()
+        generation = PolicyGeneration(policy.current, of: policy, validator: PathValidator())
+        url = try CurlURL("https://localhost/")
+    }
+
+    private func judge(hasAnswered: Bool, last: UInt32 = .max) -> HandshakeJudge {
+        let judge = HandshakeJudge(
+            of: url.endpoint, in: generation, receipts: .written,
+            reading: ReadBudget(ReadLimits(), countedBy: TurnCounter()))
+        (judge.hasAnswered, judge.lastStream) = (hasAnswered, last)
+        return judge
+    }
+
+    private func connection(_ judge: HandshakeJudge, at start: Double? = nil) -> Transfer.Connection {
+        Transfer.Connection(
+            judge: judge, receipt: nil, isStream: true, at: start ?? ProcessInfo.processInfo.systemUptime)
+    }
+
+    private func transfer() -> Transfer {
+        Transfer(
+            TransferRequest(url: url), in: generation, options: CurlTransport.Options(), countedBy: TurnCounter(),
+            events: NoEvents())
+    }
+
+    /// Returns a cautious queue with some running transfers, one for each connection, and one that waits. `nil` is a
+    /// transfer that still connects.
+    private func queue(_ connections: [Transfer.Connection?]) throws -> HostQueues {
+        let queues = HostQueues(limit: 6)
+        for connection in connections {
+            let running = transfer()
+            queues.add(running)
+            #expect(queues.next(for: url.endpoint) === running)
+            running.state.phase = connection.map { .sent($0) } ?? .connecting(TunnelReader())
+        }
+        let waiting = transfer()
+        queues.add(waiting)
+        queues.noteRefusal(of: waiting)
+        return queues
+    }
+
+    @Test(
+        "A transfer that connects holds the next one back only if no connection has answered", arguments: [true, false])
+    func connecting(hasOther: Bool) throws {
+        let queues = try queue([nil] + (hasOther ? [connection(judge(hasAnswered: true))] : []))
+        #expect((queues.next(for: url.endpoint) != nil) == hasOther)
+    }
+
+    @Test("A connection that has announced its end is none for the next request", arguments: [1, .max] as [UInt32])
+    func ending(last: UInt32) throws {
+        let queues = try queue([nil, connection(judge(hasAnswered: true, last: last))])
+        #expect((queues.next(for: url.endpoint) != nil) == (last == .max))
+    }
+
+    @Test("A connection that has not answered holds the next request back for a second", arguments: [0, 1.5])
+    func silent(seconds: Double) throws {
+        let start = ProcessInfo.processInfo.systemUptime - seconds
+        let queues = try queue([connection(judge(hasAnswered: false), at: start)])
+        #expect((queues.next(for: url.endpoint) != nil) == (seconds > 1))
+    }
+
+    @Test(
+        "The caution ends with a response over a connection that has refused nothing",
+        arguments: ["answered", "refused", "ending", "unfinished"])
+    func end(kind: String) throws {
+        let judge = judge(hasAnswered: true, last: kind == "ending" ? 1 : .max)
+        judge.hasRefused = kind == "refused"
+        let queues = HostQueues(limit: 6)
+        let (answered, refused, connecting) = (transfer(), transfer(), transfer())
+        for next in [answered, refused, connecting] {
+            queues.add(next)
+            #expect(queues.next(for: url.endpoint) === next)
+        }
+        answered.state.phase = .sent(connection(judge))
+        for line in ["HTTP/2 200 \r\n", "\r\n"] {
+            _ = Array(line.utf8).withUnsafeBytes { answered.state.head.read($0, isStream: true) }
+        }
+        try #require(answered.hasHead)
+        // A request that was refused once and has no response yet.
+        refused.refusals = kind == "unfinished" ? 1 : 0
+        queues.noteRefusal(of: refused)
+        queues.add(transfer())
+        #expect(queues.isHeldBack(url.endpoint))
+        queues.leave(answered)
+        #expect(queues.isHeldBack(url.endpoint) == (kind != "answered"))
+        #expect((queues.next(for: url.endpoint) != nil) == (kind == "answered"))
+    }
+}

@@ -52,11 +52,14 @@ extension PinningSessionDelegate {
     private static let foreignMethods = Set(foreignSelectors.map { Selector($0) })
 
     private static func conformance(for name: String) -> @Sendable (any URLSessionDelegate) -> Bool {
-        if name.hasPrefix("URLSession:dataTask:") { return { $0 is any URLSessionDataDelegate } }
-        if name.hasPrefix("URLSession:downloadTask:") { return { $0 is any URLSessionDownloadDelegate } }
-        if name.hasPrefix("URLSession:webSocketTask:") { return { $0 is any URLSessionWebSocketDelegate } }
-        if name.hasPrefix("URLSession:") { return { $0 is any URLSessionTaskDelegate } }
-        return { _ in true }
+        let labels = name.split(separator: ":").dropFirst()
+        switch labels.first {
+        case "dataTask": return { $0 is any URLSessionDataDelegate }
+        case "downloadTask": return { $0 is any URLSessionDownloadDelegate }
+        case "webSocketTask": return { $0 is any URLSessionWebSocketDelegate }
+        case nil: return { _ in true }
+        default: return { $0 is any URLSessionTaskDelegate }
+        }
     }
 
     /// Returns whether the app's delegate has a method, and gets its calls; `nil` for a method that does not depend on

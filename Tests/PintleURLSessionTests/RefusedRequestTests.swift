@@ -235,15 +235,15 @@ extension HostilePeers {
             var request = URLRequest(url: try server.address())
             request.httpMethod = "POST"
             // More than the server permits, so that the request stays incomplete.
-            let upload = session.uploadTask(with: request, from: Data(count: 1 << 20))
-            upload.resume()
+            // Two, because a server without any request left is forgotten.
+            let tasks = (0..<2).map { _ in session.uploadTask(with: request, from: Data(count: 1 << 20)) }
+            for task in tasks { task.resume() }
             while uploads.load(ordering: .relaxed) == 0 { try await Task.sleep(for: .milliseconds(2)) }
-            upload.suspend()
+            for task in tasks { task.suspend() }
             let start = ContinuousClock.now
             _ = try await session.data(from: try server.address())
             #expect(ContinuousClock.now - start < .seconds(5))
-            #expect(connections.load(ordering: .relaxed) == (isRefused ? 2 : 1))
-            upload.cancel()
+            for task in tasks { task.cancel() }
         }
 
         @Test(

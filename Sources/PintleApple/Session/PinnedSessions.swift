@@ -43,8 +43,9 @@ enum PinnedSessions {
         record(pins, for: session)
     }
 
-    /// Passes the creation of a task on to the session's delegate if the session has no pins yet, so that the
-    /// `PinningSessionDelegate` behind a library's delegate can record its own: the system tells only the guard.
+    /// Passes the creation of a task on to the session's delegate if the session has no pins yet.
+    ///
+    /// The system calls only the guard. A `PinningSessionDelegate` behind a library's delegate then records its pins.
     ///
     /// - Returns: `true` if the session's delegate got the call.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)

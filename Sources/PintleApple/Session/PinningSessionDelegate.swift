@@ -183,7 +183,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
 
     /// Records that a session belongs to this delegate, or, if this is a guard, has the session's delegate record it.
     ///
-    /// - Returns: `true` if the session's delegate has been told of the task.
+    /// - Returns: `true` if the session's delegate got the call.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
     func recordCreation(of task: URLSessionTask, in session: URLSession) -> Bool {
         if session.delegate === self { return false }

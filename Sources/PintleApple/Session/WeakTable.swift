@@ -33,8 +33,7 @@ struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
     /// Sets the value of an object.
     ///
     /// - Returns: The objects that the table had to load. A caller with a lock releases them after it has left the
-    ///   lock: if another thread drops its own reference now, this one is the last, and `deinit` of an app's object
-    ///   may need the same lock.
+    ///   lock, because its reference may be the last. `deinit` of an app's object may need the same lock.
     @discardableResult
     mutating func insert(_ value: Value, for object: Object) -> [Object] {
         lastNumber += 1

@@ -34,8 +34,8 @@ extension URLSession {
     ///     own. The session asks it for the policy in force before each decision.
     ///   - store: The user's approvals, for a policy with `askUser`.
     ///   - configuration: The configuration. The session uses a copy without the classes in `protocolClasses`.
-    ///   - delegate: The delegate, called on the delegate queue. The session keeps it: a `URLSession` until it is invalidated, a
-    ///     `PinnedURLSession` until it is also released.
+    ///   - delegate: The delegate, called on the delegate queue. The session keeps it: a `URLSession` until it is
+    ///     invalidated, a `PinnedURLSession` until it is also released.
     ///   - delegateQueue: The queue, as with `URLSession`; `nil` for a serial queue of the session's own.
     ///   - observer: An observer of refusals, of mismatches in report-only mode, and of expired pins: a `PinReporter`,
     ///     a `TrustEventLog` or your own. No handshake waits for it.

@@ -68,6 +68,33 @@ struct LibraryDelegateTests {
         session.invalidateAndCancel()
     }
 
+    /// A library's delegate that tells the delegate of each new task of its creation, too.
+    private final class EchoingDelegate: NSObject, URLSessionTaskDelegate {
+        let count = Locked(0)
+
+        func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+            let count = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard count < 100 else { return }
+            task.delegate?.urlSession(session, didCreateTask: task)
+        }
+    }
+
+    @Test("A library that passes a task's creation back to the guard gets the call once")
+    func echo() async throws {
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server()
+        let library = EchoingDelegate()
+        let session = URLSession(configuration: .ephemeral, delegate: library, delegateQueue: nil)
+        let end = await session.awaited(try server.address(), with: session.guarding(PermissiveDelegate()))
+        #expect(end.status == nil)
+        #expect(session.explained(end).refusal == .noPolicy)
+        #expect(library.count.withLock { $0 } == 1)
+        session.invalidateAndCancel()
+    }
+
     @Test("After a refusal without a policy, later errors have the reason of the policy that came to light")
     func explainAfterRefusal() async throws {
         for isRight in [true, false] {

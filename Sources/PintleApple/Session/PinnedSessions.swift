@@ -50,7 +50,9 @@ enum PinnedSessions {
     /// - Returns: `true` if the session's delegate got the call.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
     static func passOn(_ task: URLSessionTask, in session: URLSession) -> Bool {
-        guard pins(of: session) == nil, let delegate = session.delegate as? any URLSessionTaskDelegate,
+        // A library's delegate may pass the call on to the task's delegate, which is this guard.
+        guard passedOn != ObjectIdentifier(task), pins(of: session) == nil,
+            let delegate = session.delegate as? any URLSessionTaskDelegate,
             let tell = offered(
                 delegate, delegate.urlSession(_:didCreateTask:), named: "urlSession(_:didCreateTask:)")
         else { return false }

@@ -130,8 +130,8 @@ extension Ed25519 {
         return isBelow(y[...], fieldPrime)
     }
 
-    /// Returns whether a little-endian number is smaller than another of the same length. It does not take constant time,
-    /// because no value here is secret.
+    /// Returns whether a little-endian number is smaller than another of the same length. It does not take constant
+    /// time, because no value here is secret.
     static func isBelow(_ number: ArraySlice<UInt8>, _ bound: [UInt8]) -> Bool {
         for (left, right) in zip(number.reversed(), bound.reversed()) where left != right { return left < right }
         return false

@@ -56,7 +56,7 @@ struct UnsignedCertificate {
             DERBytes.bitString(point))
     }
 
-    /// Returns a P-256 key with an arbitrary point, which is hardly on the curve. Different numbers give different keys.
+    /// Returns a key with arbitrary bytes in place of a point of P-256. Different numbers give different keys.
     static func p256Key(_ number: Int) -> [UInt8] {
         let point = (0..<64).map { UInt8(truncatingIfNeeded: number &* 31 &+ $0 &* 7) }
         return p256([0x04, UInt8(truncatingIfNeeded: number >> 8)] + point)

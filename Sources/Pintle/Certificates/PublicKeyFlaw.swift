@@ -5,8 +5,9 @@ internal import PintleCrypto
 /// OpenSSL verifies signatures also with values that are no key, and then anyone can make the signatures: with RSA's
 /// exponent 1, with the point at infinity of a curve, and with points of small order.
 package enum PublicKeyFlaw {
-    /// Returns why a SubjectPublicKeyInfo is not a key, as a noun phrase such as `an RSA key whose exponent is 1`; `nil`
-    /// if it is a key, or one of a kind that is not checked: any but RSA, EC with a curve of NIST, Ed25519 and Ed448.
+    /// Returns why a SubjectPublicKeyInfo is not a key, as a noun phrase such as `an RSA key whose exponent is 1`.
+    /// Returns `nil` if it is one. RSA, EC with a curve of NIST, Ed25519 and Ed448 are checked, no
+    /// other kinds.
     ///
     /// The check computes with numbers of a fixed length only: it compares an RSA key's two numbers, and decodes the
     /// point of another key.

@@ -1,6 +1,6 @@
 extension PathRequest {
-    /// Returns the failure of a path whose pins are to be compared with a key that is not one (``PublicKeyFlaw``); `nil`
-    /// if the request has no pins, or if every key below the anchor is one.
+    /// Returns the failure of a path that has a key below its anchor that is not one (``PublicKeyFlaw``). Returns `nil`
+    /// without such a key, and if the request has no pins.
     ///
     /// For platforms whose own validation builds the path. Behind a leaf with such a key the server proves nothing.
     package func keyFailure(of path: ValidatedPath) -> PathFailure? {

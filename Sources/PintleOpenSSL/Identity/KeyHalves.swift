@@ -2,8 +2,8 @@ internal import COpenSSL
 internal import Pintle
 
 extension PrivateKeyReference {
-    /// A Boolean value that indicates whether the private half of an RSA or EC key, and of any OneAsymmetricKey, belongs
-    /// to the public half. OpenSSL reads both halves of a file without comparing them.
+    /// A Boolean value that indicates whether the private half of a key belongs to the public half. It covers RSA, EC
+    /// and every OneAsymmetricKey. OpenSSL reads both halves of a file without comparing them.
     ///
     /// Keys that no server of an accepted path may have are not examined, so the work is bounded: RSA above
     /// OpenSSL's own limit, other curves than those of NIST, DSA, and DH.
@@ -31,8 +31,8 @@ extension PrivateKeyReference {
         return EVP_PKEY_pairwise_check(context) == 1
     }
 
-    /// A Boolean value that indicates whether the modulus of an RSA key is the product of its factors, and the exponents
-    /// cancel each other out modulo each factor less one (RFC 8017 section 3.2). OpenSSL's own check would also take
+    /// A Boolean value that indicates whether the modulus of an RSA key is the product of its factors. The product of
+    /// the exponents also has to be 1 modulo each factor less one (RFC 8017 section 3.2). OpenSSL's own check takes
     /// seconds to test whether large factors are primes.
     private var hasMatchingFactors: Bool {
         guard EVP_PKEY_get_bits(pointer) <= OPENSSL_RSA_MAX_MODULUS_BITS else { return true }

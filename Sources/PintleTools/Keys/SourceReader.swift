@@ -241,8 +241,8 @@ enum SourceItem {
         }
     }
 
-    /// Throws if no path with the key is accepted, or if its owner cannot use it. A rule with its pin would refuse every
-    /// app on the day when a server uses the key.
+    /// Throws if no path with the key is accepted, or if its owner cannot use it. A rule with its pin would refuse
+    /// every app on the day when a server uses the key.
     ///
     /// - Parameter source: the file or server, for the error.
     func requireStrongKey(from source: String) throws(ToolError) {

@@ -1,7 +1,7 @@
 internal import Pintle
 internal import PintleCrypto
 
-/// A certificate request (PKCS#10, RFC 2986). Its signature is not checked.
+/// A certificate request (PKCS#10, RFC 2986). Parsing does not check its signature.
 ///
 ///     CertificationRequest ::= SEQUENCE {
 ///         certificationRequestInfo  SEQUENCE {
@@ -12,6 +12,7 @@ internal import PintleCrypto
 ///         signatureAlgorithm        AlgorithmIdentifier,
 ///         signature                 BIT STRING }
 struct CertificateRequest: Sendable, Hashable {
+    let der: [UInt8]
     let subject: DistinguishedName
     /// The DER of the SubjectPublicKeyInfo.
     let subjectPublicKeyInfo: [UInt8]
@@ -37,6 +38,7 @@ struct CertificateRequest: Sendable, Hashable {
         // Some tools omit the empty set of attributes, against the standard.
         _ = try info.nextIfPresent(DERTag.constructed(0), in: der, reading: "attributes")
         try info.finish(reading: "certificationRequestInfo")
+        self.der = der
         subject = DistinguishedName(name, in: der)
         publicKey = try PublicKeyDescription(key, in: der)
         subjectPublicKeyInfo = Array(der[key.range])

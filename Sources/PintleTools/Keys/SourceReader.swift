@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleOpenSSL
 internal import PintleUpdates
 
 /// A reader of everything in a file that has a pin: PEM blocks in their order, or one DER value.
@@ -102,7 +103,7 @@ struct SourceReader {
         case "RSA PUBLIC KEY":
             return .key(try publicKey(KeyFile.subjectPublicKeyInfo(ofRSAPublicKey: block.bytes)), isPrivate: false)
         case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY":
-            return .key(try publicKey(KeyFile.publicHalf(of: block.bytes)), isPrivate: true)
+            return try privateKey(block.bytes)
         case "ENCRYPTED PRIVATE KEY": throw .encryptedKey
         case "OPENSSH PRIVATE KEY":
             throw .unusable(
@@ -141,6 +142,13 @@ struct SourceReader {
         try parsing("public key") { () throws(DERError) in try SourceItem.PublicKey(subjectPublicKeyInfo: der) }
     }
 
+    private static func privateKey(_ der: [UInt8]) throws(ToolError) -> SourceItem {
+        let (info, isMatching) = try KeyFile.publicHalf(of: der)
+        var key = try publicKey(info)
+        key.hasForeignPrivateHalf = !isMatching
+        return .key(key, isPrivate: true)
+    }
+
     /// Returns whether only the content of a field is wrong, so that exporting the file again would not help.
     private static func isComplete(_ error: DERError) -> Bool {
         [.invalidValue, .duplicate, .tooLarge].contains(error.reason)
@@ -172,7 +180,7 @@ struct SourceReader {
             {
                 return .key(key, isPrivate: false)
             }
-            if let key = try? Self.publicKey(KeyFile.publicHalf(of: bytes)) { return .key(key, isPrivate: true) }
+            if let item = try? Self.privateKey(bytes) { return item }
         }
         guard !Certificate.isFirstOfSeveral(in: bytes) else {
             throw .unusable(
@@ -200,8 +208,13 @@ enum SourceItem {
         let pin: PublicKeyPin
         /// The id that updates use for the key, if it can sign them.
         let updateKeyID: String?
+        /// The reason why it is not a key (``PublicKeyFlaw``); `nil` if it is one.
+        let flaw: String?
+        /// A Boolean value that indicates whether the private half in the same file belongs to another key.
+        var hasForeignPrivateHalf = false
 
         init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
+            flaw = PublicKeyFlaw.text(ofSubjectPublicKeyInfo: der)
             description = try PublicKeyDescription(subjectPublicKeyInfo: der)
             pin = try PublicKeyPin(subjectPublicKeyInfo: der)
             updateKeyID = (try? UpdateKey(subjectPublicKeyInfo: der))?.id
@@ -228,16 +241,39 @@ enum SourceItem {
         }
     }
 
-    /// Throws if no path with the key is accepted. A rule with its pin would refuse every app on the day when a server
-    /// uses the key.
+    /// Throws if no path with the key is accepted, or if its owner cannot use it. A rule with its pin would refuse
+    /// every app on the day when a server uses the key.
     ///
     /// - Parameter source: the file or server, for the error.
     func requireStrongKey(from source: String) throws(ToolError) {
-        guard !publicKey.isAcceptedInPaths else { return }
+        guard let problem else { return }
         throw .unusable(
-            "weak-key", "\(publicKey.refusal), so the pin would never match", file: source,
+            problem.code, "\(problem.text), so the pin would never match", file: source,
             hint: "make another key: openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key")
     }
+
+    /// The reason why a pin of the key would never match; `nil` if there is none.
+    var problem: (code: String, text: String)? {
+        if !publicKey.isAcceptedInPaths { return ("weak-key", publicKey.refusal) }
+        switch self {
+        case .certificate(let certificate):
+            return certificate.keyFlaw.map { ("weak-key", Self.refusal(of: $0)) }
+        case .request(let request):
+            if let flaw = PublicKeyFlaw.text(ofSubjectPublicKeyInfo: request.subjectPublicKeyInfo) {
+                return ("weak-key", Self.refusal(of: flaw))
+            }
+            guard PathValidator.isVerifiable(by: publicKey), KeyFile.isSignedByOwnKey(request.der) == false else {
+                return nil
+            }
+            return ("invalid-signature", "the key in the request has not signed it, so it may be of another owner")
+        case .key(let key, _):
+            if let flaw = key.flaw { return ("weak-key", Self.refusal(of: flaw)) }
+            guard key.hasForeignPrivateHalf else { return nil }
+            return ("key-mismatch", "the private half in the file does not belong to the public half")
+        }
+    }
+
+    private static func refusal(of flaw: String) -> String { "a path with \(flaw) is refused (weak-key)" }
 
     var isPrivateKey: Bool {
         if case .key(_, isPrivate: true) = self { true } else { false }

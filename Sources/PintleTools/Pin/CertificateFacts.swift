@@ -76,6 +76,7 @@ extension PinEntry {
         }
         json.member("sent", isSent)
         json.member("onPath", isOnPath)
+        if !isDetailed { json.member("problem", problem) }
     }
 }
 

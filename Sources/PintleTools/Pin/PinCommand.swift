@@ -77,6 +77,7 @@ extension Command {
                     ("certificateSHA256", "The fingerprint of the certificate in hex"),
                     ("notBefore, notAfter", "The first and the last instant of its validity"),
                     ("isCA", "True for the certificate of an authority"),
+                    ("problem", "The reason why a pin of the key would never match"),
                 ]),
             ReferenceSection(
                 "JSON of families",
@@ -143,8 +144,8 @@ struct PinCommand {
         if let error = ToolError.joining(errors) { throw error }
         if let form = invocation.arguments[.form] { return try printSnippet(form, listings) }
         for listing in listings {
-            for entry in listing.entries where !entry.item.publicKey.isAcceptedInPaths {
-                invocation.console.warn("\(listing.source): \(entry.item.publicKey.refusal)")
+            for problem in listing.entries.compactMap(\.problem) {
+                invocation.console.warn("\(listing.source): \(problem)")
             }
         }
         if invocation.writesJSON {

@@ -137,6 +137,12 @@ struct PinEntry {
     /// A remark about the position.
     var remark: String?
 
+    /// The reason why a pin of the key would never match; `nil` if there is none. The value of a root's key is not
+    /// judged, as in a path.
+    var problem: String? {
+        position == "root" && item.publicKey.isAcceptedInPaths ? nil : item.problem?.text
+    }
+
     /// Lists the items of a file. A file of certificates begins with the leaf, as a chain file does, so the position is
     /// that in the file and does not mean that the path was validated. A last certificate that names itself as its
     /// issuer is called root. Keys and requests are listed where they are.

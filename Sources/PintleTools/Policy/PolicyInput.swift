@@ -82,7 +82,7 @@ struct PolicyInput {
 extension SourceItem {
     fileprivate var kind: String {
         switch self {
-        case .certificate: "certificate"
+        case .certificate, .unfit: "certificate"
         case .request: "request"
         case .key(_, let isPrivate): isPrivate ? "private key" : "public key"
         }

@@ -7,6 +7,7 @@ internal import PintleUpdates
 /// expected.
 struct SourceReader {
     private let name: String
+    private let path: String
     private var errors: [ToolError] = []
 
     /// Reads the items, and wipes the file's bytes unless all of them turned out to be public: an unreadable block may
@@ -22,7 +23,7 @@ struct SourceReader {
     }
 
     private static func read(_ file: InputFile) throws(ToolError) -> [SourceItem] {
-        var reader = SourceReader(name: file.name)
+        var reader = SourceReader(name: file.name, path: file.path)
         guard !file.bytes.isEmpty else {
             throw .unusable("empty-file", "the file is empty", file: file.name, hint: Self.whatIsRead)
         }
@@ -161,6 +162,11 @@ struct SourceReader {
         if let key = try? SourceItem.PublicKey(subjectPublicKeyInfo: bytes) { return .key(key, isPrivate: false) }
         // Only a private key is recognised. Other bytes that begin like DER were meant to be a certificate.
         guard bytes.first == 0x30 else {
+            if let kind = FileKind(of: bytes) {
+                throw .unusable(
+                    "other-kind", "neither certificates nor keys: the file is \(kind.name)", file: name,
+                    hint: kind.remedy(for: path))
+            }
             throw .unusable(
                 "unknown-format", "neither PEM nor DER", file: name,
                 hint: Self.whatIsRead + "; PKCS#12: openssl pkcs12 -in FILE -nokeys | pintle pin -")

@@ -34,7 +34,8 @@ public struct CertificateBundle: Sendable {
         in bytes: [UInt8]
     ) throws(CertificateBundleError) -> (certificates: [Certificate], skipped: [CertificateBundleError.Problem]) {
         let (certificates, problems) = read(bytes)
-        guard !certificates.isEmpty, problems.count < maximumProblems, problems.allSatisfy(\.isOfWholeCertificate) else {
+        guard !certificates.isEmpty, problems.count < maximumProblems, problems.allSatisfy(\.isOfWholeCertificate)
+        else {
             throw CertificateBundleError(problems: problems)
         }
         return (certificates, problems)

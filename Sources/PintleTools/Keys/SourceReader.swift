@@ -234,7 +234,11 @@ enum SourceItem {
 
     /// The reason why a certificate breaks the standard; `nil` for everything else.
     var defect: String? {
-        if case .unfit(let certificate) = self { "the certificate breaks the standard: \(certificate.error)" } else { nil }
+        if case .unfit(let certificate) = self {
+            "the certificate breaks the standard: \(certificate.error)"
+        } else {
+            nil
+        }
     }
 
     /// A Boolean value that indicates whether it is a certificate, also one that breaks the standard.

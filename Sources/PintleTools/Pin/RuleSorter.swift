@@ -173,7 +173,8 @@ extension PinListing {
     var pinnedItems: [SourceItem] {
         guard server == nil else { return Array(entries.lazy.map(\.item).filter(\.isCertificate).prefix(1)) }
         let leaves = leaves
-        let certificates = leaves.isEmpty ? entries.lazy.map(\.item).filter(\.isCertificate).prefix(1).map(\.self) : leaves
+        let certificates =
+            leaves.isEmpty ? entries.lazy.map(\.item).filter(\.isCertificate).prefix(1).map(\.self) : leaves
         return certificates + entries.map(\.item).filter { !$0.isCertificate }
     }
 }

@@ -22,8 +22,8 @@ struct PEMLine: Sendable {
         return content.starts(with: Self.begin) || content.starts(with: Self.end)
     }
 
-    /// A Boolean value that indicates whether the line holds a control byte, which text rarely does. DER and UTF-16 have
-    /// many.
+    /// A Boolean value that indicates whether the line holds a control byte, which text rarely does. DER and UTF-16
+    /// have many.
     var holdsControlByte: Bool {
         text.contains { $0 < 0x20 && $0 != 0x09 && $0 != 0x0C || $0 == 0x7F }
     }

@@ -4,9 +4,9 @@
 ///
 /// The reader skips text between blocks in any encoding (RFC 7468 section 5.2): comments, the output of `openssl x509
 /// -text`, and the friendly names of `openssl pkcs12`, which openssl writes with control bytes if they are not ASCII.
-/// It skips nothing else. A DER or UTF-16 file that was joined to the blocks, a line that only resembles a boundary, and
-/// a block that cannot be read are errors. After an error the reader continues behind the mistake, so that a caller can
-/// collect all errors.
+/// It skips nothing else. A DER or UTF-16 file that was joined to the blocks, a line that only resembles a boundary,
+/// and a block that cannot be read are errors. After an error the reader continues behind the mistake, so that a caller
+/// can collect all errors.
 ///
 /// The reader holds one block at a time and takes time linear in the size of the file.
 package struct PEMReader: Sendable {

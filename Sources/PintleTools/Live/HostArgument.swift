@@ -66,8 +66,8 @@ extension Invocation {
         return PathValidator(system: SystemAnchors(replacedBy: try certificates(in: path)))
     }
 
-    /// Returns the certificates of a file that the command line names, PEM or DER. A certificate that breaks the standard
-    /// is skipped with a warning, because it cannot be an anchor.
+    /// Returns the certificates of a file that the command line names, PEM or DER. A certificate that breaks the
+    /// standard is skipped with a warning, because it cannot be an anchor.
     func certificates(in path: String) throws(ToolError) -> [Certificate] {
         var file = try file(path)
         do {

@@ -63,8 +63,8 @@ extension SourceItem {
 extension Certificate {
     var lacksAlternativeNames: Bool { subjectAlternativeNames?.isEmpty ?? true }
 
-    /// A Boolean value that indicates whether it has the name of a server: a DNS name, a wildcard or an address. Without
-    /// alternative names, a common name that looks like a host counts.
+    /// A Boolean value that indicates whether it has the name of a server: a DNS name, a wildcard or an address.
+    /// Without alternative names, a common name that looks like a host counts.
     fileprivate var namesServer: Bool {
         if firstHost != nil { return true }
         return (subjectAlternativeNames ?? []).contains { name in

@@ -46,8 +46,8 @@ struct RuleSorter {
 
     // MARK: Certificates
 
-    /// Returns whether a certificate names no server. Clients do not look at the common name, so the host of the command
-    /// line replaces it.
+    /// Returns whether a certificate names no server. Clients do not look at the common name, so the host of the
+    /// command line replaces it.
     private func isNameless(_ leaf: SourceItem) -> Bool {
         guard let certificate = leaf.certificate else { return true }
         return certificate.lacksAlternativeNames ? host != nil || certificate.firstHost == nil : false

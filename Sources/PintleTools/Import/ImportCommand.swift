@@ -183,7 +183,8 @@ extension FileKind {
     fileprivate func isOther(than format: ForeignFormat) -> Bool {
         switch self {
         case .androidConfiguration: format != .nsc
-        case .propertyList(let found): found != nil ? found != format : format != .ats && format != .trustkit
+        case .propertyList(let reader?): reader.rawValue != format.rawValue
+        case .propertyList(nil): format != .ats && format != .trustkit
         case .binaryPropertyList: format != .ats && format != .trustkit
         // The other formats are text or JSON that this type does not tell apart.
         case .objectiveC: true

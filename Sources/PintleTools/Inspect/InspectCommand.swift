@@ -58,7 +58,7 @@ struct InspectCommand {
 
     private func showDocument(_ input: PolicyInput) throws(ToolError) {
         let root = (try? JSONDocument(input.file.bytes, limits: .init(allowsAnyNumber: true)))?.root
-        if let root, UpdateInspection.isUpdate(root) {
+        if let root, FileKind.isUpdate(root) {
             try UpdateInspection(input.file, invocation).show()
         } else if let root, let reports = ReportInspection.reports(in: root) {
             try ReportInspection(file: input.file, reports: reports, invocation: invocation).show()

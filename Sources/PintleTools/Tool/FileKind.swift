@@ -5,12 +5,17 @@ internal import Pintle
 enum FileKind: Hashable {
     case policy, update, approvals, report, plan, families, results
     case androidConfiguration
-    /// A property list; the format that the names in it belong to, if there is one.
-    case propertyList(ForeignFormat?)
+    /// A property list, and whose pins are in it.
+    case propertyList(PinnedBy?)
     case binaryPropertyList
     case keys
     case objectiveC, sourceCode
     case webPage
+
+    /// The reader of the pins in a property list, as `import` calls it.
+    enum PinnedBy: String {
+        case ats, trustkit
+    }
 
     /// Looks at a file; `nil` for a file of no known kind.
     init?(of bytes: [UInt8]) {
@@ -44,12 +49,24 @@ enum FileKind: Hashable {
         if bytes.starts(with: "{\"host\":\"".utf8) { return .results }
         let limits = JSONDocument.Limits(maximumBytes: 64 << 20, maximumDepth: 64, allowsAnyNumber: true)
         guard let root = (try? JSONDocument(bytes, limits: limits))?.root else { return nil }
-        if UpdateInspection.isUpdate(root) { return .update }
-        if let reports = ReportInspection.reports(in: root), !reports.isEmpty { return .report }
+        if isUpdate(root) { return .update }
+        if isReport(root) { return .report }
         if root["approvals"] != nil { return .approvals }
         if root["families"] != nil { return .families }
         if root["apps"] != nil || root["servers"] != nil { return .plan }
         return root["hosts"] != nil || root["unpinnedHosts"] != nil ? .policy : nil
+    }
+
+    /// Returns whether a document is the envelope of an update.
+    static func isUpdate(_ root: JSONValue) -> Bool {
+        root["payload"] != nil && (root["payloadType"] != nil || root["signatures"] != nil)
+    }
+
+    /// Returns whether a document is a failure report, in any of its encodings, or one of a spool.
+    private static func isReport(_ root: JSONValue) -> Bool {
+        let chain = "served-certificate-chain"
+        if root[chain] != nil || root["report"]?[chain] != nil || root["resourceLogs"] != nil { return true }
+        return root.elements?.contains { $0["type"]?.string == "certificate-issue" } ?? false
     }
 
     // MARK: XML
@@ -116,7 +133,7 @@ enum FileKind: Hashable {
         case .results: "results of an audit"
         case .androidConfiguration: "Android's network security configuration"
         case .propertyList(.trustkit?): "a property list with TrustKit's configuration"
-        case .propertyList(.some): "a property list with pins of App Transport Security"
+        case .propertyList(.ats?): "a property list with pins of App Transport Security"
         case .propertyList(nil): "a property list without pins"
         case .binaryPropertyList: "a binary property list"
         case .keys: "certificates or keys"
@@ -140,7 +157,7 @@ enum FileKind: Hashable {
         case .families: "pintle pin HOST --durable --families \(file)"
         case .results: "pintle history \(file)"
         case .androidConfiguration: "pintle import --from nsc \(file) makes a policy of it"
-        case .propertyList(let format?): "pintle import --from \(format.rawValue) \(file) makes a policy of it"
+        case .propertyList(let reader?): "pintle import --from \(reader.rawValue) \(file) makes a policy of it"
         case .propertyList(nil): "give the app's Info.plist, with NSPinnedDomains or TSKConfiguration"
         case .binaryPropertyList: "convert it: plutil -convert xml1 \(file); then pintle import"
         case .keys: "pintle pin \(file) shows the pins"

@@ -64,7 +64,7 @@ enum FileKind: Hashable {
 
     /// Returns whether a document is a failure report, in any of its encodings, or one of a spool.
     private static func isReport(_ root: JSONValue) -> Bool {
-        let chain = "served-certificate-chain"
+        let chain: StaticString = "served-certificate-chain"
         if root[chain] != nil || root["report"]?[chain] != nil || root["resourceLogs"] != nil { return true }
         return root.elements?.contains { $0["type"]?.string == "certificate-issue" } ?? false
     }

@@ -92,7 +92,7 @@ struct PinHostTests {
             let request = try CertificateSigningRequest(hosts: [host], key: try PrivateKey())
             return try directory.write(request.pem, to: "\(host).csr")
         }
-        let rules = try rules(policy(paths[0], paths[1], try write("www.b.test"), try write("b.test")))
+        let rules = try rules(policy(paths[0], paths[1], try write("b.test")))
         #expect(rules.map { $0.hasSuffix("; ") } == [true, false])
         let refused = policy(paths[0], try write("c.test"))
         #expect(refused.code == 2 && refused.errors.contains("c.test.csr names c.test"), "\(refused.errors)")

@@ -17,6 +17,8 @@ struct CertificateRequest: Sendable, Hashable {
     /// The DER of the SubjectPublicKeyInfo.
     let subjectPublicKeyInfo: [UInt8]
     let publicKey: PublicKeyDescription
+    /// The subject alternative names that it asks for; empty if it asks for none, or if they cannot be read.
+    let names: [GeneralName]
 
     /// - Parameter der: the whole request.
     init(der: [UInt8]) throws(DERError) {
@@ -36,10 +38,11 @@ struct CertificateRequest: Sendable, Hashable {
         try DistinguishedName.check(name, in: der)
         let key = try info.next(DERTag.sequence, in: der, reading: "subjectPKInfo")
         // Some tools omit the empty set of attributes, against the standard.
-        _ = try info.nextIfPresent(DERTag.constructed(0), in: der, reading: "attributes")
+        let attributes = try info.nextIfPresent(DERTag.constructed(0), in: der, reading: "attributes")
         try info.finish(reading: "certificationRequestInfo")
         self.der = der
         subject = DistinguishedName(name, in: der)
+        names = attributes.flatMap { try? Certificate.alternativeNames(ofRequest: $0, in: der) } ?? []
         publicKey = try PublicKeyDescription(key, in: der)
         subjectPublicKeyInfo = Array(der[key.range])
     }

@@ -8,6 +8,7 @@ internal import PintleUpdates
 /// expected.
 struct SourceReader {
     private let name: String
+    private let path: String
     private var errors: [ToolError] = []
 
     /// Reads the items, and wipes the file's bytes unless all of them turned out to be public: an unreadable block may
@@ -23,7 +24,7 @@ struct SourceReader {
     }
 
     private static func read(_ file: InputFile) throws(ToolError) -> [SourceItem] {
-        var reader = SourceReader(name: file.name)
+        var reader = SourceReader(name: file.name, path: file.path)
         guard !file.bytes.isEmpty else {
             throw .unusable("empty-file", "the file is empty", file: file.name, hint: Self.whatIsRead)
         }
@@ -96,7 +97,7 @@ struct SourceReader {
     private static func item(_ block: PEMBlock) throws(ToolError) -> SourceItem {
         switch block.label {
         case _ where block.isCertificate:
-            return .certificate(try parsing("certificate") { () throws(DERError) in try Certificate(der: block.bytes) })
+            return try parsing("certificate") { () throws(DERError) in try .certificate(in: block.bytes) }
         case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
             return .request(try parsing("request") { () throws(DERError) in try CertificateRequest(der: block.bytes) })
         case "PUBLIC KEY": return .key(try publicKey(block.bytes), isPrivate: false)
@@ -161,7 +162,7 @@ struct SourceReader {
     private func derItem(_ bytes: [UInt8]) throws(ToolError) -> SourceItem {
         let certificateError: DERError
         do {
-            return .certificate(try Certificate(der: bytes))
+            return try .certificate(in: bytes)
         } catch {
             certificateError = error
         }
@@ -169,6 +170,11 @@ struct SourceReader {
         if let key = try? SourceItem.PublicKey(subjectPublicKeyInfo: bytes) { return .key(key, isPrivate: false) }
         // Only a private key is recognised. Other bytes that begin like DER were meant to be a certificate.
         guard bytes.first == 0x30 else {
+            if let kind = FileKind(of: bytes) {
+                throw .unusable(
+                    "other-kind", "neither certificates nor keys: the file is \(kind.name)", file: name,
+                    hint: kind.remedy(for: path))
+            }
             throw .unusable(
                 "unknown-format", "neither PEM nor DER", file: name,
                 hint: Self.whatIsRead + "; PKCS#12: openssl pkcs12 -in FILE -nokeys | pintle pin -")
@@ -198,6 +204,8 @@ struct SourceReader {
 /// An item in a file that has a pin.
 enum SourceItem {
     case certificate(Certificate)
+    /// A certificate of which a field beside the key breaks the standard.
+    case unfit(UnfitCertificate)
     case request(CertificateRequest)
     /// A bare public key, or the public half of a private one.
     case key(PublicKey, isPrivate: Bool)
@@ -221,6 +229,43 @@ enum SourceItem {
         }
     }
 
+    /// A certificate that no client of Pintle accepts on a path. Its pin is that of its key all the same.
+    struct UnfitCertificate {
+        let outline: CertificateOutline
+        let error: DERError
+    }
+
+    /// Reads a certificate as far as its pin needs it.
+    fileprivate static func certificate(in der: [UInt8]) throws(DERError) -> SourceItem {
+        do {
+            return .certificate(try Certificate(der: der))
+        } catch {
+            guard let outline = try? CertificateOutline(der: der) else { throw error }
+            return .unfit(UnfitCertificate(outline: outline, error: error))
+        }
+    }
+
+    /// The reason why a certificate breaks the standard; `nil` for everything else.
+    var defect: String? {
+        if case .unfit(let certificate) = self {
+            "the certificate breaks the standard: \(certificate.error)"
+        } else {
+            nil
+        }
+    }
+
+    /// A Boolean value that indicates whether it is a certificate, also one that breaks the standard.
+    var isCertificate: Bool { certificatePEM != nil }
+
+    /// The certificate as a PEM block; `nil` for everything else.
+    var certificatePEM: String? {
+        switch self {
+        case .certificate(let certificate): certificate.pem
+        case .unfit(let certificate): PEMBlock.text(label: "CERTIFICATE", bytes: certificate.outline.der)
+        case .request, .key: nil
+        }
+    }
+
     var certificate: Certificate? {
         if case .certificate(let certificate) = self { certificate } else { nil }
     }
@@ -228,6 +273,7 @@ enum SourceItem {
     var publicKeyPin: PublicKeyPin {
         switch self {
         case .certificate(let certificate): certificate.publicKeyPin
+        case .unfit(let certificate): certificate.outline.publicKeyPin
         case .request(let request): request.publicKeyPin
         case .key(let key, _): key.pin
         }
@@ -236,6 +282,7 @@ enum SourceItem {
     var publicKey: PublicKeyDescription {
         switch self {
         case .certificate(let certificate): certificate.publicKey
+        case .unfit(let certificate): certificate.outline.publicKey
         case .request(let request): request.publicKey
         case .key(let key, _): key.description
         }

@@ -92,8 +92,14 @@ struct PlanCommand {
         let now = arguments[.planInstant] ?? invocation.now
         try GuardedFiles.check(.page, of: arguments, reading: arguments.positionals)
         let file = try invocation.file(arguments.positionals[0], limit: PlanLimits.fileSize + 1)
-        let plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in
-            try Self.policy(path, besides: file.path)
+        let plan: RotationPlan
+        do {
+            plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in
+                try Self.policy(path, besides: file.path)
+            }
+        } catch {
+            guard let kind = FileKind(of: file.bytes), kind != .plan else { throw error }
+            throw kind.refusal(of: file, wanted: "a plan")
         }
         try Self.check(plan, from: now, file: file.name)
         let report = PlanReport(try PlanSimulation(plan, now: now))

@@ -44,7 +44,10 @@ struct TransferPartTests {
 
     @Test(
         "A request whose kept connection ends while libcurl writes is sent once more if it is idempotent",
-        arguments: ["PUT", "POST", "PUT on a new connection", "PUT with a response", "PUT that was sent again"])
+        arguments: [
+            "PUT", "POST", "PUT on a new connection", "PUT over HTTP/2", "PUT with a response",
+            "PUT that was sent again",
+        ])
     func endWhileWriting(kind: String) throws {
         let policy = try SessionFixture().policy()
         var request = TransferRequest(url: try CurlURL("http://localhost/"))
@@ -56,7 +59,8 @@ struct TransferPartTests {
         transfer.isRepetition = kind == "PUT that was sent again"
         let isKept = kind != "PUT on a new connection"
         transfer.state.phase = .sent(
-            Transfer.Connection(judge: nil, receipt: nil, isStream: false, isKept: isKept, at: 0))
+            Transfer.Connection(
+                judge: nil, receipt: nil, isStream: kind == "PUT over HTTP/2", isKept: isKept, at: 0))
         if kind == "PUT with a response" {
             _ = Array("HTTP/1.1 413 -\r\n".utf8).withUnsafeBytes { transfer.state.head.read($0, isStream: false) }
         }

@@ -134,7 +134,9 @@ struct LiveLint {
     }
 
     private func invalidPath(_ facts: CheckFacts, _ failure: PathFailure) -> LintProblem {
-        if failure.code == .untrustedRoot, failure.unreadableIssuer == nil, let last = endOfChain(facts.positions), !last.isSelfIssued {
+        if failure.code == .untrustedRoot, failure.unreadableIssuer == nil, let last = endOfChain(facts.positions),
+            !last.isSelfIssued
+        {
             return entry(
                 .error, .missingIntermediate, facts.endpoint, rule: facts.rule?.index,
                 "\(facts.endpoint) sends no certificate of \(last.issuer), and no root of that name is trusted",

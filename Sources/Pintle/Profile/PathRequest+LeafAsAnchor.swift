@@ -16,7 +16,8 @@ extension PathRequest {
     /// findings.
     package func findingsOfLeafAsAnchor() -> [PathFailure.Finding] {
         let leaf = chain.leaf
-        var findings = PathProfile { _ in false }.findings([leaf], leafIsAnchor: true)
+        var findings = PathProfile { _ in false }.findings(
+            [leaf], leafIsAnchor: true, anchorIsOfRule: namesLeafAsAnchor)
         if instant < leaf.validity.notBefore {
             findings.append(.init(.notYetValid, depth: 0, text: "the certificate is not valid yet"))
         } else if !leaf.validity.contains(instant), !accepts(.expired) {

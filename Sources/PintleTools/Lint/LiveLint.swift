@@ -134,7 +134,9 @@ struct LiveLint {
     }
 
     private func invalidPath(_ facts: CheckFacts, _ failure: PathFailure) -> LintProblem {
-        if failure.code == .untrustedRoot, let last = endOfChain(facts.positions), !last.isSelfIssued {
+        if failure.code == .untrustedRoot, failure.unreadableIssuer == nil, let last = endOfChain(facts.positions),
+            !last.isSelfIssued
+        {
             return entry(
                 .error, .missingIntermediate, facts.endpoint, rule: facts.rule?.index,
                 "\(facts.endpoint) sends no certificate of \(last.issuer), and no root of that name is trusted",
@@ -142,7 +144,8 @@ struct LiveLint {
         }
         return entry(
             .error, .invalidPath, facts.endpoint, rule: facts.rule?.index,
-            "the path of \(facts.endpoint) is invalid: \(failure.code.rawValue): \(failure.primary.text)",
+            "the path of \(facts.endpoint) is invalid: \(failure.code.rawValue): "
+                + [failure.primary, failure.unreadableIssuer].compactMap { $0?.text }.joined(separator: "; "),
             help: "pins are not compared until that is fixed: pintle check \(facts.endpoint) --policy FILE")
     }
 

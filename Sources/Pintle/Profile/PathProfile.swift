@@ -60,6 +60,14 @@ package struct PathProfile: Sendable {
             findings += authority.constraintFindings(constraints, at: depth, names: names)
         }
         if comparesConstraints { findings += SubtreeComparison.findings(path) }
+        if comparesConstraints, let (depth, _, _) = constrained.first(where: { $0.2.restrictDNSNames }),
+            names.count < leaf.dnsNameCount, let name = leaf.misspeltNames.first(where: { _ in true })
+        {
+            findings.append(
+                .init(
+                    .nameConstraintViolation, depth: depth,
+                    text: "constraints on DNS names cannot be applied to the leaf: \(DNSPattern.refusal(of: name))"))
+        }
         return findings
     }
 }

@@ -11,6 +11,7 @@ struct PathAttempt {
     /// A text about each certificate that the server sent and that OpenSSL may not use.
     private let unusable: [String]
     private let work: ConstraintWork
+    private var names: LeafNames
     private var valid: ValidatedPath?
     private var failure: [PathFailure.Finding]?
     private(set) var isSettled = false
@@ -26,6 +27,7 @@ struct PathAttempt {
         self.profile = profile
         self.budget = budget
         work = ConstraintWork(budget)
+        names = LeafNames(request)
     }
 
     /// The valid path if there is one. The budget matters only if no path was found.
@@ -130,6 +132,7 @@ struct PathAttempt {
                 certificates, leafIsAnchor: leafIsAnchor, anchorIsOfRule: anchorIsOfRule,
                 comparesConstraints: compares)
             if result.hasAnchor { findings += policyFindings(PathPolicies(certificates), result.path) }
+            if !certificates.isEmpty { findings += names.findings(beside: findings) }
         }
         if let anchor = result.path.last, anchor.deniesItsOwnSignature {
             findings.append(

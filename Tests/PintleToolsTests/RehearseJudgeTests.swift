@@ -132,6 +132,18 @@ struct RehearseJudgeTests {
         #expect(try result(self.run("after finish")).outcome == "blocked")
     }
 
+    @Test("An end that needs five runs takes no run without other clients")
+    func repetitions() throws {
+        // On a busy machine a client may need more runs.
+        let counts = try (0..<3).map { number in
+            let before = (try? directory.read("state").count) ?? 0
+            #expect(try result(self.run("before reset")).outcome == "blocked")
+            return try directory.read("state").count - before
+        }
+        // Five trials, the refusal of a self-signed server, and the right server at first and after four trials.
+        #expect(try #require(counts.min()) <= 11, "\(counts)")
+    }
+
     @Test("The article's table is what the judge answers")
     func article() throws {
         let text = String(

@@ -53,12 +53,14 @@ package final class TrialRunner: Sendable {
         fileprivate var runs: [(run: ClientRun, begin: ContinuousClock.Instant)] = []
         /// The outcome of the last run.
         package fileprivate(set) var outcome: Outcome
+        /// The most runs.
+        fileprivate var limit = TrialRunner.runLimit
 
         /// The hosts that the client asked the proxy for and that are not named.
         package var unlistedHosts: [Proxy.UnlistedHost] { runs.flatMap(\.run.unlistedHosts) }
 
         /// A Boolean value that indicates whether another run may decide.
-        package var isUndecided: Bool { outcome.doubt != nil && runs.count < TrialRunner.runLimit }
+        package var isUndecided: Bool { outcome.doubt != nil && runs.count < limit }
     }
 
     /// Runs a scenario on one host. Other attacks may run at the same time.
@@ -71,13 +73,16 @@ package final class TrialRunner: Sendable {
         try measureRefusal(at: index, isAgain: false, isCancelled)
         judge(&runs)
         guard runs.isUndecided, !hasFailedControl(index) else { return runs }
-        try add(to: &runs, isCancelled)
-        guard !runs.isCertain else { return runs }
-        try turn.withLock { _ throws(ClientRunError) in
-            if !state.withLock({ $0.controlRuns.contains { $0.begin >= runs.lastBegin } }) {
-                try runControl(isCancelled)
+        // Equal runs are repeated here, because a run without other clients costs the rehearsal its whole time.
+        repeat {
+            try add(to: &runs, isCancelled)
+            guard !runs.isCertain else { return runs }
+            try turn.withLock { _ throws(ClientRunError) in
+                if !state.withLock({ $0.controlRuns.contains { $0.begin >= runs.lastBegin } }) {
+                    try runControl(isCancelled)
+                }
             }
-        }
+        } while runs.outcome.doubt == .few && runs.isUndecided && !hasFailedControl(index)
         confirm(&runs)
         return runs
     }
@@ -86,6 +91,7 @@ package final class TrialRunner: Sendable {
     package func runAlone(_ runs: inout Runs, isCancelled: () -> Bool) throws(ClientRunError) {
         try measureRefusal(at: runs.index, isAgain: true, isCancelled)
         judge(&runs)
+        runs.limit = max(Self.runLimit, runs.runs.count + Evidence.repetitions - 1)
         for _ in 0..<Self.runLimit {
             guard runs.isUndecided, !hasGivenUp else { break }
             try runControl(isCancelled)

@@ -134,14 +134,17 @@ final class ClientRehearsal {
                 progress.erase()
                 do throws(ClientRunError) {
                     var timed = try job.get()
-                    if timed.runs.isUndecided {
-                        // A client that runs without others gives up less often.
+                    if timed.runs.isUndecided || timed.runs.needsControl {
                         running.waitForAll {
                             progress.draw { _ in "\(running.finishedCount)/\(jobs.startOrder.count)" }
                         }
                         progress.draw { _ in "\(scenario.id), again" }
-                        try trials.runAlone(&timed.runs) { Interrupts.areAsking }
-                        timed.end = .now
+                        // A client that runs without others gives up less often.
+                        if timed.runs.isUndecided {
+                            try trials.runAlone(&timed.runs) { Interrupts.areAsking }
+                            timed.end = .now
+                        }
+                        try trials.confirm(&timed.runs) { Interrupts.areAsking }
                         progress.erase()
                     }
                     attacked.unlistedHosts += timed.runs.unlistedHosts

@@ -80,10 +80,11 @@ class Bench:
         found |= {kind: [] for kind in OUTCOMES.values()}
         words = ["{tool}", "rehearse", "--json", *client.get("options", []), "--", *client["run"]]
         rows = json.loads(self.output(words, stderr=subprocess.PIPE).stdout)
-        if isinstance(rows, dict):  # an error; only that the client refuses the right server is a result
+        if isinstance(rows, dict):  # an error; only that the client does not accept the right server is a result
             if rows["error"]["code"] != "control-failed":
                 sys.exit(f"clients: error: {client['id']}: {rows['error']['message']}")
-            return found | {"blocked": ["control"]}
+            kind = "unfinished" if "inconclusive" in rows["error"]["message"] else "blocked"
+            return found | {kind: ["control"]}
         found["requests"] = any(row["id"] == "control" and row["requestBytes"] > 0 for row in rows)
         rows = [row for row in rows if row["outcome"] != "not-run" and row["id"] != "control"]
         for row in [row for row in rows if not row["isAsItMustBe"]]:

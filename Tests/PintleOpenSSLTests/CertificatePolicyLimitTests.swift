@@ -137,9 +137,9 @@ struct CertificatePolicyLimitTests {
         let authority = try root.intermediate { $0.extraExtensions = fields }
         let leaf = try authority.issue(hosts: [Validation.host])
         let decision = try Validation.decide(leaf.chain, anchors: [root.certificate])
-        #expect(decision.summary == (depth == nil ? PolicyStatement.acceptance : PolicyStatement.refusal))
+        #expect(decision.summary == (depth == nil ? PolicyStatement.acceptance : PolicyStatement.unreadable))
         guard case .rejected(.invalidPath(let failure)) = decision else { return }
-        #expect(failure.primary.depth == depth && failure.primary.platformCode == 42)
+        #expect(failure.primary.depth == depth)
     }
 
     @Test("A chain may cause exactly as much work with policies as the budget allows")

@@ -84,7 +84,7 @@ struct CertificatePolicyTests {
     }
 
     @Test(
-        "A mapping makes an authority's policy valid under another name, and never maps anyPolicy",
+        "A mapping makes an authority's policy valid under another name",
         arguments: [
             Pair(
                 "the leaf has the unmapped policy",
@@ -104,6 +104,15 @@ struct CertificatePolicyTests {
                     .init(policies: [one], mapping: (one, two), requires: 0),
                     .init(policies: [two], mapping: (two, three)), .init(policies: [three]),
                 ]),
+        ])
+    func mapped(_ pair: Pair) throws {
+        #expect(try PolicyStatement.verdict(pair.refused) == PolicyStatement.refusal)
+        #expect(try PolicyStatement.verdict(pair.accepted) == PolicyStatement.acceptance)
+    }
+
+    @Test(
+        "A mapping from or to anyPolicy cannot be read",
+        arguments: [
             Pair(
                 "from anyPolicy", [.init(policies: [any], mapping: (any, one)), .init(policies: [one])],
                 [.init(policies: [any], mapping: (two, one)), .init(policies: [one])]),
@@ -115,8 +124,8 @@ struct CertificatePolicyTests {
                 [.init(policies: [any], mapping: (any, one), requires: 0), .init(policies: [one])],
                 [.init(policies: [any], mapping: (two, one), requires: 0), .init(policies: [one])]),
         ])
-    func mapped(_ pair: Pair) throws {
-        #expect(try PolicyStatement.verdict(pair.refused) == PolicyStatement.refusal)
+    func mappedFromAny(_ pair: Pair) throws {
+        #expect(try PolicyStatement.verdict(pair.refused) == PolicyStatement.unreadable)
         #expect(try PolicyStatement.verdict(pair.accepted) == PolicyStatement.acceptance)
     }
 
@@ -259,6 +268,7 @@ struct PolicyStatement: Sendable {
     }
 
     static let refusal = "invalid-path no-valid-certificate-policy"
+    static let unreadable = "invalid-path malformed-certificate"
     static let acceptance = "host-not-pinned"
 
     /// Returns the verdict on a path below the root, the leaf last.

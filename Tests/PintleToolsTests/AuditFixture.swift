@@ -7,7 +7,7 @@ import Testing
 
 /// Servers on loopback, a list of names that lead to them, and a policy for `audit.test` and its subdomains.
 struct AuditFixture {
-    static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
+    static let spare = "sha256/iQhb885ViYmzwhaN8HXndRaUrXpOBHfKAvqhDM3XTDI="
 
     let directory: TemporaryDirectory
     let root: PintleTestKit.CertificateAuthority

@@ -46,8 +46,8 @@ struct ReportPageTests {
     @Test("The title and the heading of a page are the result")
     func result() throws {
         let pages = [
-            (try plan("another-ca"), "Up to 6 % of users cannot connect to api.example.com"),
-            (try plan("another-ca-followed", isFine: true), "No user is locked out"),
+            (try plan("another-ca"), "Version 3.0 cannot connect to api.example.com"),
+            (try plan("another-ca-followed", isFine: true), "No simulated version is locked out"),
             (try audit([Self.trusted, Self.rejected, Self.rejected]), "2 of 3 servers have problems"),
             (try audit([Self.trusted, Self.rejected]), "1 of 2 servers has problems"),
             (try audit([Self.trusted, Self.trusted], isFine: true), "All 2 servers are trusted"),

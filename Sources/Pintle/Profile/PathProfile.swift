@@ -93,16 +93,20 @@ extension Certificate {
         if !isPrivate, extensionField(.policyConstraints)?.isCritical == false {
             findings.append(.init(.other, depth: depth, text: "policy constraints that are not critical"))
         }
-        for syntax in ExtensionSyntax.allCases {
-            guard let field = extensionField(syntax.identifier) else { continue }
+        return findings + syntaxFindings(at: depth)
+    }
+
+    /// Returns a finding for each extension of ``ExtensionSyntax`` that cannot be read.
+    package func syntaxFindings(at depth: Int) -> [PathFailure.Finding] {
+        ExtensionSyntax.allCases.compactMap { syntax in
+            guard let field = extensionField(syntax.identifier) else { return nil }
             do {
                 try syntax.check(field, in: der)
+                return nil
             } catch {
-                findings.append(
-                    .init(.malformedCertificate, depth: depth, text: "\(syntax.name) that cannot be read"))
+                return .init(.malformedCertificate, depth: depth, text: "\(syntax.name) that cannot be read")
             }
         }
-        return findings
     }
 
     /// Returns a finding if the certificate has an extended key usage without serverAuth, such as one for code signing

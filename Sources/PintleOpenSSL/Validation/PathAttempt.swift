@@ -44,22 +44,37 @@ struct PathAttempt {
                     text: "\(finding.text); \(hint)")
             }
         }
+        if findings.contains(where: { $0.code == .untrustedRoot }) { findings += unreadableExtensions }
         let failure = PathFailure(findings) ?? PathFailure(.untrustedRoot, text: "no path to an anchor")
         return .invalid(failure.naming(unreadable: request.chain.unreadable + unusable))
     }
 
     /// A Boolean value that indicates whether the leaf, or an issuer that leads from it, has a key that this OpenSSL
-    /// does not know. Other certificates that the server sent have nothing to do with the path.
+    /// does not know.
     private var usesUnknownAlgorithm: Bool {
         guard OpenSSL_version_num() < 0x3050_0000 else { return false }
-        var certificate = request.chain.leaf
-        for _ in 0...others.count {
-            if case .mlDSA = certificate.publicKey.algorithm { return true }
-            let issuer = others.first { $0.certificate.subjectDER == certificate.issuerDER }?.certificate
-            guard let issuer, issuer != certificate else { return false }
-            certificate = issuer
+        return issuersByName.contains { if case .mlDSA = $0.publicKey.algorithm { true } else { false } }
+    }
+
+    /// Findings about extensions that cannot be read, in the leaf and in the issuers that lead from it. OpenSSL uses no
+    /// certificate with such an extension as an issuer or below one, so it finds no path and no reason.
+    private var unreadableExtensions: [PathFailure.Finding] {
+        issuersByName.enumerated().flatMap { depth, certificate in
+            depth > 0 && certificate.subjectDER == certificate.issuerDER ? [] : certificate.syntaxFindings(at: depth)
         }
-        return false
+    }
+
+    /// The leaf, and the issuers that lead from it by their names. Other certificates that the server sent have nothing
+    /// to do with the path.
+    private var issuersByName: [Certificate] {
+        var certificates = [request.chain.leaf]
+        while certificates.count <= others.count, let last = certificates.last,
+            let issuer = others.first(where: { $0.certificate.subjectDER == last.issuerDER })?.certificate,
+            issuer != last
+        {
+            certificates.append(issuer)
+        }
+        return certificates
     }
 
     private var verification: Verification {

@@ -68,6 +68,12 @@ struct PrivateChainTests {
             Shape("no subject key identifier", authority: { $0.subjectKeyIdentifier = .absent }),
             Shape("no key usage", authority: { $0.keyUsage = nil }),
             Shape(
+                "a path length without key usage",
+                authority: {
+                    $0.basicConstraints = .init(isCA: true, pathLength: 0)
+                    $0.keyUsage = nil
+                }),
+            Shape(
                 "basic constraints that are not critical",
                 authority: { $0.basicConstraints = .init(isCA: true, pathLength: 0, critical: false) }),
             Shape(
@@ -119,6 +125,12 @@ struct PrivateChainTests {
             Shape(
                 "a key usage without keyCertSign", "invalid-path not-a-ca",
                 authority: { $0.keyUsage = [.digitalSignature, .cRLSign] }),
+            Shape(
+                "a path length and a key usage without keyCertSign", "invalid-path not-a-ca",
+                authority: {
+                    $0.basicConstraints = .init(isCA: true, pathLength: 0)
+                    $0.keyUsage = [.cRLSign]
+                }),
             Shape(
                 "a key usage without keyCertSign in the root", "invalid-path not-a-ca",
                 root: { $0.keyUsage = [.cRLSign] }),

@@ -189,9 +189,13 @@ private struct Collector {
                 || endsInAnchorOfRule(context)
         case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER:
             return leafIsAnchor || endsInAnchorOfRule(context)
+        case X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN:
+            // OpenSSL also reports it if there is no key usage at all.
+            let certificate = X509_STORE_CTX_get_current_cert(context)
+            return leafIsAnchor
+                || endsInAnchorOfRule(context) && certificate.map { X509_get_key_usage($0) == UInt32.max } ?? false
         case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA,
-            X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA,
-            X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN, X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA,
+            X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA, X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA,
             X509_V_ERR_ISSUER_NAME_EMPTY, X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL,
             X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
             return leafIsAnchor

@@ -123,8 +123,8 @@ struct RuleSorter {
 
     // MARK: Backup pins
 
-    /// Adds the keys and requests of files as backup pins: a request to the rules of the hosts that it names, and
-    /// everything without names to the rule of the command line's host, or to the only rule.
+    /// Adds the keys and requests of files as backup pins. A request gets into the rules of the hosts that it names.
+    /// Everything without names gets into the rule of the command line's host, or into the only rule.
     mutating func addBackups(of files: [PinListing]) throws(ToolError) {
         for file in files {
             for entry in file.entries {

@@ -6,6 +6,7 @@ database=$1
 shift
 sqlite3 "$database" < "$(dirname "$0")/schema.sql"
 for file; do
+    [ -r "$file" ] && [ ! -d "$file" ] || { echo "load.sh: $file cannot be read" >&2 && exit 2; }
     # A line is one column: no result contains the separator of the mode "ascii", a control character.
-    cat "$file" | sqlite3 -cmd '.mode ascii' -cmd '.separator "\037" "\n"' "$database" '.import /dev/stdin lines'
+    sqlite3 -cmd '.mode ascii' -cmd '.separator "\037" "\n"' "$database" '.import /dev/stdin lines' < "$file"
 done

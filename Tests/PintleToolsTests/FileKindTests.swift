@@ -20,7 +20,9 @@ struct FileKindTests {
             (plist + "NSPinnedDomains</key></dict></plist>", .propertyList(.ats)),
             (plist + "TSKPinnedDomains</key></dict></plist>", .propertyList(.trustkit)),
             (plist + "Other</key></dict></plist>", .propertyList(nil)), ("bplist00", .binaryPropertyList),
-            ("-----BEGIN PUBLIC KEY-----\n", .keys), ("<!DOCTYPE html><html>", .webPage),
+            ("-----BEGIN PUBLIC KEY-----\n", .keys), ("{\"kty\": \"OKP\", \"d\": \"AA\"}", .keys),
+            ("MC4CAQAwBQYDK2VwBCIEIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n", .keys),
+            ("<!DOCTYPE html><html>", .webPage),
             ("NSDictionary *c = @{ @\"a\": @1 };", .objectiveC), ("import Foundation\nlet a = 1", .sourceCode),
         ])
     func kinds(text: String, kind: FileKind) {
@@ -28,7 +30,7 @@ struct FileKindTests {
     }
 
     @Test(
-        "A file of no known kind has none", arguments: ["", "hello", "[]", "{}", "<svg/>", "{\"version\": 1", "<!--"])
+        "A file of no known kind has none", arguments: ["", "hello", "{\"host\":\"a.example\",\"pins\":[]}", "a.example\nb.example\n", "[]", "{}", "<svg/>", "{\"version\": 1", "<!--"])
     func unknown(text: String) {
         #expect(FileKind(of: Array(text.utf8)) == nil)
     }

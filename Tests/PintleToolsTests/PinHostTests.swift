@@ -123,6 +123,68 @@ struct PinHostTests {
         #expect(positions == ["leaf", "1", "root", "leaf", "1", "root"])
     }
 
+    @Test("--host gives no host the certificate whose common name is another host")
+    func commonName() throws {
+        let named = try issuing.issue(hosts: []) { $0.subject = .commonName("b.test") }
+        let file = try directory.write(named.certificate.pem, to: "named.pem")
+        let both = try rules(policy(paths[0], file, key, "--host", "a.test"))
+        #expect(both.count == 2 && both.first?.hasPrefix("a.test: \(try pin(identities[0])); sha256/") == true)
+        #expect(both.last == "b.test: \(try pin(named)); ")
+        #expect(try rules(policy(file, "--host", "c.test")) == ["c.test: \(try pin(named)); "])
+    }
+
+    @Test("A certificate that breaks the standard gets into a rule only with --host")
+    func unfit() throws {
+        let unfit = try issuing.issue(hosts: ["b.test"]) {
+            $0.extraExtensions = [CertificateExtension(.nameConstraints, critical: true) { $0.null() }]
+        }
+        let file = try directory.write(unfit.certificate.pem, to: "unfit.pem")
+        for files in [[paths[0], file], [file, paths[0]]] {
+            let refused = ToolRun(arguments: ["pin"] + files + ["--as", "policy"])
+            #expect(refused.code == 2 && refused.errors.contains("its names are not known"), "\(refused.errors)")
+        }
+        let joined = try directory.write(
+            identities[0].certificate.pem + unfit.certificate.pem, to: "joined.pem")
+        #expect(policy(joined).errors.contains("its names are not known"))
+        #expect(try rules(policy(file, "--host", "b.test")) == ["b.test: \(try pin(unfit)); "])
+    }
+
+    @Test("A certificate that names another as its issuer does not hide that server's key")
+    func hidden() throws {
+        let victim = try issuing.issue(hosts: ["b.test"]) { $0.subject = .commonName("b.test") }
+        let added = try issuing.issue(hosts: ["q.test"]) { $0.issuer = .commonName("b.test") }
+        let file = try directory.write(victim.certificate.pem + added.certificate.pem, to: "hidden.pem")
+        #expect(try rules(policy(file)).contains("b.test: \(try pin(victim)); "))
+    }
+
+    @Test("A file of keys that is given as a list of hosts is not printed", arguments: ["pem", "base64"])
+    func secret(_ form: String) throws {
+        let pem = try PrivateKey().pem
+        let body = pem.split(separator: "\n").dropFirst().dropLast().joined(separator: "\n")
+        let file = try directory.write(form == "pem" ? pem : body, to: "secret.key")
+        for arguments in [["audit", "--hosts", file, "--json"], ["lint", file]] {
+            let run = ToolRun(arguments: arguments)
+            #expect(run.code == 2)
+            #expect(!(run.output + run.errors).contains(body.prefix(20)))
+            #expect((run.output + run.errors).contains("certificates or keys"))
+        }
+        let list = try directory.write("a.test\n\(body.prefix(40))\n", to: "hosts.txt")
+        let mixed = ToolRun("audit", "--hosts", list, "--json")
+        #expect(mixed.code == 2 && !(mixed.output + mixed.errors).contains(body.prefix(20)))
+    }
+
+    @Test("renew takes a request for a name below the rule's host only if the rule covers it")
+    func renewedBelow() throws {
+        let text = PolicyText.policy(PolicyText.rule("a.test", #""includeSubdomains": true"#))
+        let file = try directory.write(text, to: "policy.json")
+        for (host, isRefused) in [("www.b.test", true), ("nota.test", true), ("www.a.test", false), ("*.a.test", false)] {
+            let request = try CertificateSigningRequest(hosts: [host], key: try PrivateKey())
+            let path = try directory.write(request.pem, to: "next.csr")
+            let run = ToolRun("renew", file, "--key", path, "--connect-to", "127.0.0.1:1")
+            #expect(run.errors.contains("the request names \(host), not") == isRefused, "\(run.errors)")
+        }
+    }
+
     @Test("renew refuses a request that names another host than the rule")
     func renewedRequest() throws {
         let text = PolicyText.policy(PolicyText.rule("a.test"))

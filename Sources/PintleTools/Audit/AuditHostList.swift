@@ -26,6 +26,10 @@ struct AuditHostList {
                     column: 1, hint: "save it as UTF-8 without BOM"))
             return
         }
+        // A private key that was given by mistake must not get into an error.
+        if let kind = FileKind(of: file.bytes) {
+            return errors.append(kind.refusal(of: file, wanted: "a list of hosts"))
+        }
         var (start, number) = (0, 0)
         while start < file.bytes.count {
             let end = file.bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? file.bytes.count
@@ -43,7 +47,10 @@ struct AuditHostList {
                         .unusable("more-errors", "there are more; the rest was not looked at", file: file.name))
                     return
                 }
-                var error = error
+                // Secrets in base64 have no dot.
+                var error =
+                    text.count < Self.shortestSecret || text.contains(UInt8(ascii: "."))
+                    ? error : Self.noHost
                 error.file = file.name
                 error.line = number
                 error.column = text.startIndex - line.startIndex + 1
@@ -52,15 +59,18 @@ struct AuditHostList {
         }
     }
 
+    /// The length in bytes from which a word may be a secret.
+    private static let shortestSecret = 24
+
+    private static let noHost = ToolError.unusable(
+        "invalid-host", "the line is no HOST[:PORT], and no HOST[:PORT] and where to connect to",
+        hint: "write one server a line; # begins a comment")
+
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 
     private static func server(_ line: ArraySlice<UInt8>) throws(ToolError) -> AuditServer {
         let words = line.count <= longestLine ? line.split(maxSplits: 2, whereSeparator: isBlank) : []
-        guard let first = words.first, words.count <= 2 else {
-            throw .unusable(
-                "invalid-host", "the line is no HOST[:PORT], and no HOST[:PORT] and where to connect to",
-                hint: "write one server a line; # begins a comment")
-        }
+        guard let first = words.first, words.count <= 2 else { throw noHost }
         let endpoint = try HostArgument.endpoint(text(first))
         guard words.count == 2 else { return AuditServer(endpoint: endpoint) }
         return AuditServer(

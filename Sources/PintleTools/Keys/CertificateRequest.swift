@@ -19,6 +19,8 @@ struct CertificateRequest: Sendable, Hashable {
     let publicKey: PublicKeyDescription
     /// The subject alternative names that it asks for; empty if it asks for none, or if they cannot be read.
     let names: [GeneralName]
+    /// A Boolean value that indicates whether it asks for names that cannot be read.
+    let hasUnreadableNames: Bool
 
     /// - Parameter der: the whole request.
     init(der: [UInt8]) throws(DERError) {
@@ -42,7 +44,14 @@ struct CertificateRequest: Sendable, Hashable {
         try info.finish(reading: "certificationRequestInfo")
         self.der = der
         subject = DistinguishedName(name, in: der)
-        names = attributes.flatMap { try? Certificate.alternativeNames(ofRequest: $0, in: der) } ?? []
+        do {
+            let asked = try attributes.flatMap { attributes throws(DERError) in
+                try Certificate.alternativeNames(ofRequest: attributes, in: der)
+            }
+            (names, hasUnreadableNames) = (asked ?? [], false)
+        } catch {
+            (names, hasUnreadableNames) = ([], true)
+        }
         publicKey = try PublicKeyDescription(key, in: der)
         subjectPublicKeyInfo = Array(der[key.range])
     }

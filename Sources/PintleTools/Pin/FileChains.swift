@@ -17,12 +17,15 @@ struct FileChains {
                 items[index].issuerDER == items[index].subjectDER ? nil : items[index].issuerDER
             })
         func isAuthority(_ index: Int) -> Bool {
+            if let certificate = items[index].certificate, !certificate.isCA, certificate.namesServer { return false }
             if let subject = items[index].subjectDER, issuers.contains(subject) { return true }
             return items[index].certificate.map { $0.isCA && !$0.namesServer } ?? false
         }
         let servers = certificates.filter { !isAuthority($0) }
-        // A certificate that breaks the standard is taken for a server's only if it is where a server's is.
-        leaves = servers.filter { items[$0].certificate != nil || $0 == certificates.first }
+        // A certificate that breaks the standard is taken for a server's only if it is where a server's is, or beside
+        // one.
+        let hasServer = servers.contains { items[$0].certificate != nil }
+        leaves = servers.filter { hasServer || items[$0].certificate != nil || $0 == certificates.first }
 
         // After an authority in the first place, as in a file whose root comes first, there are no further chains.
         let hasLeafFirst = certificates.first.map { leaves.contains($0) } ?? false

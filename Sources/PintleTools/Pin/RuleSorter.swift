@@ -6,6 +6,9 @@ struct RuleSorter {
     private(set) var rules: [SnippetRule] = []
     /// The host of the command line, for sources without a name.
     let host: ServerEndpoint?
+    /// A Boolean value that indicates whether there is one certificate of a server, and no server. Only then may the
+    /// host of the command line replace its common name.
+    private var isOnlyCertificate = false
     /// The first certificate that names other hosts than the command line does.
     private var other: (source: String, names: String)?
 
@@ -28,12 +31,20 @@ struct RuleSorter {
         }
         let servers = rules.map(\.endpoint)
         let files = listings.filter { $0.server == nil }
+        isOnlyCertificate = servers.isEmpty && files.reduce(0) { $0 + $1.leaves.count } == 1
         for file in files {
             for leaf in file.leaves where !isNameless(leaf) { try add(leaf, of: file.source, servers) }
         }
         for file in files {
             for leaf in file.leaves where isNameless(leaf) {
-                add(leaf.publicKeyPin, to: try target(of: "the certificate in \(Self.name(file.source))"))
+                let name = "the certificate in \(Self.name(file.source))"
+                if leaf.certificate == nil, host == nil {
+                    // Its names may be those of another host than the rule's.
+                    throw .usage(
+                        "\(name) breaks the standard, so its names are not known; say whose it is: --host HOST",
+                        of: .pin, code: "missing-host")
+                }
+                add(leaf.publicKeyPin, to: try target(of: name))
             }
             if file.leaves.isEmpty, let authority = file.entries.first(where: { $0.item.isCertificate })?.item {
                 add(authority.publicKeyPin, to: try target(ofAuthorityIn: file.source))
@@ -56,7 +67,8 @@ struct RuleSorter {
     /// command line replaces it.
     private func isNameless(_ leaf: SourceItem) -> Bool {
         guard let certificate = leaf.certificate else { return true }
-        return certificate.lacksAlternativeNames ? host != nil || certificate.firstHost == nil : false
+        guard certificate.lacksAlternativeNames else { return false }
+        return certificate.firstHost == nil || host != nil && isOnlyCertificate
     }
 
     /// Adds a certificate with names to each server that it names, or else to the rule of the host that it names.
@@ -77,6 +89,11 @@ struct RuleSorter {
         let names = GeneralName.list(certificate.subjectAlternativeNames ?? [])
         if other == nil { other = (source, names) }
         guard let endpoint = certificate.firstHost else {
+            if let host {
+                throw .usage(
+                    "\(Self.name(source)) names \(names), so no client accepts it for \(host.host); leave it out, or "
+                        + "have it issued for that name", of: .pin, code: "other-host")
+            }
             throw .usage(
                 "\(Self.name(source)) names \(names), which is no host; say which: --host HOST", of: .pin,
                 code: "missing-host")
@@ -97,7 +114,17 @@ struct RuleSorter {
 
     /// Returns the rule for a source without a name: that of the command line's host, or the only one.
     private func target(of source: String) throws(ToolError) -> ServerEndpoint {
-        if let host { return rules.map(\.endpoint).first { $0.host == host.host } ?? host }
+        if let host {
+            let endpoints = rules.map(\.endpoint)
+            let sameHost = endpoints.filter { $0.host == host.host }
+            if endpoints.contains(host) || sameHost.isEmpty { return host }
+            guard let endpoint = sameHost.first, sameHost.count == 1, host.port == Self.defaultPort else {
+                throw .usage(
+                    "--host \(host): there are rules for \(hosts); write the host with the port of one of them",
+                    of: .pin, code: "other-host")
+            }
+            return endpoint
+        }
         guard let only = rules.first?.endpoint else {
             throw .usage("no certificate names a host; say which: --host HOST", of: .pin, code: "missing-host")
         }
@@ -117,7 +144,12 @@ struct RuleSorter {
                 + "which host pins it: --host HOST", of: .pin, code: "missing-host")
     }
 
-    private var hosts: String { TextLayout.list(rules.map { "\($0.endpoint.host)" }, width: 80) }
+    private static let defaultPort: UInt16 = 443
+
+    private var hosts: String {
+        TextLayout.list(
+            rules.map { $0.endpoint.port == Self.defaultPort ? "\($0.endpoint.host)" : "\($0.endpoint)" }, width: 80)
+    }
 
     private static func name(_ source: String) -> String { source == "-" ? "stdin" : source }
 
@@ -130,6 +162,10 @@ struct RuleSorter {
             for entry in file.entries {
                 switch entry.item {
                 case .certificate, .unfit: continue
+                case .request(let request) where request.hasUnreadableNames:
+                    throw .unusable(
+                        "malformed-request", "the names in the request cannot be read", file: file.source,
+                        hint: "make the request again, or give the key itself")
                 case .request(let request) where !request.names.isEmpty:
                     let named = rules.indices.filter { request.names.include(rules[$0].endpoint.host) }
                     guard !named.isEmpty else {

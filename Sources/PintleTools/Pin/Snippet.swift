@@ -128,6 +128,10 @@ struct SnippetRule {
         for listing in listings { try listing.requireStrongKeys() }
         var sorter = RuleSorter(host: host)
         try sorter.sort(listings)
+        for rule in sorter.rules {
+            guard let alias = AddressAlias(rule.endpoint.host) else { continue }
+            throw .unusable("invalid-host", alias.message, hint: alias.hint)
+        }
         return sorter.rules
     }
 

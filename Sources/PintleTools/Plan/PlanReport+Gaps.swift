@@ -8,6 +8,11 @@ extension PlanReport {
     /// A Boolean value that indicates whether versions or servers of the plan are not judged in all of its time.
     var isIncomplete: Bool { !gaps.isEmpty }
 
+    /// The result for programs, from `lockedOut` to `ok`.
+    var code: String {
+        isLockedOut ? "lockedOut" : exposures.isEmpty ? isIncomplete ? "incomplete" : "ok" : "exposed"
+    }
+
     /// The users and times about which the result says nothing, for the headline.
     var notSimulated: [String] {
         let instants = simulation.instants
@@ -37,7 +42,11 @@ extension PlanReport {
         guard plan.apps.contains(where: { simulation.instants.contains(where: $0.isSupported) }) else {
             return ["no version is released and supported between \(span.replacing(" to ", with: " and "))"]
         }
-        return Self.distinct(
+        let bare = simulation.instants.first { instant in
+            instant < plan.until && !plan.apps.contains { $0.isSupported(at: instant) }
+        }
+        let unsupported = bare.map { ["no version is supported on \(PlanTime.text($0))"] } ?? []
+        return unsupported + Self.distinct(
             plan.servers.indices.flatMap { server in
                 [unserved(server)].compactMap(\.self) + unchecked(server)
             })

@@ -7,7 +7,7 @@ extension PlanReport {
     /// "advice": [...], "notes"?}`; one lock-out for each version that loses a server.
     var document: JSONWriter {
         .document { json in
-            json.member("result", isLockedOut ? "lockedOut" : isIncomplete ? "incomplete" : "ok")
+            json.member("result", code)
             json.member("from", simulation.now)
             json.member("until", plan.until)
             json.member("notSimulated", notSimulated)

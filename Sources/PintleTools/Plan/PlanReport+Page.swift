@@ -29,7 +29,7 @@ extension PlanReport {
     private func report(ofFile file: String) -> Report {
         let word: Line =
             isLockedOut
-            ? "\("LOCKED OUT", .bad)" : isIncomplete ? "\("incomplete", .warning)" : "\("ok", .good)"
+            ? "\("LOCKED OUT", .bad)" : code == "ok" ? "\(code, .good)" : "\(code, .warning)"
         var report = Report("\(word)   \(file)   \(span)", "")
         report.prose("\(result). \(limits)", indent: 13)
         report.gap()

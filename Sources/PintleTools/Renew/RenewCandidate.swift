@@ -105,7 +105,12 @@ struct RenewCandidate {
             try item.requireStrongKey(from: file.name)
             switch item {
             case .request(let request):
-                guard request.names.isEmpty || request.names.include(host.host) || host.includesSubdomains else {
+                guard !request.hasUnreadableNames else {
+                    throw .unusable(
+                        "malformed-request", "the names in the request cannot be read", file: file.name,
+                        hint: "make the request again, or give the key itself")
+                }
+                guard request.names.isEmpty || request.names.contains(where: { $0.isCovered(by: host) }) else {
                     throw .unusable(
                         "other-host", "the request names \(GeneralName.list(request.names)), not \(host)",
                         file: file.name, hint: "give it to the rule of its host: --key HOST=FILE")
@@ -119,5 +124,16 @@ struct RenewCandidate {
             }
         }
         return pins
+    }
+}
+
+extension GeneralName {
+    /// Returns whether a rule covers the name, or names below a wildcard.
+    fileprivate func isCovered(by rule: PinnedHost) -> Bool {
+        if [self].include(rule.host) { return true }
+        guard rule.includesSubdomains, case .dns(let octets) = self else { return false }
+        let name = String(decoding: octets, as: UTF8.self).lowercased()
+        let base = name.hasPrefix("*.") ? name.dropFirst(2) : name[...]
+        return base == rule.host.description || base.hasSuffix(".\(rule.host)")
     }
 }

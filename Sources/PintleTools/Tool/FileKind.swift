@@ -33,7 +33,7 @@ enum FileKind: Hashable {
         default:
             // DER has control characters, text that begins with a zero has none.
             let isDER = bytes.first == 0x30 && bytes.contains { $0 < 0x09 }
-            if isDER || PEMReader.looksLikePEM(bytes) {
+            if isDER || PEMReader.looksLikePEM(bytes) || Self.isBareBase64(bytes) {
                 self = .keys
             } else {
                 guard let kind = Self.code(bytes) else { return nil }
@@ -42,16 +42,31 @@ enum FileKind: Hashable {
         }
     }
 
+    /// Returns whether the bytes are nothing but the base64 of DER, such as a key without its first and last line.
+    private static func isBareBase64(_ bytes: [UInt8]) -> Bool {
+        let text = bytes.prefix(1 << 16).filter { $0 > 0x20 }
+        return text.count >= 48 && text.first == UInt8(ascii: "M")
+            && text.allSatisfy { byte in
+                Unicode.Scalar(byte).properties.isAlphabetic && byte < 0x80 || (0x30...0x39).contains(byte)
+                    || "+/=".utf8.contains(byte)
+            }
+    }
+
     // MARK: JSON
 
     private static func document(_ bytes: [UInt8]) -> FileKind? {
-        // Every result of an audit begins with its host, and is a line of its own.
-        if bytes.starts(with: "{\"host\":\"".utf8) { return .results }
+        // Every result of an audit is a line of its own, which begins with the host and the port.
+        if bytes.starts(with: "{\"host\":\"".utf8) {
+            let line = String(decoding: bytes.prefix(512).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+            if line.contains("\",\"port\":") { return .results }
+        }
         let limits = JSONDocument.Limits(maximumBytes: 64 << 20, maximumDepth: 64, allowsAnyNumber: true)
         guard let root = (try? JSONDocument(bytes, limits: limits))?.root else { return nil }
         if isUpdate(root) { return .update }
         if isReport(root) { return .report }
         if root["approvals"] != nil { return .approvals }
+        // A key of RFC 7517.
+        if root["kty"] != nil { return .keys }
         if root["families"] != nil { return .families }
         if root["apps"] != nil || root["servers"] != nil { return .plan }
         return root["hosts"] != nil || root["unpinnedHosts"] != nil ? .policy : nil
@@ -155,7 +170,7 @@ enum FileKind: Hashable {
         case .report: "pintle inspect \(file)"
         case .plan: "pintle plan \(file)"
         case .families: "pintle pin HOST --durable --families \(file)"
-        case .results: "pintle history \(file)"
+        case .results: "pintle report \(file)"
         case .androidConfiguration: "pintle import --from nsc \(file) makes a policy of it"
         case .propertyList(let reader?): "pintle import --from \(reader.rawValue) \(file) makes a policy of it"
         case .propertyList(nil): "give the app's Info.plist, with NSPinnedDomains or TSKConfiguration"

@@ -219,7 +219,7 @@ struct LiveLintTests {
         #expect(run.output.contains(base64))
         #expect(run.output.contains("example.test"))
         let format = try #require(ForeignFormat(rawValue: form))
-        let draft = try ImportCommand.read(Array(run.output.utf8), as: format, keys: nil, files: .none)
+        let draft = try ImportCommand.read(Array(run.output.utf8), as: format, files: .none)
         #expect(draft.rules.map(\.pins.count) == [2])
         #expect(!run.errors.contains("stricter") && !run.errors.contains("weaker"))
     }

@@ -33,6 +33,12 @@ struct ExportRule {
 
     var isPinned: Bool { !pins.isEmpty }
 
+    /// A Boolean value that indicates whether the rule refuses a server that the system trusts.
+    var refuses: Bool {
+        let expires = if case .rejecting = expiry { true } else { false }
+        return isPinned && (enforcement == .enforce || expires) || !anchors.includesSystem
+    }
+
     /// The keys, each once.
     var keys: [PublicKeyPin] { Self.unique(pins.compactMap(\.key)) }
     var fingerprints: [CertificatePin] { Self.unique(pins.compactMap(\.fingerprint)) }

@@ -26,7 +26,7 @@ struct ExportPropertyTests {
             let policy = try Self.policy(scene, &numbers, portAlone: round < 24 ? [] : Self.portAlone)
             let position: PinPosition = Bool.random(using: &numbers) ? .leaf : .ca
             let positionless = ExportPlan.needsPositions(policy, for: format) || round % 3 == 0 ? position : nil
-                        let exported: ExportedPolicy
+            let exported: ExportedPolicy
             do {
                 exported = try ExportedPolicy(
                     policy, to: format, positionless: positionless, language: format == .trustkit ? .plist : nil)

@@ -214,7 +214,8 @@ struct ExportTests {
         #expect(try !losses(run(other)).contains("weaker name"))
     }
 
-    @Test("--pins-at has no effect on a format that compares pins with every certificate", arguments: ["nsc", "okhttp"])
+    @Test(
+        "--pins-at has no effect on a format that compares pins with every certificate", arguments: ["nsc", "okhttp"])
     func positionsWithoutPlaces(format: String) throws {
         let path = try policy(Self.anywhere)
         let run = ToolRun("export", path, "--to", format, "--strict", "--pins-at", "leaf", "--json")

@@ -319,7 +319,8 @@ struct ImportTests: ImportReading {
     func sourceCode() {
         for (text, kind) in [
             ("CertificatePinner.Builder().add(\"a.test\", \"sha256/x\")", "CertificatePinner"),
-            ("let c = [kTSKPinnedDomains: [:]]", "TrustKit"), ("curl --pinnedpubkey 'sha256//x' https://a.test/", "curl"),
+            ("let c = [kTSKPinnedDomains: [:]]", "TrustKit"),
+            ("curl --pinnedpubkey 'sha256//x' https://a.test/", "curl"),
         ] {
             for format in ForeignFormat.imported {
                 let run = ToolRun("import", "--from", format.rawValue, "-", "--json", input: Array(text.utf8))

@@ -41,7 +41,8 @@ struct ImportTrustKitTests: ImportReading {
         #expect(try losses(silent, .trustkit) == [])
         let everywhere = silent.replacing("Delegates</key><false/>", with: "Delegates</key><true/>")
         #expect(try losses(everywhere, .trustkit) == ["other stacks"])
-        let skipping = everywhere.replacing("TSKSwizzleNetworkDelegates", with: "TSKIgnorePinningForUserDefinedTrustAnchors")
+        let skipping = everywhere.replacing(
+            "TSKSwizzleNetworkDelegates", with: "TSKIgnorePinningForUserDefinedTrustAnchors")
         #expect(try losses(skipping, .trustkit) == ["stricter user-anchors"])
     }
 }

@@ -147,7 +147,8 @@ enum ATSImport {
         var rule = PinnedHost(unchecked: entry.host)
         rule.includesSubdomains = entry.includesSubdomains
         rule.pins =
-            joined.authorities.map { Pin(.publicKey($0), at: .ca) } + joined.leaves.map { Pin(.publicKey($0), at: .leaf) }
+            joined.authorities.map { Pin(.publicKey($0), at: .ca) }
+            + joined.leaves.map { Pin(.publicKey($0), at: .leaf) }
         if !joined.leaves.isEmpty, !joined.authorities.isEmpty { rule.requires = .leafAndCA }
         if rule.includesSubdomains {
             draft.lose(

@@ -20,7 +20,7 @@ export PINTLE_TOOL ?= $(TOOL)
 # Each Package.swift reads it.
 export PINTLE_WARNINGS_AS_ERRORS ?= 1
 
-.PHONY: help setup build demo test test-apple corpus-accept ci nightly touched format lint docs api reference fuzz bench install deb clean \
+.PHONY: help setup build demo test test-apple corpus-accept ci nightly touched format lint doors docs api reference fuzz bench install deb clean \
   release-tool builds apple-build apple-tests test-setup unit corpus linkage format-check api-check examples \
   asan tsan fuzz-smoke model darwin verdicts modern engines peers nio packages package-test reproduce rehearse-clients
 
@@ -85,6 +85,9 @@ format: ## Format the sources in place
 lint: ## Check the house rules that the compiler does not check
 	@Scripts/setup.sh docs
 	@Scripts/lint.sh
+
+doors: ## Write down what a user's import compiles, after an intended change
+	@Scripts/doors.py write
 
 docs: api-check ## Build the documentation: .build/docs/site; warnings are errors
 	@Scripts/docs.sh

@@ -55,7 +55,7 @@ def read(sources):
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 FILE = {"version", "date", "families", "edges"}
-FAMILY = {"id", "name", "aliases", "sources", "advice", "lifetimes", "rotation", "roots", "intermediates"}
+FAMILY = {"id", "name", "aliases", "sources", "advice", "lifetimes", "rotation", "roots", "intermediates", "retired"}
 EDGE = {"id", "name", "aliases", "families", "sources", "advice"}
 KEY = {"name", "pin", "notAfter", "from", "missing", "note"}
 
@@ -97,14 +97,15 @@ def form(file):
                 whole = set(source) == {"url", "read", "sentence"} and all(source.values())
                 if not whole or not source["url"].startswith("https://") or not is_date(source["read"]):
                     yield f"{where}: a source needs an https address, the day it was read and a sentence"
-            for key in item.get("roots", []) + item.get("intermediates", []):
+            retired = item.get("retired", [])
+            for key in item.get("roots", []) + item.get("intermediates", []) + retired:
                 name = f"{where}: {key.get('name', '?')}"
                 if set(key) - KEY or not key.get("name") or ("missing" in key) == ("pin" in key):
                     yield f"{name}: needs a name and either a pin or \"missing\", and no unknown key"
                 elif "pin" in key and not (is_pin(key["pin"]) and key.get("from") and is_date(key.get("notAfter"))):
                     yield f"{name}: needs a pin of 32 bytes, the last day and \"from\""
-                elif "pin" in key and key["notAfter"] < file["date"]:
-                    yield f"{name}: expired before the date of the file"
+                elif ("pin" in key and key["notAfter"] < file["date"]) != (key in retired):
+                    yield f"{name}: a key is retired if and only if its last day is before the date of the file"
                 elif "pin" in key and pins.setdefault(key["pin"], name) != name:
                     yield f"{name}: has the same pin as {pins[key['pin']]}"
 
@@ -116,7 +117,8 @@ def check(arguments):
     file = json.loads(pathlib.Path(arguments.words[0]).read_text(encoding="utf-8"))
     errors, counts = list(form(file)), collections.Counter()
     found = read(arguments.store + arguments.pem or ["/etc/ssl/certs"])
-    for family, key in [(f, k) for f in file.get("families", []) for k in f["roots"] + f.get("intermediates", [])]:
+    lists = ("roots", "intermediates", "retired")
+    for family, key in [(f, k) for f in file.get("families", []) for name in lists for k in f.get(name, [])]:
         name, pin = f"{family['id']}: {key['name']}", key.get("pin")
         named = [c for c in found if key["name"] in c[2]]
         mine = [c for c in found if c[3] == pin]

@@ -69,6 +69,7 @@ warnings_as_errors() { PINTLE_WARNINGS_AS_ERRORS=$1 swift package --scratch-path
 check 'Package.swift must not warn' manifest
 
 Scripts/rooms.sh || found=1
+Scripts/doors.py check || found=1
 Scripts/prose.sh >/dev/null || found=1
 
 [ $found -eq 0 ] || { echo "lint: the lines above break a house rule" >&2 && exit 1; }

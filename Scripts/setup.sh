@@ -75,6 +75,7 @@ for purpose in "$@"; do
         command nghttp nghttp2-client
         command readelf binutils
         command xmllint libxml2-utils
+        command sqlite3 sqlite3
         command aapt2 aapt
         command pebble pebble
         command acme-tiny acme-tiny

@@ -15,6 +15,7 @@ func makeEvaluator(_ policy: PinningPolicy) -> ServerTrustEvaluator {
 /// - Parameter chain: the certificates as DER, the leaf first.
 func ask(_ evaluator: ServerTrustEvaluator, _ url: URL, _ chain: [[UInt8]]) throws -> Bool {
     // snippet.ask
+    // chain: [[UInt8]], certificates as DER, leaf first.
     let server = try ServerEndpoint(url: url)
     let evaluation = evaluator.evaluate(server, presented: chain, at: Date())
     if case .rejected(let rejection) = evaluation.decision { print(rejection) }

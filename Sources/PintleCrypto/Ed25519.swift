@@ -29,7 +29,7 @@ package enum Ed25519 {
 
     /// Returns whether these bytes are the canonical encoding of a possible public key: 32 bytes, the coordinate is
     /// reduced, and the point is not one of the eight of small order. It does not check that the point is on the curve;
-    /// verification does.
+    /// verification and ``isKey(_:)`` do.
     package static func isAcceptable(publicKey: [UInt8]) -> Bool {
         guard publicKey.count == keySize, isCanonical(publicKey[...]) else { return false }
         var y = publicKey
@@ -105,7 +105,7 @@ extension Ed25519 {
         ] + [UInt8](repeating: 0, count: 15) + [0x10]
 
     /// The field's prime p = 2^255 - 19, little-endian.
-    private static let fieldPrime: [UInt8] = [0xED] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
+    static let fieldPrime: [UInt8] = [0xED] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
 
     /// The y coordinates, little-endian, of the eight points whose order divides 8. Points with the same y differ only
     /// in the sign of x.
@@ -130,9 +130,9 @@ extension Ed25519 {
         return isBelow(y[...], fieldPrime)
     }
 
-    /// Returns whether a little-endian number of 32 bytes is smaller than another. It does not take constant time,
-    /// because no value here is secret.
-    private static func isBelow(_ number: ArraySlice<UInt8>, _ bound: [UInt8]) -> Bool {
+    /// Returns whether a little-endian number is smaller than another of the same length. It does not take constant
+    /// time, because no value here is secret.
+    static func isBelow(_ number: ArraySlice<UInt8>, _ bound: [UInt8]) -> Bool {
         for (left, right) in zip(number.reversed(), bound.reversed()) where left != right { return left < right }
         return false
     }

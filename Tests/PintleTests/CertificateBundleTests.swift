@@ -64,6 +64,26 @@ struct CertificateBundleTests {
         #expect(try CertificateBundle(pem(first) + Array(text.utf8)).certificates.map(\.der) == [first, second])
     }
 
+    @Test("Anchors that the user chose skip a certificate with a broken extension, and a policy's do not")
+    func unfitAnchor() throws {
+        let good = UnsignedCertificate().der
+        var unfit = UnsignedCertificate()
+        // An empty list of names.
+        unfit.extensions = [UnsignedCertificate.extensionField(DERBytes.oid(2, 5, 29, 17), DERBytes.sequence([]))]
+        let (certificates, skipped) = try CertificateBundle.anchors(in: pem(good) + pem(unfit.der) + pem(good))
+        #expect(certificates.map(\.der) == [good, good])
+        #expect(skipped.map(\.block) == [2])
+        #expect(skipped.first?.message.contains("subjectAltName") == true)
+        #expect(throws: CertificateBundleError.self) { try CertificateBundle(pem(good) + pem(unfit.der)) }
+        // A file with nothing else, and a certificate that is cut off, are still errors.
+        #expect(throws: CertificateBundleError.self) { try CertificateBundle.anchors(in: pem(unfit.der)) }
+        #expect(throws: CertificateBundleError.self) {
+            try CertificateBundle.anchors(in: pem(good) + pem(Array(good.dropLast(9))))
+        }
+        let cut = pem(good) + pem(good).dropLast(9)
+        #expect(throws: CertificateBundleError.self) { try CertificateBundle.anchors(in: cut) }
+    }
+
     @Test("Inline PEM is parsed like a file")
     func inline() throws {
         let der = UnsignedCertificate().der

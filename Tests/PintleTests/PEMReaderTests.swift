@@ -197,19 +197,35 @@ struct PEMReaderTests {
     }
 
     @Test(
-        "Binary bytes are an error, before a block and after one", arguments: [0, 1, 0x08, 0x1B, 0x1F, 0x7F])
+        "Text between blocks is skipped, whatever its bytes are", arguments: [0, 1, 0x08, 0x13, 0x1F, 0x7F, 0x82, 0xE9])
     func controlBytes(_ byte: UInt8) throws {
         let pem = Array(block.utf8)
-        for (bytes, line) in [([byte, 0x0A] + pem, 1), (pem + [0x41, byte, 0x0A], 6), (pem + pem + [byte], 11)] {
-            let error = #expect(throws: PEMError.self) { try PEMReader.blocks(in: bytes) }
-            #expect(error?.reason == .notText && error?.line == line)
+        // openssl prints the low bytes of a friendly name in UTF-16.
+        let name = Array("    friendlyName: Corp ".utf8) + [byte] + Array(" Root\n".utf8)
+        for bytes in [[byte, 0x0A] + pem, name + pem, pem + name + pem, pem + [0x30, byte, 0x0A], pem + [byte]] {
+            #expect(try PEMReader.blocks(in: bytes).allSatisfy { $0.bytes == content })
         }
-        // The error is reported once, and the next block is read.
-        var reader = PEMReader([byte, 0x0A, byte, 0x0A] + pem + [byte])
-        #expect(throws: PEMError.self) { try reader.next() }
-        #expect(try reader.next()?.bytes == content)
-        #expect(try reader.next() == nil)
-        #expect(try PEMReader.blocks(in: [0x09, 0x0C, 0x0D, 0x0A, 0xE9, 0x0A] + pem).count == 1)
+        #expect(throws: PEMError.self) { try PEMReader.blocks(in: name + pem.dropLast(8)) }
+    }
+
+    @Test("DER beside the blocks is an error that is reported once, also if the DER was cut off")
+    func joinedDER() throws {
+        let pem = Array(block.utf8)
+        let key: [UInt8] =
+            [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21] + [UInt8](repeating: 0, count: 33)
+        let certificate: [UInt8] = [0x30, 0x82, 0x01, 0x00, 0x30, 0x81, 0xA0] + [UInt8](repeating: 3, count: 249)
+        for der in [key, certificate, Array(certificate.prefix(40))] {
+            for (bytes, line) in [(der + [0x0A] + pem, 1), (pem + der, 6)] {
+                let error = #expect(throws: PEMError.self) { try PEMReader.blocks(in: bytes) }
+                #expect(error?.reason == .notText && error?.line == line)
+            }
+            var reader = PEMReader(der + [0x0A] + der + [0x0A] + pem)
+            #expect(throws: PEMError.self) { try reader.next() }
+            #expect(try reader.next()?.bytes == content)
+            #expect(try reader.next() == nil)
+        }
+        // The twin is too short for its own length.
+        #expect(try PEMReader.blocks(in: pem + key.dropLast()).count == 1)
     }
 
     @Test("UTF-16 is an error, not a file without blocks")

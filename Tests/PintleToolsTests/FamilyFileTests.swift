@@ -54,6 +54,20 @@ struct FamilyFileTests {
         #expect(family.lifetime(at: try day("2027-02-10"))?.days == 64)
     }
 
+    @Test("A retired key needs the day on which its last certificate ended")
+    func retired() throws {
+        func text(_ end: String) -> String {
+            file(
+                "{\"id\": \"a\", \"name\": \"A\", \"roots\": [{\"name\": \"Q\", \"missing\": \"m\"}],\n"
+                    + "\"retired\": [{\"name\": \"R\", \"pin\": \"\(Self.pin)\"\(end), \"from\": \"p\"}]}")
+        }
+        #expect(problems(text("")) == ["missing-key 3"])
+        let families = try FamilyFileReader.read(Array(text(", \"notAfter\": \"2025-09-15\"").utf8), file: "f")
+        let ended = families.endedKey(try PublicKeyPin(Self.pin), at: try RFC3339.date(from: "2025-09-16T00:00:00Z"))
+        #expect(ended?.key.name == "R")
+        #expect(families.families.first?.pins.isEmpty == true)
+    }
+
     @Test(
         "A damaged file is refused with the places of its problems",
         arguments: [

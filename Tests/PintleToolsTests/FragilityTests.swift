@@ -15,7 +15,7 @@ struct FragilityTests {
         roots = try #require(fixture.families["alpha"])
     }
 
-    private static let spare = "\"sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=\""
+    private static let spare = "\"sha256/CMCAWSJQH5nAQbZU5sp+cbvgr4HxFLmfG7t4cMa13XM=\""
 
     private func policy(_ pins: [Any], backups: [Any] = [spare]) throws -> String {
         func list(_ pins: [Any]) -> String { pins.map { "\($0)" }.joined(separator: ", ") }

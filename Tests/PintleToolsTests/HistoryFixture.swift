@@ -76,25 +76,4 @@ struct HistoryFixture {
         #expect(histories.count == 1)
         return try #require(histories.values.first)
     }
-
-    func run(_ files: [String], _ more: String..., policy: String? = nil) -> ToolRun {
-        ToolRun(arguments: ["history"] + files + (policy.map { ["--policy", $0] } ?? []) + more)
-    }
-
-    func policy(pins: [String], backups: [String] = [], more: String = "", name: String = "policy.json") throws
-        -> String
-    {
-        let list = { (pins: [String]) in
-            "[" + pins.map { $0.hasPrefix("{") ? $0 : "\"\($0)\"" }.joined(separator: ", ") + "]"
-        }
-        return try directory.write(
-            """
-            {"version": 1, "hosts": [{"host": "a.test", "pins": \(list(pins)), "backupPins": \(list(backups))\(more)}]}
-            """, to: name)
-    }
-}
-
-extension JSONValue {
-    /// The first element of an array; `nil` for an empty array and every other value.
-    var firstElement: JSONValue? { elements?.first { _ in true } }
 }

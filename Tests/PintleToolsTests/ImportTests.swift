@@ -318,17 +318,17 @@ struct ImportTests: ImportReading {
     @Test("Source code is an error that says what the file is and how to go on")
     func sourceCode() {
         for (text, kind) in [
-            ("CertificatePinner.Builder().add(\"a.test\", \"sha256/x\")", "CertificatePinner"),
-            ("let c = [kTSKPinnedDomains: [:]]", "TrustKit"),
+            ("CertificatePinner.Builder().add(\"a.test\", \"sha256/x\")", "source code"),
+            ("let c = [kTSKPinnedDomains: [:]]", "source code"),
             ("curl --pinnedpubkey 'sha256//x' https://a.test/", "curl"),
         ] {
             for format in ForeignFormat.imported {
                 let run = ToolRun("import", "--from", format.rawValue, "-", "--json", input: Array(text.utf8))
                 #expect(run.code == 2)
                 let error = try? run.json()["error"]
-                #expect(error?["code"]?.string == "source-code")
+                #expect(error?["code"]?.string == "other-kind")
                 #expect(error?["message"]?.string?.contains(kind) == true)
-                #expect(error?["hint"]?.string?.contains("property list") == true)
+                #expect(error?["hint"]?.string?.contains("a policy") == true)
             }
         }
         #expect(ToolRun("import", "--from", "nsc", "-", input: Array(Self.nsc.utf8)).code == 0)

@@ -18,8 +18,8 @@ struct LintTests {
           "version": 1,
           "hosts": [
             { "host": "example.test",
-              "pins": ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
-              "backupPins": ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="],
+              "pins": ["sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY="],
+              "backupPins": ["sha256/CMCAWSJQH5nAQbZU5sp+cbvgr4HxFLmfG7t4cMa13XM="],
               "expiry": {"after": "2027-11-20T00:00:00Z", "then": "systemTrust"} }
           ]
         }
@@ -127,7 +127,7 @@ struct LintTests {
     func shared() throws {
         func policy(_ count: Int) throws -> String {
             let rules = (0..<count).map { number in
-                "{\"host\": \"h\(number).example.test\", \"pins\": [\"sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=\"], "
+                "{\"host\": \"h\(number).example.test\", \"pins\": [\"sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY=\"], "
                     + "\"backupPins\": \"none-accepted\"}"
             }
             return try directory.write(
@@ -153,7 +153,7 @@ struct LintTests {
     @Test("Lint never merges errors, or warnings that differ in more than the name of the rule, into one line")
     func notShared() throws {
         func lines(_ id: String, _ member: (Int) -> String) throws -> Int {
-            let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
+            let pin = "sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY="
             let rules = (0..<21).map { "{\"host\": \"h\($0).example.test\", \"pins\": [\"\(pin)\"], \(member($0))}" }
             let path = try directory.write(
                 "{\"version\": 1, \"hosts\": [\(rules.joined(separator: ",\n"))]}", to: "apart.json")
@@ -179,8 +179,8 @@ struct LintTests {
             #expect(problem?["id"]?.string == "no-backup-pin")
             return problem?["help"]?.string ?? ""
         }
-        let one = "\"sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=\""
-        let two = one + ", \"sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=\""
+        let one = "\"sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY=\""
+        let two = one + ", \"sha256/CMCAWSJQH5nAQbZU5sp+cbvgr4HxFLmfG7t4cMa13XM=\""
         #expect(try help(two).contains("or move one of them to backupPins"))
         #expect(try !help(one).contains("backupPins"))
     }
@@ -189,8 +189,8 @@ struct LintTests {
 
     private static let two = """
         {"version": 1, "hosts": [
-          {"host": "a.test", "enforcement": "reportOnly", "pins": ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="]},
-          {"host": "b.test", "port": 8443, "pins": ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+          {"host": "a.test", "enforcement": "reportOnly", "pins": ["sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY="]},
+          {"host": "b.test", "port": 8443, "pins": ["sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY="],
             "backupPins": "none-accepted"}]}
         """
 
@@ -259,7 +259,7 @@ struct LintTests {
     func refusedAllowance() throws {
         let path = try directory.write(
             "{\"version\": 1, \"hosts\": [{\"host\": \"a.test\", "
-                + "\"pins\": [\"sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=\"]}]}", to: "policy.json")
+                + "\"pins\": [\"sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY=\"]}]}", to: "policy.json")
         let error = ToolRun("lint", path, "--allow", "no-backup-pin:a.test", now: now)
         #expect(error.code == 2)
         #expect(error.errors.contains("--allow: only warnings can be hidden, and no-backup-pin is an error"))
@@ -307,8 +307,8 @@ struct LintTests {
     @Test("Inspect prints each label of a rule apart from its value")
     func inspectLabels() throws {
         let pins = """
-            "pins": [{"spki": "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=", "at": "leaf"}, \
-            {"spki": "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=", "at": "ca"}], "backupPins": "none-accepted"
+            "pins": [{"spki": "sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY=", "at": "leaf"}, \
+            {"spki": "sha256/CMCAWSJQH5nAQbZU5sp+cbvgr4HxFLmfG7t4cMa13XM=", "at": "ca"}], "backupPins": "none-accepted"
             """
         let path = try directory.write(
             """
@@ -354,8 +354,8 @@ struct LintTests {
 
                 example.test
                   rule    enforced; pins expire 2027-11-20, then system trust
-                  pin     sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=
-                  backup  sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=
+                  pin     sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY=
+                  backup  sha256/CMCAWSJQH5nAQbZU5sp+cbvgr4HxFLmfG7t4cMa13XM=
 
                 """)
         let document = try ToolRun("inspect", path, "--json", now: now).json()

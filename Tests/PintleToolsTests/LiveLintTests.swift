@@ -21,8 +21,8 @@ struct LiveLintTests {
         anchors = try directory.write(root.certificate.pem, to: "root.pem")
     }
 
-    private static let strange = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
-    private static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
+    private static let strange = "sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY="
+    private static let spare = "sha256/CMCAWSJQH5nAQbZU5sp+cbvgr4HxFLmfG7t4cMa13XM="
 
     private func pin(_ certificate: MintedCertificate) throws -> String {
         try PublicKeyPin(subjectPublicKeyInfo: certificate.spkiDER).description

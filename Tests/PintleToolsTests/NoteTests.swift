@@ -10,7 +10,7 @@ struct NoteTests {
     private let directory: TemporaryDirectory
     private let identity: Identity
     private let anchors: String
-    private static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
+    private static let spare = "sha256/CMCAWSJQH5nAQbZU5sp+cbvgr4HxFLmfG7t4cMa13XM="
     /// The key of ISRG Root X1.
     private static let root = "sha256/C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M="
 

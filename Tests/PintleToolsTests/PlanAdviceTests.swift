@@ -6,9 +6,6 @@ import Testing
 /// also has a case in which the tool gives the advice.
 @Suite("Advice of plans")
 struct PlanAdviceTests {
-    private static let half = [(day: "2026-11-20", old: 40)]
-    private static let fading = [(day: "2026-11-20", old: 40), (day: "2027-02-01", old: 0)]
-
     private func rule(_ pins: String..., backups: [String]) -> String {
         func list(_ pins: [String]) -> String { pins.map { "\"\($0)\"" }.joined(separator: ", ") }
         return #""pins": [\#(list(pins))], "backupPins": [\#(list(backups))]"#
@@ -100,12 +97,12 @@ struct PlanAdviceTests {
         var scene = PlanFixture()
         scene.keys += #", {"name": "spare", "pin": "\#(PlanFixture.spare)"}"#
         let knowing = rule(PlanFixture.next, backups: [PlanFixture.spare])
-        scene.addVersion(released: "2027-01-10", rule: knowing, shares: Self.half)
-        #expect(try scene.outcome().lockOuts == ["1.0 40 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        scene.addVersion(released: "2027-01-10", rule: knowing)
+        #expect(try scene.outcome().lockOuts == ["1.0 from 2027-01-10T00:00:00Z pin-mismatch"])
         #expect(try scene.outcome().advice.contains("use-known-key"))
         let other = rule(PlanFixture.next, backups: [PlanFixture.foreign])
-        scene.addVersion(released: "2027-01-10", rule: other, shares: Self.half)
-        #expect(try scene.outcome().lockOuts == ["1.0 40 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        scene.addVersion(released: "2027-01-10", rule: other)
+        #expect(try scene.outcome().lockOuts == ["1.0 from 2027-01-10T00:00:00Z pin-mismatch"])
         #expect(try !scene.outcome().advice.contains("use-known-key"))
     }
 
@@ -129,12 +126,13 @@ struct PlanAdviceTests {
     func laterSwitch() throws {
         var scene = PlanFixture()
         let both = rule(PlanFixture.current, backups: [PlanFixture.next])
-        scene.addVersion(released: "2026-10-01", rule: both, shares: Self.fading)
+        scene.supportedUntil = "2027-02-01"
+        scene.addVersion(released: "2026-10-01", rule: both)
         let outcome = try scene.outcome()
         let later = try #require(item("switch-later", in: outcome))
         #expect(outcome.text(later, "by") == "2027-02-01T00:00:00Z")
         let newOnly = rule(PlanFixture.next, backups: [PlanFixture.spare])
-        scene.addVersion(released: "2027-01-10", rule: newOnly, shares: Self.fading)
+        scene.addVersion(released: "2027-01-10", rule: newOnly)
         let advice = try scene.outcome().advice
         #expect(!advice.contains("switch-later") && advice.contains("no-later-switch"))
     }
@@ -143,8 +141,8 @@ struct PlanAdviceTests {
     func laterSwitchStolen() throws {
         var scene = PlanFixture()
         let keys = scene.keys
-        scene.addVersion(
-            released: "2026-10-01", rule: rule(PlanFixture.current, backups: [PlanFixture.next]), shares: Self.fading)
+        scene.supportedUntil = "2027-02-01"
+        scene.addVersion(released: "2026-10-01", rule: rule(PlanFixture.current, backups: [PlanFixture.next]))
         scene.keys = stealing("current", on: "2027-02-01", keys)
         #expect(try scene.outcome().advice.contains("switch-later"))
         scene.keys = stealing("current", on: "2027-01-31", keys)
@@ -159,18 +157,18 @@ struct PlanAdviceTests {
         var scene = PlanFixture()
         scene.rule = rule(PlanFixture.current, backups: [PlanFixture.next])
         let newOnly = rule(PlanFixture.next, backups: [PlanFixture.spare])
-        scene.addVersion(released: "2027-01-01", rule: newOnly, shares: Self.half)
+        scene.addVersion(released: "2027-01-01", rule: newOnly)
         let outcome = try scene.outcome()
         #expect(
-            outcome.lockOuts == ["2.0 60 % from 2027-01-01T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch"])
+            outcome.lockOuts == ["2.0 from 2027-01-01T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch"])
         let held = try #require(item("hold-back", in: outcome))
         #expect(outcome.text(held, "by") == "2027-01-01T00:00:00Z")
         #expect(outcome.text(held, "pin") == PlanFixture.current)
-        #expect(!outcome.advice.contains("reach"))
-        scene.addVersion(released: "2026-10-01", rule: newOnly, shares: Self.half)
+        #expect(!outcome.advice.contains("end-support"))
+        scene.addVersion(released: "2026-10-01", rule: newOnly)
         let out = try scene.outcome().advice
-        #expect(out.contains("add-pin") && !out.contains("hold-back") && !out.contains("reach"))
-        scene.addVersion(released: "2027-01-10", rule: newOnly, shares: Self.half)
+        #expect(out.contains("add-pin") && !out.contains("hold-back") && !out.contains("end-support"))
+        scene.addVersion(released: "2027-01-10", rule: newOnly)
         #expect(try scene.outcome().lockOuts == [])
     }
 
@@ -195,7 +193,7 @@ struct PlanAdviceTests {
         var scene = PlanFixture()
         scene.fetches = true
         func base(_ rule: String) throws -> String? {
-            scene.addVersion(released: "2026-10-01", rule: rule, shares: Self.half, fetches: true)
+            scene.addVersion(released: "2026-10-01", rule: rule, fetches: true)
             let update = try texts(scene.outcome()).first {
                 $0.hasPrefix("or publish an update") && $0.contains(#"(key "next")"#)
             }
@@ -212,7 +210,7 @@ struct PlanAdviceTests {
         var scene = PlanFixture()
         scene.fetches = true
         let own = rule(PlanFixture.current, backups: [PlanFixture.spare])
-        scene.addVersion(released: "2026-10-01", rule: own, shares: Self.half, fetches: true)
+        scene.addVersion(released: "2026-10-01", rule: own, fetches: true)
         func takers() throws -> [String]? {
             let outcome = try scene.outcome()
             return item("publish-update", in: outcome)?["apps"]?.elements?.compactMap(\.string)
@@ -224,7 +222,7 @@ struct PlanAdviceTests {
         let policy = """
             {"version": 1, "hosts": [{"host": "api.example.com", \(own)}, {"host": "new.example.com", \(own)}]}
             """
-        scene.addVersion(released: "2026-10-01", rule: own, shares: Self.half, fetches: true, policy: policy)
+        scene.addVersion(released: "2026-10-01", rule: own, fetches: true, policy: policy)
         #expect(try takers() == ["2.0"])
         #expect(try scene.outcome().advice.contains("no-update"))
     }

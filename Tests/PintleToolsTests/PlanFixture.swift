@@ -30,8 +30,8 @@ struct PlanFixture {
     var after = #""keys": ["next", "root"], "notBefore": "2026-11-01", "notAfter": "2027-06-01""#
     var switched = "2027-01-10"
     var fetches = false
-    /// The points of the share of version 1.0.
-    var share = #"{"at": "2026-11-20", "percent": 100}"#
+    /// The end of the support for version 1.0.
+    var supportedUntil: String?
     /// The versions after 1.0, each with a comma before it.
     var moreApps = ""
     var updates = ""
@@ -43,17 +43,11 @@ struct PlanFixture {
         #"{"version": 1, \#(policyMembers)"hosts": [{"host": "\#(host)", \#(rule ?? self.rule)}]}"#
     }
 
-    /// Adds version 2.0, which has the users that version 1.0 does not have.
-    mutating func addVersion(
-        released: String, rule: String, shares: [(day: String, old: Int)], fetches: Bool = false, policy: String? = nil
-    ) {
-        func points(_ share: (Int) -> Int) -> String {
-            shares.map { #"{"at": "\#($0.day)", "percent": \#(share($0.old))}"# }.joined(separator: ", ")
-        }
-        share = points { $0 }
+    /// Adds version 2.0.
+    mutating func addVersion(released: String, rule: String, fetches: Bool = false, policy: String? = nil) {
         moreApps = """
             , {"version": "2.0", "released": "\(released)", "policy": \(policy ?? self.policy(rule)),
-              "fetchesUpdates": \(fetches), "share": [\(points { 100 - $0 })]}
+              "fetchesUpdates": \(fetches)}
             """
     }
 
@@ -63,8 +57,8 @@ struct PlanFixture {
          "certificates": [{"name": "before", \(before)}, {"name": "after", \(after)}],
          "servers": [{"host": "api.example.com", "serves": [{"from": "2026-11-01", "certificate": "before"},
            {"from": "\(switched)", "certificate": "after"}]}],
-         "apps": [{"version": "1.0", "released": "2026-01-01", "policy": \(policy()), "fetchesUpdates": \(fetches),
-           "share": [\(share)]}\(moreApps)],
+         "apps": [{"version": "1.0", "released": "2026-01-01", "policy": \(policy()),
+           \(supportedUntil.map { "\"supportedUntil\": \"\($0)\", " } ?? "")"fetchesUpdates": \(fetches)}\(moreApps)],
          \(daysToFetch.map { "\"daysToFetch\": \($0), " } ?? "")"updates": [\(updates)]}
         """
     }
@@ -84,12 +78,12 @@ struct PlanOutcome {
         document = try JSONDocument(Array(run.output.utf8), limits: .init(allowsAnyNumber: true)).root
     }
 
-    /// The lock-outs, such as `1.0 4.1 % from 2027-03-01T00:00:00Z until ... pin-mismatch`.
+    /// The lock-outs, such as `1.0 from 2027-03-01T00:00:00Z until ... pin-mismatch`.
     var lockOuts: [String] {
         elements("lockouts").map { item in
             let until = text(item, "until").map { " until \($0)" } ?? ""
             let failure = text(item, "pathFailure").map { " \($0)" } ?? ""
-            return "\(text(item, "app") ?? "") \(text(item, "share") ?? "") % from \(text(item, "from") ?? "")\(until) "
+            return "\(text(item, "app") ?? "") from \(text(item, "from") ?? "")\(until) "
                 + "\(text(item, "reason") ?? "")\(failure)"
         }
     }
@@ -101,6 +95,8 @@ struct PlanOutcome {
         return apps.map { text($0, "error") ?? text($0, "result") ?? "" }
     }
     var notes: Int { document["notes"]?.count ?? 0 }
+    var result: String? { document["result"]?.string }
+    var notSimulated: [String] { elements("notSimulated").compactMap(\.string) }
 
     func elements(_ key: StaticString) -> [JSONValue] { document[key]?.elements.map(Array.init) ?? [] }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Pintle
+import PintleTestKit
 import Testing
 
 /// Parts of a plan that no pin checks lock out no user. The report must say that they were not checked.
@@ -25,7 +26,59 @@ struct PlanGapTests {
     func none() throws {
         #expect(try notes(pinned) == [])
         #expect(words(pinned).code == 0)
-        #expect(words(pinned).text.contains("2027-03-01, no user is locked out 2026"))
+        #expect(
+            words(pinned).text.contains(
+                "No simulated version is locked out. Not simulated: versions other than 1.0. 2026"))
+    }
+
+    @Test("The result says which versions, times and users were not simulated")
+    func notSimulated() throws {
+        var scene = pinned
+        #expect(try scene.outcome().notSimulated == ["versions other than 1.0"])
+        scene.supportedUntil = "2027-02-01"
+        #expect(
+            try scene.outcome().notSimulated == ["versions other than 1.0", "version 1.0 from 2027-02-01 on"])
+        scene.supportedUntil = nil
+        scene.fetches = true
+        scene.updates = """
+            {"version": 7, "published": "2026-12-01", "expires": "2027-06-01", "policy": \(scene.policy())}
+            """
+        #expect(
+            try scene.outcome().notSimulated == [
+                "versions other than 1.0", "users who take longer than 1 day to fetch an update",
+            ])
+        scene.fetches = false
+        #expect(try scene.outcome().notSimulated == ["versions other than 1.0"])
+    }
+
+    @Test("A plan in which no version is supported is incomplete; one with a version for a day is not")
+    func noVersion() throws {
+        var scene = pinned
+        scene.supportedUntil = "2026-11-20"
+        #expect(try scene.outcome().result == "incomplete")
+        #expect(try scene.outcome().notSimulated == ["any version", "the gaps in the notes"])
+        #expect(
+            try notes(scene) == ["no version is released and supported between 2026-11-20 and 2027-03-01"])
+        scene.supportedUntil = "2026-11-21"
+        #expect(try scene.outcome().result == "ok")
+    }
+
+    @Test("The page of a plan with gaps is a warning, and that of one without them is not")
+    func colour() throws {
+        func verdict(_ scene: PlanFixture) throws -> Bool {
+            let directory = try TemporaryDirectory()
+            let page = directory.path(of: "plan.html")
+            let run = ToolRun("plan", "-", "--at", "2026-11-20", "--html", page, input: Array(scene.text.utf8))
+            #expect(run.code == 0)
+            let text = String(decoding: try directory.read("plan.html"), as: UTF8.self)
+            #expect(text.contains("<h1>No simulated version is locked out</h1>"))
+            #expect(text.contains("<p>Not simulated: versions other than 1.0"))
+            return text.contains("<header class=\"good\">")
+        }
+        var scene = pinned
+        #expect(try verdict(scene))
+        scene.host = "api.exmaple.com"
+        #expect(try !verdict(scene))
     }
 
     @Test("A host with another spelling in the policy has no rule")
@@ -34,7 +87,10 @@ struct PlanGapTests {
         scene.host = "api.exmaple.com"
         #expect(try notes(scene) == ["version 1.0: no rule, so that any key passes for api.example.com"])
         #expect(words(scene).code == 0)
-        #expect(words(scene).text.contains("no user is locked out, but not everything is checked: see the notes"))
+        #expect(words(scene).text.hasPrefix("incomplete stdin 2026-11-20 to 2027-03-01 No simulated version is"))
+        #expect(words(scene).text.contains("Not simulated: versions other than 1.0; the gaps in the notes."))
+        #expect(try scene.outcome().result == "incomplete")
+        #expect(try pinned.outcome().result == "ok")
         #expect(!words(scene).text.contains("nothing to do"))
     }
 
@@ -106,10 +162,9 @@ struct PlanGapTests {
             #"{"version": \#(version), "published": "\#(day)", "expires": "2027-06-01", "policy": \#(scene.policy())}"#
         }
         scene.updates = update(1, "2026-12-01") + ", " + update(2, "2027-01-01")
-        let shares = [(day: "2026-11-20", old: 40)]
-        scene.addVersion(released: "2026-12-31", rule: rule, shares: shares, fetches: true)
+        scene.addVersion(released: "2026-12-31", rule: rule, fetches: true)
         #expect(try scene.outcome().firstUpdate == ["accepted", "accepted"])
-        scene.addVersion(released: "2027-01-01", rule: rule, shares: shares, fetches: true)
+        scene.addVersion(released: "2027-01-01", rule: rule, fetches: true)
         #expect(try scene.outcome().firstUpdate == ["accepted", "rejected"])
         #expect(words(scene).text.contains("update 1, published 2026-12-01: taken by version 1.0; not by version 2.0"))
     }

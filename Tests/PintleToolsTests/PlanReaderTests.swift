@@ -19,7 +19,7 @@ struct PlanReaderTests {
           {"host": "api.example.com", "serves": [{"from": "2026-11-01", "certificate": "winter"}]}],
          "apps": [
           {"version": "1.0", "released": "2026-01-01", "policy": {"version": 1, "hosts": []},
-           "share": [{"at": "2026-11-20", "percent": 12.4}, {"at": "2026-12-20", "percent": 10}]}],
+           "supportedUntil": "2027-02-01"}],
          "updates": [
           {"version": 7, "published": "2026-12-01", "expires": "2027-02-01", "policy": {"version": 1, "hosts": []}},
           {"version": 8, "published": "2027-01-01", "expires": "2027-02-01", "policy": {"version": 1, "hosts": []}}],
@@ -86,12 +86,9 @@ struct PlanReaderTests {
                 "8:100 dates-out-of-order"),
             Change(#""certificate": "winter""#, #""certificate": "wintre""#, "8:80 unknown-name"),
             Change(#""version": "1.0", "#, "", "10:3 missing-key"),
-            Change(#""percent": 12.4"#, #""percent": 120"#, "11:46 invalid-percent"),
-            Change(#""percent": 12.4"#, #""percent": 1.2345"#, "11:46 invalid-percent"),
-            Change(#""percent": 12.4"#, #""percent": -1"#, "11:46 invalid-percent"),
-            Change(#""percent": 12.4"#, #""percent": 1e1"#, "11:46 invalid-percent"),
-            Change(#""percent": 12.4"#, #""percent": "12.4""#, "11:46 wrong-type"),
-            Change(#""at": "2026-12-20""#, #""at": "2026-11-20""#, "11:60 dates-out-of-order"),
+            Change(#""supportedUntil": "2027-02-01""#, #""supportedUntil": "2026-01-01""#, "11:22 dates-out-of-order"),
+            Change(#""supportedUntil": "2027-02-01""#, #""supportedUntil": "2026-01-02""#, "exit 0"),
+            Change(#""supportedUntil": "2027-02-01""#, #""supportedUntil": "soon""#, "11:22 invalid-date"),
             Change(#""daysToFetch": 7"#, #""daysToFetch": 0"#, "exit 0"),
             Change(#""daysToFetch": 7"#, #""daysToFetch": 7.5"#, "15:17 invalid-day"),
             Change(#""daysToFetch": 7"#, #""daysToFetch": -1"#, "15:17 invalid-day"),
@@ -103,14 +100,15 @@ struct PlanReaderTests {
             Change(#""version": 8"#, #""version": 0"#, "14:15 invalid-update-version"),
             Change(#""published": "2027-01-01""#, #""published": "2026-12-01""#, "14:31 dates-out-of-order"),
             Change(
-                #""policy": {"version": 1, "hosts": []},"# + "\n   \"share\"",
-                #""policy": {"version": 1, "host": []},"# + "\n   \"share\"", "10:58 missing-key", "10:73 unknown-key"),
+                #""policy": {"version": 1, "hosts": []},"# + "\n   \"supportedUntil\"",
+                #""policy": {"version": 1, "host": []},"# + "\n   \"supportedUntil\"", "10:58 missing-key",
+                "10:73 unknown-key"),
             Change(
-                #""policy": {"version": 1, "hosts": []},"# + "\n   \"share\"",
-                #""policy": 1,"# + "\n   \"share\"", "10:58 wrong-type"),
+                #""policy": {"version": 1, "hosts": []},"# + "\n   \"supportedUntil\"",
+                #""policy": 1,"# + "\n   \"supportedUntil\"", "10:58 wrong-type"),
             Change(
-                #""policy": {"version": 1, "hosts": []},"# + "\n   \"share\"",
-                #""policy": "missing/policy.json","# + "\n   \"share\"", "10:58 unreadable-file"),
+                #""policy": {"version": 1, "hosts": []},"# + "\n   \"supportedUntil\"",
+                #""policy": "missing/policy.json","# + "\n   \"supportedUntil\"", "10:58 unreadable-file"),
             Change(#""version": 1, "until""#, #""version": 1, "version": 1, "until""#, "1:16 duplicate-key"),
         ])
     func problem(change: Change) throws {
@@ -138,7 +136,7 @@ struct PlanReaderTests {
             [PlanKeys.Plan.allCases.map(\.rawValue), PlanKeys.Key.allCases.map(\.rawValue)]
             + [PlanKeys.Certificate.allCases.map(\.rawValue), PlanKeys.Server.allCases.map(\.rawValue)]
             + [PlanKeys.Switch.allCases.map(\.rawValue), PlanKeys.App.allCases.map(\.rawValue)]
-            + [PlanKeys.Share.allCases.map(\.rawValue), PlanKeys.Update.allCases.map(\.rawValue)]
+            + [PlanKeys.Update.allCases.map(\.rawValue)]
             + [PlanKeys.Trust.allCases.map(\.rawValue)]
             + [PlanKeys.Renewal.allCases.map(\.rawValue), PlanKeys.RenewalKeys.allCases.map(\.rawValue)]
         for key in keys.joined() { #expect(article.contains("`\(key)`"), "\(key)") }
@@ -159,6 +157,26 @@ struct PlanReaderTests {
         #expect(typo.code == 2 && !typo.errors.contains("reach"))
     }
 
+    @Test("The error about the former shares of users comes once, and says what replaces them")
+    func share() throws {
+        let app = #"{"version": "1.0""#
+        let shares = #""share": [{"at": "2026-11-20", "percent": 12.4}], "#
+        let text = Self.good.replacing(
+            app,
+            with: #"{\#(shares)"version": "0.9", "released": "2025-01-01", "policy": {"version": 1, "hosts": []}}, "#
+                + #"{\#(shares)"version": "1.0""#)
+        #expect(try problems(text) == ["10:13 unknown-key"])
+        let run = ToolRun("plan", "-", "--at", "2026-11-20", input: Array(text.utf8))
+        #expect(run.errors.contains("apps[0].share is no longer read"))
+        #expect(run.errors.contains(#"leave "share" out of all versions"#))
+        #expect(try problems(text.replacing(shares, with: "")) == ["exit 0"])
+        // The list of known keys does not offer it.
+        let typo = ToolRun(
+            "plan", "-", "--at", "2026-11-20",
+            input: Array(Self.good.replacing("supportedUntil", with: "supportUntil").utf8))
+        #expect(typo.code == 2 && !typo.errors.contains("share"))
+    }
+
     @Test("Lists have limits")
     func limits() throws {
         let keys = (0...64).map { "{\"name\": \"\($0)\"}" }.joined(separator: ", ")
@@ -166,25 +184,6 @@ struct PlanReaderTests {
         let end = try #require(Self.good.firstRange(of: "\"certificates\""))
         let text = Self.good[..<start.lowerBound] + "\"keys\": [\(keys)],\n" + Self.good[end.lowerBound...]
         #expect(try problems(String(text)).first == "2:10 too-many")
-    }
-
-    @Test("The versions together cannot have more than all users, even between two points")
-    func sum() throws {
-        func plan(_ one: String, _ two: String) -> String {
-            let app = #"{"version": "V", "released": "2026-01-01", "policy": {"version": 1, "hosts": []}, "share": S}"#
-            let apps = [
-                app.replacing("V", with: "1").replacing("S", with: one),
-                app.replacing("V", with: "2").replacing("S", with: two),
-            ]
-            let start = Self.good.firstRange(of: "\"apps\"")?.lowerBound ?? Self.good.startIndex
-            let end = Self.good.firstRange(of: "\"updates\"")?.lowerBound ?? Self.good.endIndex
-            return Self.good[..<start] + "\"apps\": [\(apps.joined(separator: ", "))],\n" + Self.good[end...]
-        }
-        let falling = #"[{"at": "2026-12-01", "percent": 80}, {"at": "2027-01-01", "percent": 20}]"#
-        let rising = #"[{"at": "2026-12-01", "percent": 20}, {"at": "2027-01-01", "percent": 80}]"#
-        #expect(try problems(plan(falling, rising)) == ["exit 0"])
-        let early = #"[{"at": "2026-12-01", "percent": 20}, {"at": "2026-12-10", "percent": 80}]"#
-        #expect(try problems(plan(falling, early)) == ["9:10 shares-exceed-100"])
     }
 
     @Test("The error about a plan that has ended, or runs for more than ten years, names the remedy")
@@ -205,7 +204,8 @@ struct PlanReaderTests {
     func policyFile() throws {
         let directory = try TemporaryDirectory()
         let text = Self.good.replacing(
-            #"{"version": 1, "hosts": []},"# + "\n   \"share\"", with: "\"p/one.json\",\n   \"share\"")
+            #"{"version": 1, "hosts": []},"# + "\n   \"supportedUntil\"", with: "\"p/one.json\",\n   \"supportedUntil\""
+        )
         let plan = try directory.write(text, to: "plan.json")
         try directory.write(#"{"version": 1, "hosts": []}"#, to: "p/one.json")
         #expect(ToolRun("plan", plan, "--at", "2026-11-20").code == 0)

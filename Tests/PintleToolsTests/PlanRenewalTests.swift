@@ -37,8 +37,7 @@ struct PlanRenewalTests {
               "serves": [{"from": "2026-11-01", "certificate": "listed"}],
               "renews": \(renews)}\(more)],
              "apps": [{"version": "1.0", "released": "2026-01-01", "fetchesUpdates": false,
-              "policy": {"version": 1, "hosts": [{"host": "api.example.com", \(rule)}]},
-              "share": [{"at": "2026-11-20", "percent": 100}]}]}
+              "policy": {"version": 1, "hosts": [{"host": "api.example.com", \(rule)}]}}]}
             """
         }
 
@@ -64,7 +63,7 @@ struct PlanRenewalTests {
         scene.rule = #""pins": ["\#(PlanFixture.root)"], "backupPins": ["\#(PlanFixture.spare)"]"#
         let outcome = try scene.outcome()
         #expect(outcome.code == 1)
-        #expect(outcome.lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        #expect(outcome.lockOuts == ["1.0 from 2027-01-10T00:00:00Z pin-mismatch"])
         let lockOut = try #require(outcome.elements("lockouts").first)
         #expect(outcome.text(lockOut, "authority") == "root B")
         #expect(outcome.text(lockOut, "missingKey") == "root B")
@@ -72,7 +71,7 @@ struct PlanRenewalTests {
         #expect(outcome.advice.first == "add-pin")
         #expect(
             scene.words.contains(
-                "from 2027-01-10, 100 % of users (version 1.0) cannot connect to api.example.com if its certificate "
+                "from 2027-01-10, version 1.0 cannot connect to api.example.com if its certificate "
                     + "comes from \"root B\" pin-mismatch: the server shows \"renewal from root B\", and they pin no key "
                     + "on its path: a new key, \"root B\""))
 
@@ -90,7 +89,7 @@ struct PlanRenewalTests {
         let lockOut = try #require(outcome.elements("lockouts").first)
         #expect(outcome.text(lockOut, "authority") == nil)
         #expect(outcome.text(lockOut, "certificate") == "renewal from root B")
-        #expect(scene.words.contains("(version 1.0) cannot connect to api.example.com pin-mismatch: "))
+        #expect(scene.words.contains("version 1.0 cannot connect to api.example.com pin-mismatch: "))
     }
 
     @Test("A pin of the leaf ends with the first new key, and lasts if every renewal has the same key")
@@ -99,7 +98,7 @@ struct PlanRenewalTests {
         scene.rule = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.spare)"]"#
         scene.renews = Scene.renews(authorities: #"["root"]"#)
         let outcome = try scene.outcome()
-        #expect(outcome.lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        #expect(outcome.lockOuts == ["1.0 from 2027-01-10T00:00:00Z pin-mismatch"])
         #expect(outcome.advice == ["add-pin", "use-known-key", "no-later-switch", "no-update"])
         let advice = try #require(outcome.elements("advice").dropFirst().first)
         #expect(
@@ -113,7 +112,7 @@ struct PlanRenewalTests {
         #expect(try scene.outcome().code == 0)
         scene.renews = Scene.renews(keys: #""keys": "same", "key": "next""#, authorities: #"["root"]"#)
         let switched = try scene.outcome()
-        #expect(switched.lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        #expect(switched.lockOuts == ["1.0 from 2027-01-10T00:00:00Z pin-mismatch"])
         #expect(switched.elements("lockouts").first.flatMap { switched.text($0, "missingKey") } == "next")
     }
 
@@ -126,7 +125,7 @@ struct PlanRenewalTests {
             """
         scene.renews = Scene.renews(authorities: #"["root"]"#)
         let outcome = try scene.outcome()
-        #expect(outcome.lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        #expect(outcome.lockOuts == ["1.0 from 2027-01-10T00:00:00Z pin-mismatch"])
         #expect(outcome.advice == ["reuse-key", "no-later-switch"])
         #expect(
             outcome.elements("advice").first.flatMap { outcome.text($0, "message") }
@@ -191,7 +190,7 @@ struct PlanRenewalTests {
                 spans.append((from, until))
             }
         }
-        return spans.map { "1.0 100 % from \($0.from)\($0.until.map { " until \($0)" } ?? "") pin-mismatch" }
+        return spans.map { "1.0 from \($0.from)\($0.until.map { " until \($0)" } ?? "") pin-mismatch" }
     }
 
     @Test("A stolen key that renewals keep is one exposure, whatever the authority")
@@ -212,7 +211,7 @@ struct PlanRenewalTests {
         var scene = Scene()
         scene.until = "2036-11-01"
         #expect(try scene.outcome().code == 0)
-        #expect(scene.words.contains("ok stdin 2026-11-20 to 2036-11-01, no user is locked out"))
+        #expect(scene.words.contains("ok stdin 2026-11-20 to 2036-11-01 No simulated version is locked out."))
     }
 
     // MARK: The picture
@@ -226,7 +225,8 @@ struct PlanRenewalTests {
     }
 
     @Test(
-        "A pattern is one box with a mark for each renewal, and cases in which the same users connect are one drawing")
+        "A pattern is one box with a mark for each renewal, and cases in which the same versions connect are one drawing"
+    )
     func picture() throws {
         var scene = Scene()
         var page = try page(scene)
@@ -240,7 +240,7 @@ struct PlanRenewalTests {
         #expect(page.matches(of: /y1="45" x2="[0-9.]+" y2="49" class="mark"/).count == 10)
         #expect(page.contains("<h2>api.example.com</h2>"))
 
-        // Two authorities with different users are two drawings.
+        // Two authorities with different outcomes are two drawings.
         scene.rule = #""pins": ["\#(PlanFixture.root)"], "backupPins": ["\#(PlanFixture.spare)"]"#
         page = try self.page(scene)
         #expect(page.matches(of: #/<svg /#).count == 2)

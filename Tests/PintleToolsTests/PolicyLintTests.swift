@@ -291,6 +291,66 @@ struct PolicyLintTests {
         }
     }
 
+    @Test(
+        "A key of an authority of which every certificate has ended is a problem, from the day after its last",
+        arguments: [
+            ("YLh1dUR9y6Kja30RrAn7JKnbQG/uEtLMkBgFF2Fuihg=", "Vjs8r4z+80wjNcr1YKepWQboSIRi63WsWXhIMN+eWys=", 2),
+            ("jQJTbIh0grw0/1TkHSumWb+Fs0Ggogr621gT3PvPKG0=", "J2/oqMTsdhFWW/n85tys6b4yDBtb6idZayIEBx7QTxA=", 2),
+            ("jQJTbIh0grw0/1TkHSumWb+Fs0Ggogr621gT3PvPKG0=", "C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=", 1),
+            ("C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=", "diGVwiVYbubAI3RW4hB9xU8e/CH2GnkuvVFZE8zmgzI=", 0),
+        ])
+    func retired(pin: String, backup: String, count: Int) throws {
+        let rule = "{\"host\": \"a.example\", \"pins\": [\"sha256/\(pin)\"], \"backupPins\": [\"sha256/\(backup)\"]}"
+        let families = try FamilyFile.builtIn().families
+        let found = try findings(PolicyText.policy(rule)) { $0.families = families }
+        #expect(found.filter { $0.hasPrefix("warning retired-key") }.count == count, "\(found)")
+
+        var lint = PolicyLint(at: try RFC3339.date(from: "2025-09-15T12:00:00Z"))
+        lint.families = families
+        #expect(
+            families.endedKey(try PublicKeyPin("jQJTbIh0grw0/1TkHSumWb+Fs0Ggogr621gT3PvPKG0="), at: lint.now) == nil)
+        let later = lint.now.addingTimeInterval(86_400)
+        #expect(families.endedKey(try PublicKeyPin("jQJTbIh0grw0/1TkHSumWb+Fs0Ggogr621gT3PvPKG0="), at: later) != nil)
+    }
+
+    @Test("An example of well-known documentation is a placeholder")
+    func samples() throws {
+        for (source, pins) in SamplePins.samples {
+            for text in pins {
+                #expect(SamplePins.source(of: try PublicKeyPin(text)) == source)
+                let rule =
+                    "{\"host\": \"a.example\", \"pins\": [\"sha256/\(text)\"], \"backupPins\": \"none-accepted\"}"
+                let found = try findings(PolicyText.policy(rule))
+                #expect(found.contains("warning placeholder-pin hosts[0].pins[0]"), "\(text): \(found)")
+            }
+        }
+        #expect(SamplePins.source(of: try PublicKeyPin("C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=")) == nil)
+    }
+
+    private static let articles = ["Pintle", "PintleApple", "PintleTools", "PintleUpdates", "PintleStorage"].flatMap {
+        module in
+        let folder = "\(Recipes.root)/Sources/\(module)/\(module).docc"
+        return (try? FileManager.default.contentsOfDirectory(atPath: folder))?.filter { $0.hasSuffix(".md") }
+            .map { "Sources/\(module)/\(module).docc/\($0)" } ?? []
+    }
+
+    @Test("Every pin that the README and the articles print is one that lint knows")
+    func documentedPins() throws {
+        let families = try FamilyFile.builtIn().families
+        var count = 0
+        for file in ["README.md"] + Self.articles {
+            let text = String(decoding: try Recipes.file(file), as: UTF8.self)
+            for match in text.matches(of: /sha256\/([A-Za-z0-9+\/]{43}=)/) {
+                guard let pin = try? PublicKeyPin(String(match.1)) else { continue }
+                count += 1
+                let isKnown =
+                    pin.isPlaceholder || SamplePins.source(of: pin) != nil || families.family(ofRoot: pin) != nil
+                #expect(isKnown, "\(file): \(pin)")
+            }
+        }
+        #expect(count > 20)
+    }
+
     @Test("The caller sets how soon the end of pins is a problem")
     func expiresWithin() throws {
         let text = PolicyText.policy(

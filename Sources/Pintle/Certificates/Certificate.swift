@@ -140,6 +140,32 @@ public struct Certificate: Sendable {
         return extensions
     }
 
+    /// Returns the subject alternative names that a certificate request asks for (RFC 2985 section 5.4.2); `nil` if it
+    /// asks for none.
+    ///
+    /// - Parameter attributes: the attributes of the request, with their tag.
+    package static func alternativeNames(
+        ofRequest attributes: DERElement, in bytes: [UInt8]
+    ) throws(DERError) -> [GeneralName]? {
+        var reader = DERReader(contentsOf: attributes)
+        while !reader.isAtEnd {
+            var attribute = DERReader(
+                contentsOf: try reader.next(DERTag.sequence, in: bytes, reading: "attribute"))
+            let type = try attribute.next(DERTag.objectIdentifier, in: bytes, reading: "attribute")
+            guard bytes[type.contents].elementsEqual(extensionRequest) else { continue }
+            var values = DERReader(contentsOf: try attribute.next(DERTag.set, in: bytes, reading: "attribute"))
+            let list = try values.next(DERTag.sequence, in: bytes, reading: "extensions")
+            var room = GeneralName.Room()
+            for field in try extensions(list, in: bytes) where field.identifier == .subjectAltName {
+                return try alternativeNames(field, in: bytes, &room)
+            }
+        }
+        return nil
+    }
+
+    /// 1.2.840.113549.1.9.14 (RFC 2985 section 5.4.2).
+    private static let extensionRequest: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x0E]
+
     /// The names that the certificate claims: each subject alternative name as text (RFC 5280 section 4.2.1.6).
     /// Characters that could control a terminal are escaped. Empty for a certificate without that extension.
     public var names: [String] { (subjectAlternativeNames ?? []).map(\.description) }

@@ -20,18 +20,25 @@ public struct CertificateBundle: Sendable {
     ///
     /// - Throws: all problems of the file, each with its block and line.
     public init(_ bytes: [UInt8]) throws(CertificateBundleError) {
-        var certificates: [Certificate] = []
-        var problems: [CertificateBundleError.Problem] = []
-        if bytes.first == 0x30, !PEMReader.looksLikePEM(bytes) {
-            Self.read(bytes, nil, &certificates, &problems)
-        } else {
-            Self.readBlocks(bytes, &certificates, &problems)
-        }
-        if certificates.isEmpty, problems.isEmpty {
-            problems.append(.nothing)
-        }
+        let (certificates, problems) = Self.read(bytes)
         guard problems.isEmpty else { throw CertificateBundleError(problems: problems) }
         self.certificates = certificates
+    }
+
+    /// Reads a file of anchors that the user chose, and skips what cannot be an anchor: certificates that are whole,
+    /// and of which a field beside the key breaks the standard. Bundles of public authorities have some of these.
+    ///
+    /// - Returns: the certificates, and the problem of each that was skipped.
+    /// - Throws: all problems of the file if another one is among them, or if there is no certificate that can be used.
+    package static func anchors(
+        in bytes: [UInt8]
+    ) throws(CertificateBundleError) -> (certificates: [Certificate], skipped: [CertificateBundleError.Problem]) {
+        let (certificates, problems) = read(bytes)
+        guard !certificates.isEmpty, problems.count < maximumProblems, problems.allSatisfy(\.isOfWholeCertificate)
+        else {
+            throw CertificateBundleError(problems: problems)
+        }
+        return (certificates, problems)
     }
 
     /// Reads PEM text, such as a literal in the source code.
@@ -45,6 +52,20 @@ public struct CertificateBundle: Sendable {
     package init?(certificates: [Certificate]) {
         guard !certificates.isEmpty else { return nil }
         self.certificates = certificates
+    }
+
+    private static func read(
+        _ bytes: [UInt8]
+    ) -> (certificates: [Certificate], problems: [CertificateBundleError.Problem]) {
+        var certificates: [Certificate] = []
+        var problems: [CertificateBundleError.Problem] = []
+        if bytes.first == 0x30, !PEMReader.looksLikePEM(bytes) {
+            read(bytes, nil, &certificates, &problems)
+        } else {
+            readBlocks(bytes, &certificates, &problems)
+        }
+        if certificates.isEmpty, problems.isEmpty { problems.append(.nothing) }
+        return (certificates, problems)
     }
 
     private static func readBlocks(
@@ -81,11 +102,17 @@ public struct CertificateBundle: Sendable {
             certificates.append(try Certificate(der: der))
         } catch {
             let isSeveral = block == nil && Certificate.isFirstOfSeveral(in: der)
+            let isWhole = !isSeveral && (try? CertificateOutline(der: der)) != nil
             problems.append(
                 .init(
                     block: block?.number, line: block?.line,
-                    message: isSeveral ? "several DER values one behind the other" : "not a certificate: \(error)",
-                    help: isSeveral ? Certificate.severalHelp : "export the certificate again"))
+                    message: isSeveral
+                        ? "several DER values one behind the other"
+                        : isWhole ? "a certificate that breaks the standard: \(error)" : "not a certificate: \(error)",
+                    help: isSeveral
+                        ? Certificate.severalHelp
+                        : isWhole ? "leave it out, or have it issued again" : "export the certificate again",
+                    isOfWholeCertificate: isWhole))
         }
     }
 }
@@ -115,12 +142,17 @@ public struct CertificateBundleError: Error, Sendable, Hashable {
         public let message: String
         /// The remedy.
         public let help: String
+        /// A Boolean value that indicates whether the problem is about a certificate that is whole.
+        let isOfWholeCertificate: Bool
 
-        init(block: Int? = nil, line: Int? = nil, message: String, help: String) {
+        init(
+            block: Int? = nil, line: Int? = nil, message: String, help: String, isOfWholeCertificate: Bool = false
+        ) {
             self.block = block
             self.line = line
             self.message = message
             self.help = help
+            self.isOfWholeCertificate = isOfWholeCertificate
         }
 
         /// The file holds no certificate and nothing that resembles one.

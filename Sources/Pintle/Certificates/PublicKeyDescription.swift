@@ -110,7 +110,7 @@ package struct PublicKeyDescription: Sendable, Hashable {
     }
 
     /// Parses `RSAPublicKey ::= SEQUENCE { modulus INTEGER, publicExponent INTEGER }` (RFC 8017 appendix A.1.1).
-    private static func rsaNumbers(
+    static func rsaNumbers(
         _ key: Range<Int>, in bytes: [UInt8]
     ) throws(DERError) -> (modulus: DERElement, exponent: DERElement) {
         var reader = DERReader(key)

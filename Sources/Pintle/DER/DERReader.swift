@@ -3,7 +3,7 @@ package enum DERTag {
     static let boolean: UInt8 = 0x01
     package static let integer: UInt8 = 0x02
     package static let bitString: UInt8 = 0x03
-    static let octetString: UInt8 = 0x04
+    package static let octetString: UInt8 = 0x04
     static let objectIdentifier: UInt8 = 0x06
     static let utcTime: UInt8 = 0x17
     static let generalizedTime: UInt8 = 0x18
@@ -13,7 +13,7 @@ package enum DERTag {
     /// Returns the tag `[number]` with a constructed value.
     package static func constructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
     /// Returns the tag `[number]` with a primitive value.
-    static func primitive(_ number: UInt8) -> UInt8 { 0x80 | number }
+    package static func primitive(_ number: UInt8) -> UInt8 { 0x80 | number }
 }
 
 /// A cursor over adjacent DER elements.

@@ -22,10 +22,27 @@ struct PEMLine: Sendable {
         return content.starts(with: Self.begin) || content.starts(with: Self.end)
     }
 
-    /// A Boolean value that indicates whether the line holds a control byte that text does not have. DER and UTF-16
+    /// A Boolean value that indicates whether the line holds a control byte, which text rarely does. DER and UTF-16
     /// have many.
     var holdsControlByte: Bool {
         text.contains { $0 < 0x20 && $0 != 0x09 && $0 != 0x0C || $0 == 0x7F }
+    }
+
+    /// A Boolean value that indicates whether the line holds four dashes in UTF-16, as boundaries do.
+    var holdsWideDashes: Bool {
+        var dashes = 0
+        var wantsDash = true
+        for byte in text {
+            if byte == (wantsDash ? UInt8(ascii: "-") : 0) {
+                if wantsDash { dashes += 1 }
+                if dashes == 4 { return true }
+                wantsDash.toggle()
+            } else {
+                dashes = byte == UInt8(ascii: "-") ? 1 : 0
+                wantsDash = dashes == 0
+            }
+        }
+        return false
     }
 
     var isIndented: Bool { text.first.map(Self.isBlank) ?? false }

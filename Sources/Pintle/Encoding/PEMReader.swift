@@ -2,10 +2,11 @@
 /// (figure 1): base64 in lines of any length, each optionally followed by blanks; empty lines only directly after
 /// `BEGIN`; LF, CRLF or CR.
 ///
-/// The reader skips text between blocks, because the output of `openssl x509 -text` and the comments of a CA bundle
-/// need that. It skips nothing else. Binary data (DER, UTF-16), a line that only resembles a boundary, and a block that
-/// cannot be read are errors. After an error the reader continues behind the mistake, so that a caller can collect all
-/// errors.
+/// The reader skips text between blocks in any encoding (RFC 7468 section 5.2): comments, the output of `openssl x509
+/// -text`, and the friendly names of `openssl pkcs12`, which openssl writes with control bytes if they are not ASCII.
+/// It skips nothing else. A DER or UTF-16 file that was joined to the blocks, a line that only resembles a boundary,
+/// and a block that cannot be read are errors. After an error the reader continues behind the mistake, so that a caller
+/// can collect all errors.
 ///
 /// The reader holds one block at a time and takes time linear in the size of the file.
 package struct PEMReader: Sendable {
@@ -18,9 +19,9 @@ package struct PEMReader: Sendable {
     private var number = 0
     /// A `BEGIN` line that ended an unterminated block. The reader reads it again as the start of the next block.
     private var pushedBack: PEMLine?
-    /// A Boolean value that indicates whether control bytes were reported. They are reported once, because DER has them
-    /// on many lines.
-    private var hasReportedControlByte = false
+    /// A Boolean value that indicates whether a joined file was reported. It is reported once, because UTF-16 has many
+    /// lines that resemble a boundary.
+    private var hasReportedJoinedFile = false
 
     /// Creates a reader. `maximumBlockSize` limits the decoded bytes of a block.
     package init(_ text: [UInt8], maximumBlockSize: Int = PEMReader.defaultMaximumBlockSize) {
@@ -76,13 +77,15 @@ package struct PEMReader: Sendable {
         return nil
     }
 
-    /// Throws if a line between blocks is not text or resembles part of a block.
+    /// Throws if a line between blocks begins a file in another encoding, or resembles part of a block.
     private mutating func checkText(_ line: PEMLine) throws(PEMError) {
-        if line.holdsControlByte, !hasReportedControlByte {
-            hasReportedControlByte = true
+        if !hasReportedJoinedFile, line.holdsControlByte,
+            line.holdsWideDashes || Self.beginsLikeDER(text[line.text.startIndex...])
+        {
+            hasReportedJoinedFile = true
             throw error(
-                .notText, next: true, at: line.number, "bytes that are not text, outside of any block",
-                hint: "DER or UTF-16 was joined to it: put that into a file of its own, or convert it to PEM")
+                .notText, next: true, at: line.number, "DER or UTF-16 outside of any block",
+                hint: "another file was joined to it: put that into a file of its own, or convert it to PEM")
         }
         if line.isStrayBase64 {
             throw error(
@@ -93,6 +96,29 @@ package struct PEMReader: Sendable {
         number += 1
         if stray == .begin { skipRestOfBlock() }
         throw malformedBoundary(line)
+    }
+
+    /// Returns whether the bytes begin like a certificate, request or key in DER: a SEQUENCE whose first element is a
+    /// SEQUENCE, an INTEGER or an OBJECT IDENTIFIER that fits into it. A SEQUENCE of less than 128 bytes must be whole,
+    /// because its header has only two bytes, which text may have too.
+    private static func beginsLikeDER(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let (tag, length, content) = header(bytes), tag == 0x30,
+            length <= content.count || length > 127,
+            let (inner, innerLength, rest) = header(content), [0x02, 0x06, 0x30].contains(inner)
+        else { return false }
+        return innerLength > 0 && content.count - rest.count + innerLength <= length
+    }
+
+    /// Returns the tag and length of a DER element, and the bytes behind its header.
+    private static func header(
+        _ bytes: ArraySlice<UInt8>
+    ) -> (tag: UInt8, length: Int, content: ArraySlice<UInt8>)? {
+        guard let tag = bytes.first, let first = bytes.dropFirst().first else { return nil }
+        guard first >= 0x80 else { return (tag, Int(first), bytes.dropFirst(2)) }
+        let count = Int(first & 0x7F)
+        let octets = bytes.dropFirst(2).prefix(count)
+        guard (1...3).contains(count), octets.count == count else { return nil }
+        return (tag, octets.reduce(0) { $0 << 8 | Int($1) }, bytes.dropFirst(2 + count))
     }
 
     private mutating func readBlock(_ label: String, openedAt begin: Int) throws(PEMError) -> PEMBlock {

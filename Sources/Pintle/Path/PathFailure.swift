@@ -30,7 +30,7 @@ public struct PathFailure: Error, Sendable, Hashable {
         case noValidCertificatePolicy = "no-valid-certificate-policy"
         /// A certificate is not meant for TLS servers.
         case unsuitablePurpose = "unsuitable-purpose"
-        /// A key is too short or of an unaccepted type.
+        /// A key is too short, of an unaccepted type, or a value that is no key, such as RSA with the exponent 1.
         case weakKey = "weak-key"
         /// A signature uses an unaccepted hash.
         case weakSignature = "weak-signature"

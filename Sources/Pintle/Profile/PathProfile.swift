@@ -32,6 +32,10 @@ package struct PathProfile: Sendable {
         for (depth, certificate) in path.enumerated() {
             findings += certificate.keyFindings(at: depth)
         }
+        // The value of an anchor's key is the matter of its owner, who chose it.
+        for depth in 0..<max(1, path.count - 1) {
+            if let flaw = path[depth].keyFlaw { findings.append(.init(.weakKey, depth: depth, text: flaw)) }
+        }
         // Do not check the fields of anchors, because existing roots break the profile: nine public roots have serial
         // number 0.
         for (depth, certificate) in (leafIsAnchor ? path[...] : path.dropLast()).enumerated() {

@@ -34,17 +34,21 @@ extension Certificate {
     /// name does not count.
     ///
     /// A wildcard stands for exactly one label, and never for all names below a top-level domain.
-    package func isFor(_ host: ServerName) -> Bool {
-        let names = subjectAlternativeNames ?? []
+    package func isFor(_ host: ServerName) -> Bool { subjectAlternativeNames?.include(host) ?? false }
+}
+
+extension [GeneralName] {
+    /// Returns whether one of the names is that of the host, as ``Certificate/isFor(_:)`` compares them.
+    package func include(_ host: ServerName) -> Bool {
         if let address = host.ipAddress {
-            return names.contains { name in
+            return contains { name in
                 guard case .ipAddress(let octets) = name else { return false }
                 return octets.elementsEqual(address.octets)
             }
         }
         let text = host.description
         let parent = text.firstIndex(of: ".").map { text[text.index(after: $0)...] } ?? ""
-        return names.contains { name in
+        return contains { name in
             guard case .dns(let octets) = name, let pattern = DNSPattern(octets) else { return false }
             guard pattern.isWildcard else { return pattern.suffix == text }
             return pattern.suffix.contains(".") && pattern.suffix == parent

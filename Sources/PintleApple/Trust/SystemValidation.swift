@@ -106,7 +106,8 @@ struct SystemValidation {
         guard path.first == request.chain.leaf.der else {
             return .invalid(PathFailure(.other, text: "two readings of the chain differ"))
         }
-        return .valid(ValidatedPath(uncheckedLeafToAnchor: path))
+        let validated = ValidatedPath(uncheckedLeafToAnchor: path)
+        return request.keyFailure(of: validated).map { .invalid($0) } ?? .valid(validated)
     }
 
     private func prepare(_ policies: [SecPolicy], _ anchors: TrustAnchors, _ instant: Date) -> OSStatus {

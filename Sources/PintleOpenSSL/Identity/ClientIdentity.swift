@@ -104,14 +104,18 @@ extension ClientIdentity: CustomStringConvertible, CustomReflectable {
 /// it computes later, such as RSA's blinding.
 package final class PrivateKeyReference: @unchecked Sendable {
     package let pointer: OpaquePointer
+    /// The public half that a OneAsymmetricKey (RFC 5958 section 2) has beside the private one, as `EVP_PKEY *`.
+    let statedHalf: OpaquePointer?
 
-    /// Takes ownership of one reference.
-    init(owning pointer: OpaquePointer) {
+    /// Takes ownership of one reference to each key.
+    init(owning pointer: OpaquePointer, statedHalf: OpaquePointer? = nil) {
         self.pointer = pointer
+        self.statedHalf = statedHalf
     }
 
     deinit {
         EVP_PKEY_free(pointer)
+        EVP_PKEY_free(statedHalf)
     }
 }
 
@@ -141,6 +145,15 @@ final class ClientCredential: @unchecked Sendable {
                 .keyMismatch, "the private key belongs to another certificate",
                 hint: "compare the public keys: openssl x509 -in CERTIFICATE -noout -pubkey and openssl pkey -in KEY "
                     + "-pubout")
+        }
+        if let flaw = PublicKeyFlaw.text(ofCertificate: leaf.der) {
+            throw ClientIdentityError(
+                .unusable, "the client's certificate has \(flaw)", hint: "have another one issued, for a new key")
+        }
+        guard key.hasMatchingHalves else {
+            throw ClientIdentityError(
+                .unusable, "the private half of the key does not belong to its public half",
+                hint: "take the key from a backup, or have a certificate issued for a new key")
         }
         var path = [leaf]
         while let last = path.last, path.count < Self.pathLimit, !Self.hasIssued(last, last),

@@ -153,10 +153,11 @@ package enum IdentityReader {
         return encrypted
     }
 
-    /// Parses an unencrypted key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915), DER.
+    /// Parses an unencrypted key: PKCS#8 (RFC 5208, RFC 5958), PKCS#1 (RFC 8017) or SEC1 (RFC 5915), DER.
     package static func plainKey(_ der: [UInt8]) -> PrivateKeyReference? {
         // Formats that were tried before the right one leave errors too.
         defer { ERR_clear_error() }
+        if let parts = OneAsymmetricKey(der) { return parts.key }
         return der.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
             if let info = d2i_PKCS8_PRIV_KEY_INFO(nil, &cursor, buffer.count) {

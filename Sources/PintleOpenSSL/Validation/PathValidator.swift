@@ -82,7 +82,7 @@ public final class PathValidator: Sendable {
     /// Returns whether to verify signatures by this key. A certificate can choose key parameters that make one
     /// signature as slow as a hundred others. DSA keys choose all of their parameters; no current TLS client offers
     /// DSA.
-    private static func isVerifiable(by key: PublicKeyDescription) -> Bool {
+    package static func isVerifiable(by key: PublicKeyDescription) -> Bool {
         if case .dsa = key.algorithm { return false }
         guard let exponent = key.exponentBits, let bits = key.bits else { return true }
         guard exponent <= largestExponent, bits <= 1 << 20 else { return false }

@@ -150,6 +150,11 @@ private struct Collector {
         return 0
     }
 
+    private static let errorsOfUnreadableKeys = [
+        X509_V_ERR_UNSPECIFIED, X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL,
+        X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY,
+    ]
+
     /// Adds the error that OpenSSL has just reported, unless it is tolerated.
     mutating func addError(of context: OpaquePointer) {
         let error = X509_STORE_CTX_get_error(context)
@@ -157,9 +162,7 @@ private struct Collector {
         guard !isTolerated(error, depth, context), findings.count < 64 else { return }
         let certificate = X509_STORE_CTX_get_current_cert(context)
         // OpenSSL reports a key that it cannot decode by one or several of these errors.
-        if [X509_V_ERR_UNSPECIFIED, X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL].contains(error),
-            let certificate, X509_get0_pubkey(certificate) == nil
-        {
+        if Self.errorsOfUnreadableKeys.contains(error), let certificate, X509_get0_pubkey(certificate) == nil {
             let finding = VerificationCodes.unreadableKey(of: certificate, depth: Int(depth), error)
             if !findings.contains(where: { $0.code == finding.code && $0.depth == finding.depth }) {
                 findings.append(finding)

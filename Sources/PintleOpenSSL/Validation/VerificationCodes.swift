@@ -14,10 +14,13 @@ enum VerificationCodes {
         return PathFailure.Finding(code(of: error), depth: depth, platformCode: Int(error), text: text)
     }
 
-    /// Returns the finding for a key that OpenSSL cannot decode. Either the key is damaged, or this version of OpenSSL
-    /// does not know its algorithm.
+    /// Returns the finding for a key that OpenSSL cannot decode. Either the value is not a key, the key is damaged, or
+    /// this version of OpenSSL does not know its algorithm.
     static func unreadableKey(of certificate: OpaquePointer, depth: Int, _ error: Int32) -> PathFailure.Finding {
         defer { ERR_clear_error() }
+        if let flaw = PublicKeyFlaw.text(ofCertificate: X509Reference(borrowing: certificate).der) {
+            return PathFailure.Finding(.weakKey, depth: depth, platformCode: Int(error), text: flaw)
+        }
         var algorithm: OpaquePointer?
         X509_PUBKEY_get0_param(&algorithm, nil, nil, nil, X509_get_X509_PUBKEY(certificate))
         let manager = OBJ_nid2sn(OBJ_obj2nid(algorithm)).flatMap { EVP_KEYMGMT_fetch(nil, $0, nil) }

@@ -38,8 +38,7 @@ extension Command {
             """
             With `-o`, each result is appended to the file as a line of JSON when it is known. `--resume` skips \
             servers that have a result there; a line that was cut off does not count. The policy and `--anchors` must \
-            be the same. `pintle report` makes one report of several such files, and `pintle history` shows how keys \
-            changed.
+            be the same. `pintle report` makes one report of several such files.
             """,
             """
             `--shard I/N` takes a host if 1 + h mod N is I; h is the first 8 bytes of the SHA-256 of its name, \

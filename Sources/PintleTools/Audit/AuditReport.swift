@@ -9,8 +9,6 @@ struct AuditReport {
     let now: Date
     /// A Boolean value that indicates whether a server without a hybrid group is a problem.
     let requiresHybrid: Bool
-    /// `false` if this machine offers no hybrid group, so that no server can choose one.
-    var offersHybrid = true
     /// The results of the page's table. They are read several times, so that memory does not grow with their number.
     var results: AuditSelection?
 
@@ -47,13 +45,11 @@ struct AuditReport {
                 (tally.servers, "servers", nil), (tally.trusted, "trusted", .good),
                 (tally.withWarnings, "with warnings", .warning), (tally.rejected, "rejected", .bad),
                 (tally.unreached, "not reached", .bad),
-            ] + (tally.groups.isEmpty ? [] : [(tally.hybrid, "with a hybrid group", nil)]))
+            ] + (requiresHybrid ? [(tally.hybrid, "with a hybrid group", nil)] : []))
         report.layout = Report.FactLayout(indent: 2, labelColumns: 10)
         report.fact("reasons", .names(Self.counts(tally.reasons)))
         if !tally.problems.isEmpty { report.fact("problems", .names(Self.counts(tally.problems))) }
-        if let sentence = tally.hybridSentence {
-            report.fact("groups", "\(sentence)\(offersHybrid ? "" : "; \(Self.library) offers none")")
-        }
+        if requiresHybrid, let sentence = tally.hybridSentence { report.fact("groups", "\(sentence)") }
         if let end = tally.firstEnd {
             report.fact("ends", "\(ValidityText.day(end.date)), the first of the trusted: \(end.server)")
         }

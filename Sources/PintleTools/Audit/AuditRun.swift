@@ -76,8 +76,7 @@ final class AuditRun {
         // The time may be up when the last result comes.
         let notAsked = isDone ? 0 : left - (tally.servers - before)
         var report = AuditReport(
-            rows: rows, tally: tally, now: invocation.now, requiresHybrid: requiresHybrid,
-            offersHybrid: TLSClient.offersHybridGroup)
+            rows: rows, tally: tally, now: invocation.now, requiresHybrid: requiresHybrid)
         if let results, arguments.has(.auditPage) || arguments.has(.metrics) {
             let selection = try AuditSelection(of: [results.path], wanted: wanted)
             report.results = selection

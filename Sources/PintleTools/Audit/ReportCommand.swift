@@ -86,3 +86,8 @@ struct ReportCommand {
         return tally.exitCode(isStrict: isStrict, requiresHybrid: requiresHybrid)
     }
 }
+
+extension ToolError {
+    fileprivate static let noResult = ToolError.unusable(
+        "no-result", "there is no result to report on", hint: "an audit of no server is no success")
+}

@@ -25,7 +25,7 @@ enum PathFailureText {
                 ? "A certificate on the path requires a certificate policy, and none is valid on the whole path."
                 : "\(which) has certificate policies that cannot be read or contradict themselves."
         case .unsuitablePurpose: "\(which) is not for TLS servers."
-        case .weakKey: "\(which) has a key that is too weak."
+        case .weakKey: "\(which) has \(place?.certificate?.keyFlaw ?? "a key that is too weak")."
         case .weakSignature: "\(which) is signed with an algorithm that is too weak."
         case .notYetValid:
             validity.map {

@@ -10,6 +10,7 @@ struct AuthorityFamilies: Sendable {
     let edges: [IssuingEdge]
     private let roots: [PublicKeyPin: Int]
     private let intermediates: [PublicKeyPin: Int]
+    private let retired: [PublicKeyPin: Int]
 
     /// - Parameter families: no two have a root in common.
     init(date: Date, families: [AuthorityFamily], edges: [IssuingEdge]) {
@@ -25,6 +26,7 @@ struct AuthorityFamilies: Sendable {
         }
         roots = index(\.roots)
         intermediates = index(\.intermediates)
+        retired = index(\.retired)
     }
 
     /// Returns the family that has this key as a root.
@@ -32,6 +34,20 @@ struct AuthorityFamilies: Sendable {
 
     /// Returns the family that has this key as an intermediate.
     func family(ofIntermediate pin: PublicKeyPin) -> AuthorityFamily? { intermediates[pin].map { families[$0] } }
+
+    /// Returns the family of a key of which every certificate has ended, and the key; `nil` for any other key.
+    func endedKey(
+        _ pin: PublicKeyPin, at instant: Date
+    ) -> (family: AuthorityFamily, key: AuthorityFamily.Member, end: Date)? {
+        guard let index = retired[pin] ?? roots[pin] ?? intermediates[pin] else { return nil }
+        let family = families[index]
+        let keys = family.retired + family.roots + family.intermediates
+        // The date is the last day of validity.
+        guard let key = keys.first(where: { $0.pin == pin }), let end = key.notAfter,
+            instant.timeIntervalSince(end) >= 86_400
+        else { return nil }
+        return (family, key, end)
+    }
 
     /// Returns the family of the first certificate above the leaf that is a root of one. With a cross-signed root this
     /// is not the end of the path, which may belong to an older authority that signed the root of a younger one.

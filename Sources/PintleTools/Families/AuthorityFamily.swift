@@ -44,6 +44,8 @@ struct AuthorityFamily: Sendable {
     let rotation: [Quotation]
     let roots: [Member]
     let intermediates: [Member]
+    /// The keys of which every certificate had ended when the file was written, with the last day of each.
+    var retired: [Member] = []
 
     /// The pins of the roots whose hash is known, in the order of the file.
     var pins: [PublicKeyPin] { roots.compactMap(\.pin) }

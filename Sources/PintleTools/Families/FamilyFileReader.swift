@@ -47,11 +47,12 @@ struct FamilyFileReader: ValueReader {
             let roots =
                 required(.roots, of: fields, example: "[{\"name\": ..., \"pin\": ...}]") { $0.members($1, $2) } ?? []
             let intermediates = optional(.intermediates, of: fields) { $0.members($1, $2) } ?? []
+            let retired = optional(.retired, of: fields) { $0.members($1, areRetired: true, $2) } ?? []
             guard let id, let name else { continue }
             families.append(
                 AuthorityFamily(
                     id: id, name: name, aliases: aliases, sources: sources, advice: advice, lifetimes: lifetimes,
-                    rotation: rotation, roots: roots, intermediates: intermediates))
+                    rotation: rotation, roots: roots, intermediates: intermediates, retired: retired))
         }
         return families
     }
@@ -97,12 +98,18 @@ struct FamilyFileReader: ValueReader {
         }
     }
 
-    private mutating func members(_ value: JSONValue, _ path: String) -> [AuthorityFamily.Member] {
+    /// - Parameter areRetired: `true` for keys that ended, which need the day.
+    private mutating func members(
+        _ value: JSONValue, areRetired: Bool = false, _ path: String
+    ) -> [AuthorityFamily.Member] {
         var found: [AuthorityFamily.Member] = []
         for (element, path) in list(value, path, limit: FamilyLimits.members) where !isFull {
             guard let fields = fields(of: element, as: FamilyKeys.Member.self, path) else { continue }
             let name = required(.name, of: fields, example: "\"ISRG Root X1\"") { $0.name($1, $2) }
             let notAfter = optional(.notAfter, of: fields) { $0.date($1, $2) }
+            if areRetired, fields[.notAfter] == nil {
+                reportMissing(.notAfter, of: fields, "add the last day of its last certificate: \"2025-09-15\"")
+            }
             let pin = optional(.pin, of: fields) { $0.newPin($1, $2) }
             let origin: String?
             if fields[.missing] != nil {
@@ -239,7 +246,7 @@ enum FamilyLimits {
 enum FamilyKeys {
     enum File: String, CaseIterable { case version, date, families, edges }
     enum Family: String, CaseIterable {
-        case id, name, aliases, sources, advice, lifetimes, rotation, roots, intermediates
+        case id, name, aliases, sources, advice, lifetimes, rotation, roots, intermediates, retired
     }
     enum Member: String, CaseIterable { case name, pin, notAfter, from, missing, note }
     enum Quotation: String, CaseIterable { case url, read, sentence }

@@ -9,23 +9,10 @@ struct KeyHistory: Sendable {
     let server: AuditServer
     /// The results with a validated path, the oldest first.
     let observations: [KeyObservation]
-    /// The results without one, the oldest first.
-    let gaps: [KeyGap]
 
     /// The parts of a path that a renewal may keep.
     enum Part {
         case leafKey, intermediates, root
-    }
-
-    /// A Boolean value that indicates whether the history can prove anything: one observation cannot.
-    var isConclusive: Bool { observations.count > 1 }
-
-    /// The first and the last instant at which the server was asked; `nil` without results.
-    var span: ClosedRange<Date>? {
-        let firsts = [observations.first?.instant, gaps.first?.instant].compactMap(\.self)
-        let lasts = [observations.last?.instant, gaps.last?.instant].compactMap(\.self)
-        guard let first = firsts.min(), let last = lasts.max() else { return nil }
-        return first...last
     }
 
     // MARK: Changes
@@ -61,12 +48,6 @@ struct KeyHistory: Sendable {
     var showsSeveralLeaves: Bool { changes.contains(where: \.isReturn) }
 
     // MARK: Renewals
-
-    /// The lifetime of the newest leaf certificate in seconds, from its notBefore to its notAfter; `nil` without an
-    /// observation.
-    var lifetime: TimeInterval? {
-        observations.last.map { max(0, $0.notAfter.timeIntervalSince($0.notBefore)) }
-    }
 
     /// The usual time between renewals in seconds: the median of the distances between the beginnings of the
     /// certificates.

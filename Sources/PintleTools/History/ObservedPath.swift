@@ -7,16 +7,12 @@ final class ObservedCertificate: Sendable {
     let fingerprint: CertificatePin
     let notBefore: Date
     let notAfter: Date
-    /// The issuer of a leaf, the subject of an authority. It is text of the certificate, which a stranger may have
-    /// chosen.
-    let name: String
 
-    init(_ certificate: AuditCertificate, name: String) {
+    init(_ certificate: AuditCertificate) {
         key = certificate.spkiPin
         fingerprint = certificate.fingerprint
         notBefore = certificate.notBefore
         notAfter = certificate.notAfter
-        self.name = name
     }
 }
 
@@ -30,18 +26,5 @@ final class ObservedPath: Sendable {
 
     init(leaf: ObservedCertificate, intermediates: [ObservedCertificate], root: ObservedCertificate?) {
         (self.leaf, self.intermediates, self.root) = (leaf, intermediates, root)
-    }
-
-    var certificates: [ObservedCertificate] { [leaf] + intermediates + (root.map { [$0] } ?? []) }
-
-    /// Returns `true` if a certificate at a place that the pin covers has the pinned key or fingerprint.
-    func shows(_ pin: Pin) -> Bool {
-        certificates.enumerated().contains { depth, certificate in
-            guard pin.position.covers(depth: depth) else { return false }
-            return switch pin.subject {
-            case .publicKey(let key): certificate.key == key
-            case .certificate(let fingerprint): certificate.fingerprint == fingerprint
-            }
-        }
     }
 }

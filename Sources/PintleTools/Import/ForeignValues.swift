@@ -10,7 +10,7 @@ enum ForeignValues {
         do {
             host = try ServerName(text)
         } catch {
-            throw .unusable("invalid-host", error.description, at: place(), hint: error.hint)
+            throw .unusable("invalid-host", error.description, at: place(), hint: hint(for: error))
         }
         guard text.lowercased() == host.description else {
             throw .unusable(
@@ -29,7 +29,7 @@ enum ForeignValues {
         do {
             key = try PublicKeyPin(text)
         } catch {
-            throw .unusable(error.code, error.description, at: place(), hint: error.hint)
+            throw .unusable(error.code, error.description, at: place(), hint: hint(for: error, prefix: prefix))
         }
         guard text.hasPrefix(prefix), text.utf8.count - prefix.utf8.count <= key.base64.utf8.count else {
             let wanted = prefix.isEmpty ? "base64 without a prefix" : "\(prefix) and base64"
@@ -37,6 +37,26 @@ enum ForeignValues {
                 "invalid-pin", "\"\(text)\" is not \(wanted)", at: place(), hint: "write \(prefix)\(key.base64)")
         }
         return key
+    }
+
+    /// Returns the remedy for a pin in the spelling of the format. That of a policy file would break the app.
+    private static func hint(for error: PinError, prefix: String) -> String {
+        switch error.reason {
+        case .notCanonical(let pin) where !pin.isPlaceholder: "write \(prefix)\(pin.base64)"
+        case .empty, .notEncoded:
+            "a pin is \(prefix.isEmpty ? "" : "\(prefix) and ")44 characters of base64, as pintle pin HOST prints them"
+                + (prefix.isEmpty ? " behind the slash" : "")
+        case .fingerprint: "the format pins keys, not certificates; the pin of the key comes from: pintle pin HOST"
+        default: error.hint
+        }
+    }
+
+    private static func hint(for error: ServerNameError) -> String {
+        switch error.reason {
+        case .wildcard: "write the name without it, and set that sub-domains are included"
+        case .port: "write only the host"
+        default: error.hint
+        }
     }
 
     /// Removes the placeholder that stands in if a format wants two keys.

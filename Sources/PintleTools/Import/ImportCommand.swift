@@ -67,13 +67,13 @@ struct ImportCommand {
             draft = try Self.read(file.bytes, as: format, files: folder)
             policy = try draft.policy()
         } catch {
-            throw SourceText.refusal(of: file.bytes, file: file.name) ?? Self.failure(error, format, file: file.name)
+            throw Self.failure(error, format, file: file)
+        }
+        if policy.hosts.allSatisfy(\.pins.isEmpty) {
+            invocation.console.warn("\(file.name) pins nothing: no rule of the policy has a pin")
         }
         let report = LossReport(losses: draft.losses, format: format)
         report.write(to: invocation.console, isVerbose: invocation.isVerbose)
-        if policy.hosts.allSatisfy({ $0.pins.isEmpty }) {
-            invocation.console.printMessage("\(SafeText.escape(file.name)) pins nothing: the policy has no pins")
-        }
         if try report.refusesWeaker(invocation) { return .rejected }
         try deliver(policy, report)
         return .fine
@@ -91,9 +91,12 @@ struct ImportCommand {
         }
     }
 
-    /// Adds a hint to an error, because a file that cannot be parsed is usually of another format.
-    private static func failure(_ error: ToolError, _ format: ForeignFormat, file: String) -> ToolError {
-        var failure = error.placed(in: file)
+    /// Names the kind of a file of another format, and adds a hint to the error about a file that cannot be parsed.
+    private static func failure(_ error: ToolError, _ format: ForeignFormat, file: InputFile) -> ToolError {
+        if let kind = FileKind(of: file.bytes), kind.isOther(than: format) {
+            return kind.refusal(of: file, wanted: "a file for \(format.title)")
+        }
+        var failure = error.placed(in: file.name)
         if ["malformed-xml", "not-a-plist", "invalid-utf8"].contains(error.code), failure.hint == nil {
             failure.hint = "is it a file for \(format.title), as --from \(format.rawValue) says?"
         }
@@ -136,6 +139,21 @@ struct ImportCommand {
             invocation.console.print(document)
         } else if target == nil {
             invocation.console.write(bytes)
+        }
+    }
+}
+
+extension FileKind {
+    /// Returns whether the file is of a kind that is known, and not that of a format.
+    fileprivate func isOther(than format: ForeignFormat) -> Bool {
+        switch self {
+        case .androidConfiguration: format != .nsc
+        case .propertyList(let reader?): reader.rawValue != format.rawValue
+        case .propertyList(nil): format != .ats && format != .trustkit
+        case .binaryPropertyList: format != .ats && format != .trustkit
+        case .objectiveC, .sourceCode, .otherPins, .policy, .update, .approvals, .report, .plan, .families, .results,
+            .keys, .webPage:
+            true
         }
     }
 }

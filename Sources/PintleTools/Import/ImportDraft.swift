@@ -35,7 +35,20 @@ struct ImportDraft {
                 throw .unusable("invalid-policy", "the rules contradict one another", at: nil)
             }
             let place = problem.place.ruleIndex.flatMap { places.indices.contains($0) ? places[$0] : nil }
-            throw .unusable(problem.id, problem.message, at: place, hint: problem.help)
+            // The messages and remedies of these problems are about a policy file.
+            switch problem.id {
+            case "duplicate-rule":
+                let host = problem.place.ruleIndex.flatMap { rules.indices.contains($0) ? rules[$0] : nil }
+                throw .unusable(
+                    problem.id, "the file has \(host.map { "\($0)" } ?? "a host") twice", at: place,
+                    hint: "join the two entries")
+            case "address-with-subdomains":
+                throw .unusable(
+                    problem.id, problem.message, at: place, hint: "do not include the sub-domains of an address")
+            case "no-anchors":
+                throw .unusable(problem.id, problem.message, at: place, hint: "give its entry a root")
+            default: throw .unusable(problem.id, problem.message, at: place, hint: problem.help)
+            }
         }
     }
 }

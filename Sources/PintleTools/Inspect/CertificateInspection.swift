@@ -19,6 +19,17 @@ struct CertificateInspection {
             report.line("\(entry.position)")
             switch entry.item {
             case .certificate(let certificate): add(certificate, to: &report)
+            case .unfit(let certificate):
+                if let subject = certificate.outline.subjectName {
+                    report.fact("subject", .wrapped("\(claim: subject)"))
+                }
+                if let issuer = certificate.outline.issuerName {
+                    report.fact("issuer", .wrapped("\(claim: issuer)"))
+                }
+                report.fact("key", .wrapped("\(certificate.outline.publicKey)"))
+                report.fact("pin", "\(certificate.outline.publicKeyPin)")
+                report.fact("cert", "\(certificate.outline.fingerprint)")
+                if let defect = entry.item.defect { report.fact("problem", .wrapped("\(defect)")) }
             case .request(let request):
                 report.fact("subject", .wrapped("\(claim: request.subject)"))
                 report.fact("key", .wrapped("\(request.publicKey)"))
@@ -73,7 +84,7 @@ struct CertificateInspection {
     /// Returns `certificate`, `request` or `key`, after the first item.
     private static func kind(of entries: [PinEntry]) -> String {
         switch entries.first?.item {
-        case .certificate, nil: "certificate"
+        case .certificate, .unfit, nil: "certificate"
         case .request: "request"
         case .key: "key"
         }

@@ -58,14 +58,10 @@ struct InspectCommand {
 
     private func showDocument(_ input: PolicyInput) throws(ToolError) {
         let root = (try? JSONDocument(input.file.bytes, limits: .init(allowsAnyNumber: true)))?.root
-        if let root, UpdateInspection.isUpdate(root) {
+        if let root, FileKind.isUpdate(root) {
             try UpdateInspection(input.file, invocation).show()
         } else if let root, let reports = ReportInspection.reports(in: root) {
             try ReportInspection(file: input.file, reports: reports, invocation: invocation).show()
-        } else if root?["approvals"] != nil {
-            throw .unusable(
-                "unknown-kind", "a file of approvals", file: input.file.name,
-                hint: "pintle trust list --store \(ShellWord.quoted(input.file.name))")
         } else {
             try PolicyInspection(input: input, invocation: invocation).show()
         }

@@ -13,7 +13,9 @@ struct PolicyInspection {
             try FamilyFile.builtIn().families, PublicAuthorities(environment: invocation.environment),
             at: invocation.now)
         let report = lint.report(on: input.file.bytes)
-        guard let policy = report.policy else { throw ToolError(errors(in: report), file: input.file.name) }
+        guard let policy = report.policy else {
+            throw input.otherKind ?? ToolError(errors(in: report), file: input.file.name)
+        }
         if invocation.writesJSON {
             invocation.console.print(document(policy, report))
         } else {

@@ -11,11 +11,6 @@ struct UpdateInspection {
     /// The verdict of an app if the signatures were valid.
     private let problem: UpdateError.Reason?
 
-    /// Returns whether a document looks like an update.
-    static func isUpdate(_ root: JSONValue) -> Bool {
-        root["payload"] != nil && (root["payloadType"] != nil || root["signatures"] != nil)
-    }
-
     /// - Throws: the problem that keeps the envelope from being read, for the person who made it.
     init(_ file: InputFile, _ invocation: Invocation) throws(ToolError) {
         self.file = file

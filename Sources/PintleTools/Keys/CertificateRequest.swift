@@ -1,7 +1,7 @@
 internal import Pintle
 internal import PintleCrypto
 
-/// A certificate request (PKCS#10, RFC 2986). Its signature is not checked.
+/// A certificate request (PKCS#10, RFC 2986). Parsing does not check its signature.
 ///
 ///     CertificationRequest ::= SEQUENCE {
 ///         certificationRequestInfo  SEQUENCE {
@@ -12,10 +12,13 @@ internal import PintleCrypto
 ///         signatureAlgorithm        AlgorithmIdentifier,
 ///         signature                 BIT STRING }
 struct CertificateRequest: Sendable, Hashable {
+    let der: [UInt8]
     let subject: DistinguishedName
     /// The DER of the SubjectPublicKeyInfo.
     let subjectPublicKeyInfo: [UInt8]
     let publicKey: PublicKeyDescription
+    /// The subject alternative names that it asks for; empty if it asks for none, or if they cannot be read.
+    let names: [GeneralName]
 
     /// - Parameter der: the whole request.
     init(der: [UInt8]) throws(DERError) {
@@ -35,9 +38,11 @@ struct CertificateRequest: Sendable, Hashable {
         try DistinguishedName.check(name, in: der)
         let key = try info.next(DERTag.sequence, in: der, reading: "subjectPKInfo")
         // Some tools omit the empty set of attributes, against the standard.
-        _ = try info.nextIfPresent(DERTag.constructed(0), in: der, reading: "attributes")
+        let attributes = try info.nextIfPresent(DERTag.constructed(0), in: der, reading: "attributes")
         try info.finish(reading: "certificationRequestInfo")
+        self.der = der
         subject = DistinguishedName(name, in: der)
+        names = attributes.flatMap { try? Certificate.alternativeNames(ofRequest: $0, in: der) } ?? []
         publicKey = try PublicKeyDescription(key, in: der)
         subjectPublicKeyInfo = Array(der[key.range])
     }

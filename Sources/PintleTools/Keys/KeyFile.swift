@@ -5,15 +5,34 @@ internal import PintleOpenSSL
 /// A reader of keys that are not a SubjectPublicKeyInfo; libcrypto parses them.
 enum KeyFile {
     /// Returns the SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or
-    /// SEC1 (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
-    static func publicHalf(of privateKey: [UInt8]) throws(ToolError) -> [UInt8] {
+    /// SEC1 (RFC 5915), DER, and whether its private half belongs to it. libcrypto wipes its copy when it frees the
+    /// key; see also ``wipe(_:)``.
+    static func publicHalf(
+        of privateKey: [UInt8]
+    ) throws(ToolError) -> (subjectPublicKeyInfo: [UInt8], isMatching: Bool) {
         guard let key = IdentityReader.plainKey(privateKey) else {
             throw .unusable(
                 "malformed-key", "the private key cannot be read",
                 hint: "give its public half: openssl pkey -in KEY -pubout | pintle pin -")
         }
         defer { withExtendedLifetime(key) {} }
-        return try subjectPublicKeyInfo(of: key.pointer)
+        return (try subjectPublicKeyInfo(of: key.pointer), key.hasMatchingHalves)
+    }
+
+    /// Returns whether the key in a certificate request has signed it (RFC 2986 section 4.2); `nil` if this libcrypto
+    /// does not know the kind of key.
+    ///
+    /// - Parameter request: the request, DER. Its key has to be of a kind and size that paths may have, because
+    ///   libcrypto computes with any other key too.
+    static func isSignedByOwnKey(_ request: [UInt8]) -> Bool? {
+        defer { ERR_clear_error() }
+        let parsed = request.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_X509_REQ(nil, &cursor, buffer.count)
+        }
+        guard let parsed else { return false }
+        defer { X509_REQ_free(parsed) }
+        return X509_REQ_get0_pubkey(parsed).map { X509_REQ_verify(parsed, $0) == 1 }
     }
 
     /// Returns the SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER, which files with

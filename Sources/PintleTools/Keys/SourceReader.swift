@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleOpenSSL
 internal import PintleUpdates
 
 /// A reader of everything in a file that has a pin: PEM blocks in their order, or one DER value.
@@ -7,6 +8,7 @@ internal import PintleUpdates
 /// expected.
 struct SourceReader {
     private let name: String
+    private let path: String
     private var errors: [ToolError] = []
 
     /// Reads the items, and wipes the file's bytes unless all of them turned out to be public: an unreadable block may
@@ -22,7 +24,7 @@ struct SourceReader {
     }
 
     private static func read(_ file: InputFile) throws(ToolError) -> [SourceItem] {
-        var reader = SourceReader(name: file.name)
+        var reader = SourceReader(name: file.name, path: file.path)
         guard !file.bytes.isEmpty else {
             throw .unusable("empty-file", "the file is empty", file: file.name, hint: Self.whatIsRead)
         }
@@ -95,14 +97,14 @@ struct SourceReader {
     private static func item(_ block: PEMBlock) throws(ToolError) -> SourceItem {
         switch block.label {
         case _ where block.isCertificate:
-            return .certificate(try parsing("certificate") { () throws(DERError) in try Certificate(der: block.bytes) })
+            return try parsing("certificate") { () throws(DERError) in try .certificate(in: block.bytes) }
         case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
             return .request(try parsing("request") { () throws(DERError) in try CertificateRequest(der: block.bytes) })
         case "PUBLIC KEY": return .key(try publicKey(block.bytes), isPrivate: false)
         case "RSA PUBLIC KEY":
             return .key(try publicKey(KeyFile.subjectPublicKeyInfo(ofRSAPublicKey: block.bytes)), isPrivate: false)
         case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY":
-            return .key(try publicKey(KeyFile.publicHalf(of: block.bytes)), isPrivate: true)
+            return try privateKey(block.bytes)
         case "ENCRYPTED PRIVATE KEY": throw .encryptedKey
         case "OPENSSH PRIVATE KEY":
             throw .unusable(
@@ -141,6 +143,13 @@ struct SourceReader {
         try parsing("public key") { () throws(DERError) in try SourceItem.PublicKey(subjectPublicKeyInfo: der) }
     }
 
+    private static func privateKey(_ der: [UInt8]) throws(ToolError) -> SourceItem {
+        let (info, isMatching) = try KeyFile.publicHalf(of: der)
+        var key = try publicKey(info)
+        key.hasForeignPrivateHalf = !isMatching
+        return .key(key, isPrivate: true)
+    }
+
     /// Returns whether only the content of a field is wrong, so that exporting the file again would not help.
     private static func isComplete(_ error: DERError) -> Bool {
         [.invalidValue, .duplicate, .tooLarge].contains(error.reason)
@@ -153,7 +162,7 @@ struct SourceReader {
     private func derItem(_ bytes: [UInt8]) throws(ToolError) -> SourceItem {
         let certificateError: DERError
         do {
-            return .certificate(try Certificate(der: bytes))
+            return try .certificate(in: bytes)
         } catch {
             certificateError = error
         }
@@ -161,6 +170,11 @@ struct SourceReader {
         if let key = try? SourceItem.PublicKey(subjectPublicKeyInfo: bytes) { return .key(key, isPrivate: false) }
         // Only a private key is recognised. Other bytes that begin like DER were meant to be a certificate.
         guard bytes.first == 0x30 else {
+            if let kind = FileKind(of: bytes) {
+                throw .unusable(
+                    "other-kind", "neither certificates nor keys: the file is \(kind.name)", file: name,
+                    hint: kind.remedy(for: path))
+            }
             throw .unusable(
                 "unknown-format", "neither PEM nor DER", file: name,
                 hint: Self.whatIsRead + "; PKCS#12: openssl pkcs12 -in FILE -nokeys | pintle pin -")
@@ -172,7 +186,7 @@ struct SourceReader {
             {
                 return .key(key, isPrivate: false)
             }
-            if let key = try? Self.publicKey(KeyFile.publicHalf(of: bytes)) { return .key(key, isPrivate: true) }
+            if let item = try? Self.privateKey(bytes) { return item }
         }
         guard !Certificate.isFirstOfSeveral(in: bytes) else {
             throw .unusable(
@@ -190,6 +204,8 @@ struct SourceReader {
 /// An item in a file that has a pin.
 enum SourceItem {
     case certificate(Certificate)
+    /// A certificate of which a field beside the key breaks the standard.
+    case unfit(UnfitCertificate)
     case request(CertificateRequest)
     /// A bare public key, or the public half of a private one.
     case key(PublicKey, isPrivate: Bool)
@@ -200,11 +216,53 @@ enum SourceItem {
         let pin: PublicKeyPin
         /// The id that updates use for the key, if it can sign them.
         let updateKeyID: String?
+        /// The reason why it is not a key (``PublicKeyFlaw``); `nil` if it is one.
+        let flaw: String?
+        /// A Boolean value that indicates whether the private half in the same file belongs to another key.
+        var hasForeignPrivateHalf = false
 
         init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
+            flaw = PublicKeyFlaw.text(ofSubjectPublicKeyInfo: der)
             description = try PublicKeyDescription(subjectPublicKeyInfo: der)
             pin = try PublicKeyPin(subjectPublicKeyInfo: der)
             updateKeyID = (try? UpdateKey(subjectPublicKeyInfo: der))?.id
+        }
+    }
+
+    /// A certificate that no client of Pintle accepts on a path. Its pin is that of its key all the same.
+    struct UnfitCertificate {
+        let outline: CertificateOutline
+        let error: DERError
+    }
+
+    /// Reads a certificate as far as its pin needs it.
+    fileprivate static func certificate(in der: [UInt8]) throws(DERError) -> SourceItem {
+        do {
+            return .certificate(try Certificate(der: der))
+        } catch {
+            guard let outline = try? CertificateOutline(der: der) else { throw error }
+            return .unfit(UnfitCertificate(outline: outline, error: error))
+        }
+    }
+
+    /// The reason why a certificate breaks the standard; `nil` for everything else.
+    var defect: String? {
+        if case .unfit(let certificate) = self {
+            "the certificate breaks the standard: \(certificate.error)"
+        } else {
+            nil
+        }
+    }
+
+    /// A Boolean value that indicates whether it is a certificate, also one that breaks the standard.
+    var isCertificate: Bool { certificatePEM != nil }
+
+    /// The certificate as a PEM block; `nil` for everything else.
+    var certificatePEM: String? {
+        switch self {
+        case .certificate(let certificate): certificate.pem
+        case .unfit(let certificate): PEMBlock.text(label: "CERTIFICATE", bytes: certificate.outline.der)
+        case .request, .key: nil
         }
     }
 
@@ -215,6 +273,7 @@ enum SourceItem {
     var publicKeyPin: PublicKeyPin {
         switch self {
         case .certificate(let certificate): certificate.publicKeyPin
+        case .unfit(let certificate): certificate.outline.publicKeyPin
         case .request(let request): request.publicKeyPin
         case .key(let key, _): key.pin
         }
@@ -223,21 +282,45 @@ enum SourceItem {
     var publicKey: PublicKeyDescription {
         switch self {
         case .certificate(let certificate): certificate.publicKey
+        case .unfit(let certificate): certificate.outline.publicKey
         case .request(let request): request.publicKey
         case .key(let key, _): key.description
         }
     }
 
-    /// Throws if no path with the key is accepted. A rule with its pin would refuse every app on the day when a server
-    /// uses the key.
+    /// Throws if no path with the key is accepted, or if its owner cannot use it. A rule with its pin would refuse
+    /// every app on the day when a server uses the key.
     ///
     /// - Parameter source: the file or server, for the error.
     func requireStrongKey(from source: String) throws(ToolError) {
-        guard !publicKey.isAcceptedInPaths else { return }
+        guard let problem else { return }
         throw .unusable(
-            "weak-key", "\(publicKey.refusal), so the pin would never match", file: source,
+            problem.code, "\(problem.text), so the pin would never match", file: source,
             hint: "make another key: openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key")
     }
+
+    /// The reason why a pin of the key would never match; `nil` if there is none.
+    var problem: (code: String, text: String)? {
+        if !publicKey.isAcceptedInPaths { return ("weak-key", publicKey.refusal) }
+        switch self {
+        case .certificate(let certificate):
+            return certificate.keyFlaw.map { ("weak-key", Self.refusal(of: $0)) }
+        case .request(let request):
+            if let flaw = PublicKeyFlaw.text(ofSubjectPublicKeyInfo: request.subjectPublicKeyInfo) {
+                return ("weak-key", Self.refusal(of: flaw))
+            }
+            guard PathValidator.isVerifiable(by: publicKey), KeyFile.isSignedByOwnKey(request.der) == false else {
+                return nil
+            }
+            return ("invalid-signature", "the key in the request has not signed it, so it may be of another owner")
+        case .key(let key, _):
+            if let flaw = key.flaw { return ("weak-key", Self.refusal(of: flaw)) }
+            guard key.hasForeignPrivateHalf else { return nil }
+            return ("key-mismatch", "the private half in the file does not belong to the public half")
+        }
+    }
+
+    private static func refusal(of flaw: String) -> String { "a path with \(flaw) is refused (weak-key)" }
 
     var isPrivateKey: Bool {
         if case .key(_, isPrivate: true) = self { true } else { false }

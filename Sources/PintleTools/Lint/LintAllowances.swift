@@ -73,8 +73,9 @@ enum ProblemIDs {
         "no-anchors", "anchors-too-broad", "duplicate-rule", "report-host-covered", "more-problems",
     ]
     static let warnings = [
-        "nothing-pinned", "placeholder-pin", "backup-in-use", "shared-authority-only", "single-authority",
-        "family-incomplete", "fragile-pin", "leaf-certificate-only", "no-way-back", "expired", "expires-soon",
+        "nothing-pinned", "placeholder-pin", "retired-key", "backup-in-use", "shared-authority-only",
+        "single-authority", "family-incomplete", "fragile-pin", "leaf-certificate-only", "no-way-back", "expired",
+        "expires-soon",
         "report-only", "anchor-expired", "path-length-without-effect", "path-length-unusual", "issuer-key-of-leaf",
         "issuer-key-of-root", "public-suffix", "port-rule-wins", "rule-without-effect", "looser-than-parent",
         "subdomains-of-looser-parent", "similar-host", "allow-without-effect", "underscore-in-host",

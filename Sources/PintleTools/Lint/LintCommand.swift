@@ -118,6 +118,7 @@ struct LintCommand {
         var lint = input.lint(families.families, authorities, at: invocation.now)
         if let seconds = invocation.arguments[.expiresWithin] { lint.expiresWithin = seconds }
         let report = lint.report(on: input.file.bytes)
+        if report.policy == nil, let error = input.otherKind { throw error }
         var entries = report.findings
         let servers = try look(report.policy, input.file, authorities, families.families, &entries)
         if families.families.isOld(at: invocation.now),

@@ -66,11 +66,17 @@ extension Invocation {
         return PathValidator(system: SystemAnchors(replacedBy: try certificates(in: path)))
     }
 
-    /// Returns all certificates of a file that the command line names, PEM or DER.
+    /// Returns the certificates of a file that the command line names, PEM or DER. A certificate that breaks the
+    /// standard is skipped with a warning, because it cannot be an anchor.
     func certificates(in path: String) throws(ToolError) -> [Certificate] {
         var file = try file(path)
         do {
-            return try CertificateBundle(file.bytes).certificates
+            let (certificates, skipped) = try CertificateBundle.anchors(in: file.bytes)
+            for problem in skipped {
+                let place = problem.line.map { "\(file.name):\($0)" } ?? file.name
+                console.warnOnce("\(place): skipped PEM block \(problem.block ?? 1): \(problem.message)")
+            }
+            return certificates
         } catch {
             // Bytes that are not a certificate may be a private key.
             KeyFile.wipe(&file.bytes)

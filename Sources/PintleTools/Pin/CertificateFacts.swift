@@ -66,6 +66,12 @@ extension PinEntry {
         json.member("position", position)
         switch item {
         case .certificate(let certificate): CertificateFacts(certificate).write(to: &json, isDetailed: isDetailed)
+        case .unfit(let certificate):
+            json.member("subject", certificate.outline.subjectName?.description)
+            json.member("issuer", certificate.outline.issuerName?.description)
+            certificate.outline.publicKey.write(certificate.outline.publicKeyPin, to: &json)
+            json.member("certificateSHA256", certificate.outline.fingerprint.description)
+            json.member("problem", item.defect)
         case .request(let request):
             json.member("subject", request.subject.description)
             request.publicKey.write(request.publicKeyPin, to: &json)
@@ -76,6 +82,7 @@ extension PinEntry {
         }
         json.member("sent", isSent)
         json.member("onPath", isOnPath)
+        if !isDetailed { json.member("problem", problem) }
     }
 }
 

@@ -18,7 +18,7 @@ struct DurableCommand {
             }
             var input = try invocation.file(source)
             let listing = PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: &input)))
-            guard listing.entries.allSatisfy({ $0.item.certificate == nil }) else {
+            guard listing.entries.allSatisfy({ !$0.item.isCertificate }) else {
                 throw .usage("\(source) holds a certificate; beside --durable only keys and requests", of: .pin)
             }
             keys.append(listing)
@@ -111,8 +111,9 @@ struct DurableCommand {
             guard let endpoint = rule.endpoint else {
                 throw .usage("a rule needs a host: --host HOST", of: .pin, code: "missing-host")
             }
-            snippets.append(rule.snippet(for: endpoint, files: keys))
+            snippets.append(rule.snippet(for: endpoint))
         }
+        snippets = try RuleSorter.adding(keys, to: snippets, host: arguments[.host])
         if unknown.isEmpty {
             try invocation.deliver(snippet: try form.text(of: snippets))
             for advice in form.advice(on: snippets) { invocation.console.warn(advice) }

@@ -20,9 +20,7 @@ struct DurableRule {
 
     /// Returns the rule to paste. A policy demands a backup beside the pins in use, so one root is the pin in use (the
     /// one that was seen) and the others are backups. Which of the two a root is has no effect on the decision.
-    ///
-    /// - Parameter files: keys and requests, which become backup pins.
-    func snippet(for endpoint: ServerEndpoint, files: [PinListing]) -> SnippetRule {
+    func snippet(for endpoint: ServerEndpoint) -> SnippetRule {
         let pins = pins.map { Pin(.publicKey($0), at: .ca) }
         let inUse = max(1, seen.count)
         var rule = SnippetRule(
@@ -30,7 +28,6 @@ struct DurableRule {
         for root in families.flatMap(\.roots) {
             if let pin = root.pin, PolicyNotes.problem(of: root.name) == nil { rule.notes[pin] = root.name }
         }
-        rule.addBackups(of: files)
         return rule
     }
 }

@@ -77,6 +77,7 @@ extension Command {
                     ("certificateSHA256", "The fingerprint of the certificate in hex"),
                     ("notBefore, notAfter", "The first and the last instant of its validity"),
                     ("isCA", "True for the certificate of an authority"),
+                    ("problem", "The reason why a pin of the key would never match"),
                 ]),
             ReferenceSection(
                 "JSON of families",
@@ -108,12 +109,13 @@ extension OptionSpecification {
         "as", .choice("FORM", Snippet.allCases),
         help:
             "Print something to paste instead: a policy, Swift, a format of `pintle export`, or the certificates as "
-            + "PEM. Servers and certificates give pins; keys and requests give backup pins")
+            + "PEM. Servers and certificates give pins, each for the host that it names; keys and requests give "
+            + "backup pins")
     static let snippetFile = Option(
         "out", short: "o", .output("FILE", orStandardOutput: true), defaultText: "stdout",
         help: "Write what `--as` prints to this file, which stays as it is if a source fails")
     static let host = Option(
-        "host", .server("HOST"), help: "The host for `--as`, if no server or certificate names one")
+        "host", .server("HOST"), help: "The host for `--as` of keys and certificates that name none")
 }
 
 /// `pintle pin SOURCE...`
@@ -141,10 +143,16 @@ struct PinCommand {
             }
         }
         if let error = ToolError.joining(errors) { throw error }
+        for listing in listings {
+            for (index, entry) in listing.entries.enumerated() {
+                guard let defect = entry.item.defect else { continue }
+                invocation.console.warn("\(listing.source): item \(index + 1): \(defect)")
+            }
+        }
         if let form = invocation.arguments[.form] { return try printSnippet(form, listings) }
         for listing in listings {
-            for entry in listing.entries where !entry.item.publicKey.isAcceptedInPaths {
-                invocation.console.warn("\(listing.source): \(entry.item.publicKey.refusal)")
+            for problem in listing.entries.compactMap(\.problem) {
+                invocation.console.warn("\(listing.source): \(problem)")
             }
         }
         if invocation.writesJSON {
@@ -192,9 +200,9 @@ struct PinCommand {
     private func printSnippet(_ form: Snippet, _ listings: [PinListing]) throws(ToolError) -> ExitCode {
         if form == .pem {
             let certificates = listings.flatMap(\.entries).filter { $0.position != "extra" }.compactMap(
-                \.item.certificate)
+                \.item.certificatePEM)
             guard !certificates.isEmpty else { throw .usage("--as pem needs a server or a certificate", of: .pin) }
-            let text = certificates.map(\.pem).joined()
+            let text = certificates.joined()
             try invocation.deliver(snippet: String(text.dropLast()))
             return .fine
         }

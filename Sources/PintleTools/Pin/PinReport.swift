@@ -53,6 +53,9 @@ struct PinReport {
             ]
             let name = certificate.subject.isEmpty ? "(no subject)" : "\(certificate.subject)"
             report.fact("\(entry.position)", .title(name, facts.compactMap(\.self).joined(separator: "  ")))
+        case .unfit(let certificate):
+            let name = certificate.outline.subjectName.map { "\($0)" } ?? "(no readable subject)"
+            report.fact("\(entry.position)", .title(name, "\(certificate.outline.publicKey)"))
         case .request(let request):
             report.fact("\(entry.position)", .title("\(request.subject)", "\(request.publicKey)"))
         case .key(let key, let isPrivate):
@@ -64,6 +67,8 @@ struct PinReport {
             report.fact("cert", "\(certificate.fingerprint)")
             report.fact("valid", ValidityText.period(certificate.validity, now: now))
             if !certificate.names.isEmpty { report.fact("names", .names(certificate.names)) }
+        } else if case .unfit(let certificate) = entry.item {
+            report.fact("cert", "\(certificate.outline.fingerprint)")
         }
         if let remark = entry.remark { report.fact("note", "\(remark)") }
     }
@@ -137,21 +142,26 @@ struct PinEntry {
     /// A remark about the position.
     var remark: String?
 
+    /// The reason why a pin of the key would never match; `nil` if there is none. The value of a root's key is not
+    /// judged, as in a path.
+    var problem: String? {
+        position == "root" && item.publicKey.isAcceptedInPaths ? nil : item.problem?.text
+    }
+
     /// Lists the items of a file. A file of certificates begins with the leaf, as a chain file does, so the position is
-    /// that in the file and does not mean that the path was validated. A last certificate that names itself as its
+    /// that in the file and does not mean that the path was validated. A later certificate that names servers, and that
+    /// no authority of the file needs, begins the chain of other servers. A last certificate that names itself as its
     /// issuer is called root. Keys and requests are listed where they are.
     static func list(_ items: [SourceItem]) -> [PinEntry] {
-        let certificateCount = items.count { $0.certificate != nil }
-        var depth = 0
-        return items.map { item in
-            switch item {
-            case .certificate(let certificate):
-                defer { depth += 1 }
-                let position = position(
-                    depth, of: certificateCount, isRoot: certificate.isCA && certificate.isSelfIssued)
-                return PinEntry(position: position, item: item)
-            case .request: return PinEntry(position: "csr", item: item)
-            case .key: return PinEntry(position: "key", item: item)
+        let chains = FileChains(items)
+        return items.indices.map { index in
+            switch items[index] {
+            case .certificate, .unfit:
+                let (depth, count) = chains.place(of: index)
+                let isRoot = items[index].certificate.map { $0.isCA && $0.isSelfIssued } ?? false
+                return PinEntry(position: position(depth, of: count, isRoot: isRoot), item: items[index])
+            case .request: return PinEntry(position: "csr", item: items[index])
+            case .key: return PinEntry(position: "key", item: items[index])
             }
         }
     }

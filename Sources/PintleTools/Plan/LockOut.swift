@@ -1,14 +1,12 @@
 internal import Pintle
 internal import PintleSystem
 
-/// Users of some versions of the app who cannot connect to a server from an instant on.
+/// Versions of the app that cannot connect to a server from an instant on.
 struct LockOut {
     struct Victim {
         let app: Int
         /// The instant at which the lock-out ends for this version; `nil` for the plan's end.
         var until: Date?
-        /// The share of users when the lock-out begins.
-        let share: UserShare
     }
 
     let server: Int
@@ -24,11 +22,6 @@ struct LockOut {
     var issuerKey: PublicKeyPin?
     let from: Date
     var victims: [Victim]
-    /// The share of all victims together when the lock-out begins.
-    var share = UserShare.none
-    /// The largest share of all victims together, and its instant.
-    var peak = UserShare.none
-    var peakAt: Date
 
     var reason: String { asksUser ? "unknown-host" : rejection.reason }
     var pathFailure: PathFailure.Code? { rejection.pathFailure?.code }
@@ -48,7 +41,7 @@ extension LockOut {
     }
 }
 
-/// Users whose app would accept a thief with a stolen key as the server.
+/// Versions that would accept a thief with a stolen key as the server.
 struct Exposure {
     let server: Int
     let certificate: Int
@@ -57,14 +50,9 @@ struct Exposure {
     /// The instant at which the exposure ends; `nil` for the plan's end.
     let until: Date?
     let apps: [Int]
-    /// The share when the exposure begins.
-    let share: UserShare
-    /// The share at the end of the plan, or when the certificate ends.
-    let lastShare: UserShare
 
-    /// Returns `true` if both expose the same users to the same key at the same time, through any certificate.
+    /// Returns `true` if both expose the same versions to the same key at the same time, through any certificate.
     func isAlike(_ other: Exposure) -> Bool {
-        key == other.key && from == other.from && until == other.until && apps == other.apps && share == other.share
-            && lastShare == other.lastShare
+        key == other.key && from == other.from && until == other.until && apps == other.apps
     }
 }

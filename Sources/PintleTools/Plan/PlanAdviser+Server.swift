@@ -2,7 +2,7 @@ internal import Pintle
 internal import PintleSystem
 
 /// Advice for the server if versions do not pin its key: another key, or the same one later. The adviser simulates both
-/// first, and leaves out advice that would lock out other users.
+/// first, and leaves out advice that would lock out other versions.
 extension PlanAdviser {
     /// The number of keys that are tried for a certificate.
     private static let maximumTrials = 4
@@ -48,8 +48,8 @@ extension PlanAdviser {
             }
     }
 
-    /// Returns `true` if fewer users lose the server with this key, and no version loses more of any server that has
-    /// the certificate.
+    /// Returns `true` if versions lose the server for less time with this key, and no version loses more of any server
+    /// that has the certificate.
     private func helps(_ key: Int, _ lockOut: LockOut) -> Bool {
         var certificate = plan.certificates[lockOut.certificate]
         certificate.keys = [key] + certificate.keys.dropFirst()
@@ -84,21 +84,22 @@ extension PlanAdviser {
         let end = min(next, plan.until, certificate.notAfter)
         let always = [RotationPlan.Server.Switch(from: .distantPast, certificate: current.certificate)]
         let lacking = simulation.losses(ofServer: lockOut.server, serving: always, in: plan)
-        var left = UserShare.none
-        var latest: Date?
-        for (index, instant) in simulation.instants.enumerated() where instant >= lockOut.from && instant < end {
-            let share = lacking.total(during: index)
-            if share > .none { (latest, left) = (instant, share) }
+        let last = simulation.instants.indices.last { index in
+            let instant = simulation.instants[index]
+            return instant >= lockOut.from && instant < end && !lacking.losers(at: index).isEmpty
         }
-        guard let latest else { return nil }
+        guard let last else { return nil }
+        let latest = simulation.instants[last]
         func none(_ reason: String) -> PlanAdvice {
             PlanAdvice(
                 kind: .noLaterSwitch, server: lockOut.server, text: "waiting does not help by itself: \(reason)")
         }
         let day = latest.startOfDay.addingDays(1)
         guard day < end else {
+            let apps = lacking.losers(at: last)
             return none(
-                "on \(PlanTime.text(latest)) still \(left) of users lack the key of \"\(certificate.name)\"")
+                "on \(PlanTime.text(latest)) \(plan.versions(apps)) still \(apps.count == 1 ? "lacks" : "lack") the "
+                    + "key of \"\(certificate.name)\"")
         }
         if let stolen = stolenKey(of: previous, insteadOf: certificate, before: day) { return none(stolen) }
         var switches = server.switches
@@ -114,7 +115,8 @@ extension PlanAdviser {
                 "until \(PlanTime.text(day)) \(plan.versions(losers)) could not connect with \"\(previous.name)\"")
         }
         var text =
-            "or switch to \"\(certificate.name)\" on \(PlanTime.text(day)): from then on no user lacks its key"
+            "or switch to \"\(certificate.name)\" on \(PlanTime.text(day)): from then on no supported version "
+            + "lacks its key"
         if previous.notAfter < day {
             text +=
                 ", and renew \"\(previous.name)\", which ends \(PlanTime.text(previous.notAfter)), with the same "
@@ -187,6 +189,7 @@ extension PlanAdviser {
         }
         let late = apps.filter { !early.contains($0) }
         guard let newest = late.max() else { return [heldBack(lockOut, early)] }
+        // Users do not go back to an older version.
         return [release(lockOut, late, knowing.filter { $0 > newest })]
             + (early.isEmpty ? [] : [heldBack(lockOut, early)])
     }
@@ -204,7 +207,7 @@ extension PlanAdviser {
             by: apps.map { plan.apps[$0].released }.min(), pin: key.pin, apps: apps)
     }
 
-    /// - Parameter knowing: versions that pin the key. They are newer than the others, because users do not go back.
+    /// - Parameter knowing: newer versions that pin the key.
     private func release(_ lockOut: LockOut, _ apps: [Int], _ knowing: [Int]) -> PlanAdvice {
         let certificate = plan.certificates[lockOut.certificate]
         let day = PlanTime.text(lockOut.from)
@@ -214,17 +217,15 @@ extension PlanAdviser {
             return PlanAdvice(
                 kind: .addPin, server: lockOut.server,
                 text: "put \(key.pin) (key \"\(key.name)\") into the backup pins of "
-                    + "\(server(lockOut.server)) in \(last); it must have reached \(UserShare.all) of users by \(day), "
-                    + "before \"\(certificate.name)\" is served",
-                by: lockOut.from, pin: key.pin, share: .all, apps: apps)
+                    + "\(server(lockOut.server)) in \(last); users need it by \(day), before "
+                    + "\"\(certificate.name)\" is served",
+                by: lockOut.from, pin: key.pin, apps: apps)
         }
-        let share = knowing.reduce(UserShare.none) { $0 + plan.apps[$1].share(at: lockOut.from) }
-        let known = knowing.count == 1 ? "knows" : "know"
         return PlanAdvice(
-            kind: .reach, server: lockOut.server,
-            text: "\(plan.versions(knowing)) \(known) the key \"\(key.name)\" and will have \(share) of users on "
-                + "\(day): bring \(knowing.count == 1 ? "it" : "them") to \(UserShare.all) by then",
-            by: lockOut.from, pin: key.pin, share: .all, apps: knowing)
+            kind: .endSupport, server: lockOut.server,
+            text: "\(plan.versions(knowing)) \(knowing.count == 1 ? "knows" : "know") the key \"\(key.name)\": end the "
+                + "support for \(plan.versions(apps)) by \(day)",
+            by: lockOut.from, pin: key.pin, apps: apps)
     }
 
     /// Returns the versions that would connect with the policy that they shipped with.

@@ -2,7 +2,7 @@ internal import Pintle
 internal import PintleSystem
 internal import PintleUpdates
 
-/// Advice for a signed update that would help users whose app does not pin a key. One update is published for all
+/// Advice for a signed update that would help versions that do not pin a key. One update is published for all
 /// versions, so the adviser checks every version that fetches updates against the same policy.
 extension PlanAdviser {
     /// The number of policies that are tried for an update.

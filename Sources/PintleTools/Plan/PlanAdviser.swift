@@ -1,7 +1,7 @@
 internal import Pintle
 internal import PintleSystem
 
-/// Finds changes that would keep users from being locked out.
+/// Finds changes that would keep versions from being locked out.
 struct PlanAdviser {
     let simulation: PlanSimulation
 
@@ -164,7 +164,7 @@ struct PlanAdviser {
 struct PlanAdvice {
     enum Kind: String, CaseIterable {
         case addPin = "add-pin"
-        case reach = "reach"
+        case endSupport = "end-support"
         case holdBack = "hold-back"
         case useKnownKey = "use-known-key"
         case switchLater = "switch-later"
@@ -190,30 +190,26 @@ struct PlanAdvice {
     /// The last day for the advice. To withdraw a stolen key, the first day on which that is safe.
     var by: Date?
     var pin: PublicKeyPin?
-    /// The share of users that the advice must reach by ``by``.
-    var share: UserShare?
     /// The versions that the advice is for.
     var apps: [Int] = []
 }
 
-/// The users of each version that lose a server, over the time of a simulation.
-struct PlanLosses {
-    /// The shares by app and sample. Each instant has two samples: at it, and half-way to the next.
-    let shares: [[UserShare]]
+/// The versions that lose a server, over the time of a simulation.
+struct PlanLosses: Equatable {
+    /// Booleans by app and instant.
+    let isLost: [[Bool]]
 
-    private func total(_ sample: Int) -> UserShare { shares.reduce(.none) { $0 + $1[sample] } }
+    /// Returns the versions that lose the server between an instant and the next.
+    func losers(at index: Int) -> [Int] { isLost.indices.filter { isLost[$0][index] } }
 
-    /// Returns the largest total of all versions between an instant and the next.
-    func total(during index: Int) -> UserShare { max(total(2 * index), total(2 * index + 1)) }
-
-    /// Returns `true` if a version loses less than in `other`, and none loses more.
+    /// Returns `true` if a version loses the server for less time than in `other`, and none at another time.
     func isBetter(than other: PlanLosses) -> Bool { !isWorse(than: other) && other.isWorse(than: self) }
 
-    /// Returns `true` if a version loses more at some time than in `other`.
+    /// Returns `true` if a version loses the server at a time at which it does not in `other`.
     func isWorse(than other: PlanLosses) -> Bool { !losers(against: other).isEmpty }
 
-    /// Returns the versions that lose more at some time than in `other`.
+    /// Returns the versions that lose the server at a time at which they do not in `other`.
     func losers(against other: PlanLosses) -> [Int] {
-        shares.indices.filter { app in zip(shares[app], other.shares[app]).contains { $0 > $1 } }
+        isLost.indices.filter { app in zip(isLost[app], other.isLost[app]).contains { $0 && !$1 } }
     }
 }

@@ -6,7 +6,7 @@ internal import PintleSystem
 extension Command {
     static let plan = Command(
         name: "plan",
-        summary: "Simulate a rotation of keys: find who is locked out when, and what to do",
+        summary: "Simulate a rotation of keys: find which versions are locked out when, and what to do",
         examples: [
             Example(line: "pintle plan plan.json", purpose: "simulate a plan, from today to its end"),
             Example(
@@ -14,32 +14,29 @@ extension Command {
                 purpose: "a page with a timeline for everyone who has to agree"),
             Example(
                 line: "pintle plan plan.json --json",
-                purpose: "in CI: exit code 1 if users would lose a server"),
+                purpose: "in CI: exit code 1 if a version would lose a server"),
         ],
         overview: [
             """
             Reads planned keys and certificates, the certificates that each server will show over time, the versions \
-            of the app with their policies and their share of users over time, and signed updates. For every version \
-            and every change it asks how the app would decide. It prints which users could not connect from which day \
-            on, which pin to add by which day, from which day on a key can be switched, and which users an update \
-            reaches. No server is contacted. Days are in UTC.
+            of the app with their policies, and signed updates. For every version and every change it asks how the app \
+            would decide. It prints which versions could not connect from which day on, which pin to add by which day, \
+            from which day on a key can be switched, and which versions an update reaches. The headline says what was \
+            not simulated. No server is contacted. Days are in UTC.
             """
         ],
         arguments: [Argument(name: "PLAN", help: "The plan file, or `-` for standard input")],
         ownOptions: [.page, .planInstant],
         exitCodes: [
-            (.fine, "no users are locked out"),
-            (.rejected, "users would be locked out"), (.unusable, "the plan or a policy cannot be used"),
+            (.fine, "no simulated version is locked out"),
+            (.rejected, "versions would be locked out"), (.unusable, "the plan or a policy cannot be used"),
         ],
         sections: [
             .json(
-                "Shares are numbers of per cent with up to three decimals.",
                 keys: [
-                    ("result", "`ok` or `lockedOut`"), ("from, until", "The period that was examined"),
-                    (
-                        "worst",
-                        "The most users that a server loses at a time: `share`, `at`, `host`, `port`"
-                    ),
+                    ("result", "`ok`; `incomplete`, if a note names a gap; or `lockedOut`"),
+                    ("from, until", "The period that was examined"),
+                    ("notSimulated", "Versions, users and times that the result says nothing about, in words"),
                     (
                         "lockouts",
                         "For each server, version and reason; the keys are listed below"
@@ -55,7 +52,7 @@ extension Command {
                     ),
                     (
                         "advice",
-                        "`id`, `host`, `port`, `by`, `pin`, `share` that must be reached, `apps`, `message`"
+                        "`id`, `host`, `port`, `by`, `pin`, `apps`, `message`"
                     ),
                     ("notes", "Other remarks, in words"),
                 ]),
@@ -63,14 +60,14 @@ extension Command {
                 "Lockouts and exposures",
                 .paragraph(
                     """
-                    A lockout has `from`, `until` (absent: the plan's end), `host`, `port`, `app`, `share` at its \
-                    beginning, `reason`, `pathFailure`, `certificate`, `missingKey`, `missingPin` and `message`. \
-                    `authority` is there if the server loses these users only under that one of several authorities.
+                    A lockout has `from`, `until` (absent: the plan's end), `host`, `port`, `app`, `reason`, \
+                    `pathFailure`, `certificate`, `missingKey`, `missingPin` and `message`. \
+                    `authority` is there if the version loses the server only under that one of several authorities.
                     """),
                 .paragraph(
                     """
-                    An exposure has `from`, `until`, `host`, `port`, `key`, `certificate`, `apps`, `share`, \
-                    `lastShare` and `message`.
+                    An exposure has `from`, `until`, `host`, `port`, `key`, `certificate`, `apps` \
+                    and `message`.
                     """)),
         ],
         articles: [.planningRotations],
@@ -95,8 +92,14 @@ struct PlanCommand {
         let now = arguments[.planInstant] ?? invocation.now
         try GuardedFiles.check(.page, of: arguments, reading: arguments.positionals)
         let file = try invocation.file(arguments.positionals[0], limit: PlanLimits.fileSize + 1)
-        let plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in
-            try Self.policy(path, besides: file.path)
+        let plan: RotationPlan
+        do {
+            plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in
+                try Self.policy(path, besides: file.path)
+            }
+        } catch {
+            guard let kind = FileKind(of: file.bytes), kind != .plan else { throw error }
+            throw kind.refusal(of: file, wanted: "a plan")
         }
         try Self.check(plan, from: now, file: file.name)
         let report = PlanReport(try PlanSimulation(plan, now: now))

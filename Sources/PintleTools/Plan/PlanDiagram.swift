@@ -1,8 +1,8 @@
 internal import Pintle
 internal import PintleSystem
 
-/// An SVG drawing of one server: its certificates, the users of each version, and the users who cannot connect. It has
-/// its own labels and takes its colours from the page. A renewal pattern is one box with a mark for each renewal.
+/// An SVG drawing of one server: its certificates, and the versions that can connect. It has its own labels and takes
+/// its colours from the page. A renewal pattern is one box with a mark for each renewal.
 struct PlanDiagram {
     private let report: PlanReport
     private let view: PlanView
@@ -12,10 +12,8 @@ struct PlanDiagram {
     private static let left = 150.0
     private static let right = 940.0
     private static let width = 960.0
-    private static let rowHeight = 46.0
-    /// The height of the smallest share above 0 %, so that 3 % of users are an area and not a hairline.
-    private static let leastHeight = 5.0
-
+    private static let rowHeight = 30.0
+    private static let barHeight = 18.0
     /// The smallest distance of two marks of renewals.
     private static let markDistance = 5.0
 
@@ -33,7 +31,7 @@ struct PlanDiagram {
         drawing.draw()
         return SVG.drawing(
             width: Self.width, height: drawing.y,
-            label: "\(view.name): its certificates, and the users who can connect", stripes: "stripes\(server)",
+            label: "\(view.name): its certificates, and the versions that can connect", stripes: "stripes\(server)",
             drawing.lines)
     }
 
@@ -41,22 +39,7 @@ struct PlanDiagram {
         y = 24
         let top = y
         drawServed()
-        let curves = plan.apps.indices.map { app in
-            (
-                name: "version \(plan.apps[app].version)",
-                users: curve { plan.apps[app].share(at: $0) },
-                out: curve { simulation.lockedOutShare(ofServer: server, app: app, at: $0) }
-            )
-        }
-        for row in curves where row.users.contains(where: { $0.share > .none }) {
-            drawRow(row.name, row.users, row.out)
-        }
-        let out = curve { instant in
-            plan.apps.indices.reduce(UserShare.none) {
-                $0 + simulation.lockedOutShare(ofServer: server, app: $1, at: instant)
-            }
-        }
-        if out.contains(where: { $0.share > .none }) { drawRow("cannot connect", [], out) }
+        for app in plan.apps.indices { drawVersion(app) }
         let bottom = y
         // Draw the axis first, so that it lies behind the rest.
         lines = axis(top, bottom) + lines
@@ -123,24 +106,41 @@ struct PlanDiagram {
         }
     }
 
-    private mutating func drawRow(
-        _ name: String, _ users: [(at: Date, share: UserShare)], _ out: [(at: Date, share: UserShare)]
-    ) {
-        label(name, at: y + Self.rowHeight - 6)
-        let base = y + Self.rowHeight
-        if !users.isEmpty { lines.append("<path d=\"\(area(users, base))\" class=\"users\"/>") }
-        if out.contains(where: { $0.share > .none }) {
-            lines.append("<path d=\"\(area(out, base))\" fill=\"url(#stripes\(server))\" class=\"outline\"/>")
+    /// Draws the bar of a version, and stripes over the time in which it cannot connect. A version that is not
+    /// supported in the time of the plan has no row.
+    private mutating func drawVersion(_ app: Int) {
+        let version = plan.apps[app]
+        let supported = spans { version.isSupported(at: simulation.instants[$0]) }
+        guard !supported.isEmpty else { return }
+        label("version \(version.version)", at: y + Self.barHeight - 3)
+        for span in supported { lines.append(bar(span, "class=\"users\"")) }
+        for span in spans({ simulation.loss(ofServer: server, app: app, at: $0) != nil }) {
+            let title =
+                "version \(version.version) cannot connect from \(PlanTime.text(span.from)) until "
+                + PlanTime.text(span.until)
+            lines.append(SVG.titled(title, bar(span, "fill=\"url(#stripes\(server))\" class=\"outline\"")))
         }
-        lines.append(SVG.line(Self.left, base, Self.right, base, "base"))
-        let shown = users.isEmpty ? out : users
-        if let peak = shown.max(by: { $0.share < $1.share }) {
-            let start = min(x(peak.at), Self.right - 76)
-            let height = Self.height(peak.share)
-            let place = height > Self.rowHeight / 2 ? base - 5 : base - height - 4
-            lines.append(SVG.text(peak.share.description, x: start + 4, y: place, "value"))
+        y += Self.rowHeight
+    }
+
+    private func bar(_ span: (from: Date, until: Date), _ attributes: String) -> String {
+        let start = x(span.from)
+        return SVG.rectangle(x: start, y: y, width: max(2, x(span.until) - start), height: Self.barHeight, attributes)
+    }
+
+    /// Returns the times in which a condition holds. Nothing changes between two instants.
+    private func spans(_ holds: (Int) -> Bool) -> [(from: Date, until: Date)] {
+        var spans: [(from: Date, until: Date)] = []
+        let instants = simulation.instants
+        for index in instants.indices where holds(index) {
+            let end = instants.indices.contains(index + 1) ? instants[index + 1] : plan.until
+            if spans.last?.until == instants[index] {
+                spans[spans.count - 1].until = end
+            } else {
+                spans.append((instants[index], end))
+            }
         }
-        y += Self.rowHeight + 8
+        return spans
     }
 
     private mutating func label(_ text: String, at y: Double) {
@@ -169,13 +169,13 @@ struct PlanDiagram {
         var labels: Set<String> = []
         for lockOut in report.lockOuts where shows(lockOut) {
             let place = x(lockOut.from)
-            // Several authorities may lock the same users out on one day.
-            guard labels.insert("\(PlanTime.text(lockOut.from)) \(lockOut.share)").inserted else { continue }
+            // Several lock-outs may begin on one day.
+            guard labels.insert(PlanTime.text(lockOut.from)).inserted else { continue }
             lines.append(SVG.line(place, top, place, bottom + 4, "from"))
             let isLate = place > Self.right - 150
             lines.append(
                 SVG.text(
-                    "\(PlanTime.text(lockOut.from)): \(lockOut.share)", x: place, y: bottom + 16,
+                    PlanTime.text(lockOut.from), x: place, y: bottom + 16,
                     isLate ? "from-day end" : "from-day"))
         }
     }
@@ -192,47 +192,5 @@ struct PlanDiagram {
         let whole = Double(plan.until.wholeSeconds - simulation.now.wholeSeconds)
         let part = Double(instant.wholeSeconds - simulation.now.wholeSeconds)
         return Self.left + (Self.right - Self.left) * min(max(part / max(whole, 1), 0), 1)
-    }
-
-    // MARK: Curves
-
-    /// Returns points of a curve: about 400 instants, and all at which a decision changes.
-    private func curve(_ share: (Date) -> UserShare) -> [(at: Date, share: UserShare)] {
-        let step = max(1, simulation.instants.count / 400)
-        let changes = Set(simulation.phases[server].joined().map(\.from))
-        var points: [(at: Date, share: UserShare)] = []
-        for (index, instant) in simulation.instants.enumerated() where index % step == 0 || changes.contains(instant) {
-            if changes.contains(instant), index > 0 {
-                // A second point just before it makes the jump vertical.
-                let before = Date(wholeSeconds: instant.wholeSeconds - 1)
-                points.append((instant, share(before)))
-            }
-            points.append((instant, share(instant)))
-        }
-        if let last = points.last { points.append((plan.until, last.share)) }
-        return points
-    }
-
-    /// Returns the path of an area. Each stretch with users begins at the point before it and ends at the point after
-    /// it.
-    private func area(_ points: [(at: Date, share: UserShare)], _ base: Double) -> String {
-        var path = ""
-        for (index, point) in points.enumerated() {
-            let isFirst = index == 0 || points[index - 1].share == .none
-            let isLast = index == points.count - 1 || points[index + 1].share == .none
-            guard point.share > .none else { continue }
-            let height = Self.height(point.share)
-            if isFirst { path += "M\(SVG.number(x(points[max(0, index - 1)].at))) \(SVG.number(base))" }
-            path += "L\(SVG.number(x(point.at))) \(SVG.number(base - height))"
-            if isLast {
-                let end = points[min(points.count - 1, index + 1)].at
-                path += "L\(SVG.number(x(end))) \(SVG.number(base))Z"
-            }
-        }
-        return path
-    }
-
-    private static func height(_ share: UserShare) -> Double {
-        share == .none ? 0 : leastHeight + (rowHeight - 4 - leastHeight) * Double(share.units) / 100_000
     }
 }

@@ -6,54 +6,37 @@ extension PlanReader {
     mutating func apps(_ value: JSONValue, _ path: String) -> [RotationPlan.App] {
         var apps: [RotationPlan.App] = []
         var versions: [String] = []
+        var reportsShare = false
         for (element, path) in list(value, path, limit: PlanLimits.apps) where !isFull {
             guard let fields = fields(of: element, as: PlanKeys.App.self, path) else { continue }
             let version = newName(.version, of: fields, known: &versions)
             let released = date(.released, of: fields)
             let policy = required(.policy, of: fields, example: "\"policy.json\"") { $0.policy($1, $2) }
             let fetches = optional(.fetchesUpdates, of: fields) { $0.boolean($1, $2) }
-            let share = required(.share, of: fields, example: "[{\"at\": \"2026-11-20\", \"percent\": 100}]") {
-                $0.shares($1, $2)
+            let supportedUntil = optional(.supportedUntil, of: fields) { $0.date($1, $2) }
+            if let released, let supportedUntil, supportedUntil <= released, let value = fields[.supportedUntil] {
+                report(
+                    "dates-out-of-order", value, "\(path) is not supported on any day",
+                    help: "write supportedUntil after released")
             }
-            guard let version, let released, let policy, fetches != nil || fields[.fetchesUpdates] == nil, let share
-            else { continue }
+            // One error for all versions: the remedy is the same.
+            if let value = fields[.share], !reportsShare {
+                reportsShare = true
+                report(
+                    "unknown-key", value,
+                    "\(path).share is no longer read: the plan asks versions, not shares of users",
+                    help: "leave \"share\" out of all versions, and give each version that the app stops supporting "
+                        + "a day: \"supportedUntil\"")
+            }
+            guard let version, let released, let policy, fetches != nil || fields[.fetchesUpdates] == nil else {
+                continue
+            }
             apps.append(
                 RotationPlan.App(
                     version: version, released: released, policy: policy, fetchesUpdates: fetches ?? false,
-                    share: ShareCurve(points: share)))
+                    supportedUntil: supportedUntil))
         }
-        if problems.isEmpty { checkSum(of: apps, in: value) }
         return apps
-    }
-
-    private mutating func shares(_ value: JSONValue, _ path: String) -> [ShareCurve.Point] {
-        var points: [ShareCurve.Point] = []
-        for (element, path) in list(value, path, limit: PlanLimits.points) where !isFull {
-            guard let fields = fields(of: element, as: PlanKeys.Share.self, path) else { continue }
-            let at = date(.at, of: fields)
-            let percent = required(.percent, of: fields, example: "12.4") { $0.percent($1, $2) }
-            if let at, let last = points.last, at <= last.at { reportOrder(.at, of: fields) }
-            guard let at, let percent else { continue }
-            points.append(ShareCurve.Point(at: at, share: percent))
-        }
-        return points
-    }
-
-    /// Reports an instant at which the versions together have more than 100 % of users. Shares are linear in between,
-    /// so the sum is largest where a curve bends or begins.
-    private mutating func checkSum(of apps: [RotationPlan.App], in list: JSONValue) {
-        for instant in Set(apps.flatMap { $0.share.points.map(\.at) + [$0.released] }).sorted() {
-            let sum = apps.reduce(0) { $0 + $1.share(at: instant).units }
-            // Interpolation can round each share up by a thousandth of a per cent.
-            guard sum > 100_000 + apps.count else { continue }
-            let tenths = (sum + 50) / 100
-            report(
-                "shares-exceed-100", list,
-                "on \(PlanTime.text(instant)) the versions have \(tenths / 10).\(tenths % 10) % of users",
-                help: "between two points a share goes in a straight line, and before the first and after the last it "
-                    + "stays; add points")
-            return
-        }
     }
 
     // MARK: Updates

@@ -23,7 +23,7 @@ struct PlanReader: ValueReader {
         _ bytes: [UInt8], file: String, policyFile: @escaping (String) throws(ToolError) -> PinningPolicy
     ) throws(ToolError) -> RotationPlan {
         var reader = PlanReader(policyFile: policyFile)
-        // Shares can have decimals, and policies inside the plan add levels.
+        // A number with decimals is an error of its key, with the key's remedy. Policies inside the plan add levels.
         let limits = JSONDocument.Limits(maximumBytes: PlanLimits.fileSize, maximumDepth: 20, allowsAnyNumber: true)
         return try reader.document(bytes, limits, file: file, called: "the plan", unusable: "invalid-plan") {
             $0.plan($1)
@@ -101,19 +101,5 @@ struct PlanReader: ValueReader {
             }
             throw .joining(errors) ?? .unusable("invalid-policy", "\(path) cannot be used")
         }
-    }
-}
-
-extension PlanReader {
-    mutating func percent(_ value: JSONValue, _ path: String) -> UserShare? {
-        guard value.kind == .integer || value.kind == .number else {
-            reportType(of: value, path, "a number, without quotes: 12.4")
-            return nil
-        }
-        if let share = UserShare(decimal: value.source) { return share }
-        report(
-            "invalid-percent", value, "\(path) is not a percentage of users",
-            help: "write a number from 0 to 100 with at most three decimals: 12.4")
-        return nil
     }
 }

@@ -2,16 +2,42 @@ internal import Pintle
 internal import PintleSystem
 internal import PintleUpdates
 
-/// Parts of a plan that no pin checks. With such gaps, a plan without lock-outs does not prove a good rotation.
+/// Parts of a rotation that the plan does not simulate, or that no pin checks. A plan without lock-outs proves nothing
+/// about them.
 extension PlanReport {
-    /// The words of a good verdict, which mention gaps.
-    var fineWords: String {
-        "no user is locked out" + (gaps.isEmpty ? "" : ", but not everything is checked: see the notes")
+    /// A Boolean value that indicates whether versions or servers of the plan are not judged in all of its time.
+    var isIncomplete: Bool { !gaps.isEmpty }
+
+    /// The users and times about which the result says nothing, for the headline.
+    var notSimulated: [String] {
+        let instants = simulation.instants
+        let judged = plan.apps.indices.filter { app in instants.contains(where: plan.apps[app].isSupported) }
+        let named =
+            judged.isEmpty
+            ? "any version"
+            : judged.count > 4
+                ? "versions that the plan does not name"
+                : "versions other than "
+                    + plan.names(ofVersions: judged)
+        let ended = judged.compactMap { app -> String? in
+            guard let end = plan.apps[app].supportedUntil, end < plan.until else { return nil }
+            return "version \(plan.apps[app].version) from \(PlanTime.text(end)) on"
+        }
+        // An app that has not taken an update by then is judged as if it had.
+        let isFetched = plan.updates.indices.contains { update in
+            judged.contains { simulation.missed[$0][update] == nil }
+        }
+        let days = ValidityText.counted(plan.daysToFetch ?? RotationPlan.defaultDaysToFetch, "day")
+        let late = isFetched ? ["users who take longer than \(days) to fetch an update"] : []
+        return [named] + ended + late + (gaps.isEmpty ? [] : ["the gaps in the notes"])
     }
 
-    /// The gaps by server: served too late, covered by no rule, expired pins, reported only.
+    /// The gaps: no version, and by server: served too late, covered by no rule, expired pins, reported only.
     var gaps: [String] {
-        Self.distinct(
+        guard plan.apps.contains(where: { simulation.instants.contains(where: $0.isSupported) }) else {
+            return ["no version is released and supported between \(span.replacing(" to ", with: " and "))"]
+        }
+        return Self.distinct(
             plan.servers.indices.flatMap { server in
                 [unserved(server)].compactMap(\.self) + unchecked(server)
             })
@@ -35,8 +61,8 @@ extension PlanReport {
         var apps: [Gap: [Int]] = [:]
         var updates: [Gap: [Int]] = [:]
         for policy in plan.policies.indices {
-            let users = plan.apps.indices.filter { index in
-                plan.apps[index].policy == policy && plan.apps[index].share.points.contains { $0.share > .none }
+            let versions = plan.apps.indices.filter { index in
+                plan.apps[index].policy == policy && simulation.instants.contains(where: plan.apps[index].isSupported)
             }
             let bringers = plan.updates.indices.filter { plan.updates[$0].policy == policy }
             var reasons: Set<String> = []
@@ -45,7 +71,7 @@ extension PlanReport {
                     reasons.insert(basis.reason).inserted
                 else { continue }
                 let gap = Gap(reason: basis.reason, meaning: meaning, from: phase.from)
-                if !users.isEmpty { apps[gap, default: []] += users }
+                if !versions.isEmpty { apps[gap, default: []] += versions }
                 if !bringers.isEmpty { updates[gap, default: []] += bringers }
             }
         }

@@ -3,20 +3,14 @@ internal import PintleSystem
 internal import PintleUpdates
 
 extension PlanReport {
-    /// `{"result", "from", "until", "lockouts": [...], "exposures"?, "updates"?, "advice": [...], "notes"?}`; one
-    /// lock-out for each version that loses a server.
+    /// `{"result", "from", "until", "notSimulated": [...], "lockouts": [...], "exposures"?, "updates"?,
+    /// "advice": [...], "notes"?}`; one lock-out for each version that loses a server.
     var document: JSONWriter {
         .document { json in
-            json.member("result", isLockedOut ? "lockedOut" : "ok")
+            json.member("result", isLockedOut ? "lockedOut" : isIncomplete ? "incomplete" : "ok")
             json.member("from", simulation.now)
             json.member("until", plan.until)
-            if let worst {
-                json.object("worst") { json in
-                    json.percent("share", worst.share)
-                    json.member("at", worst.at)
-                    json.write(plan.servers[worst.server])
-                }
-            }
+            json.member("notSimulated", notSimulated)
             let lockedOut = lockOuts.flatMap { lockOut in lockOut.victims.map { (lockOut: lockOut, victim: $0) } }
             json.objects("lockouts", lockedOut) { write(&$0, $1.victim, of: $1.lockOut) }
             if !exposures.isEmpty { json.objects("exposures", exposures, write) }
@@ -31,7 +25,6 @@ extension PlanReport {
         json.member("until", victim.until)
         json.write(plan.servers[lockOut.server])
         json.member("app", plan.apps[victim.app].version)
-        json.percent("share", victim.share)
         json.member("reason", lockOut.reason)
         json.member("pathFailure", lockOut.pathFailure?.rawValue)
         json.member("certificate", plan.certificates[lockOut.certificate].name)
@@ -53,8 +46,6 @@ extension PlanReport {
         json.member("key", plan.keys[exposure.key].name)
         json.member("certificate", plan.certificates[exposure.certificate].name)
         json.member("apps", exposure.apps.map { plan.apps[$0].version })
-        json.percent("share", exposure.share)
-        json.percent("lastShare", exposure.lastShare)
         json.member("message", sentence(exposure))
     }
 
@@ -78,19 +69,12 @@ extension PlanReport {
         json.write(plan.servers[item.server])
         json.member("by", item.by)
         json.member("pin", item.pin?.description)
-        if let share = item.share { json.percent("share", share) }
         if !item.apps.isEmpty { json.member("apps", item.apps.map { plan.apps[$0].version }) }
         json.member("message", item.text)
     }
 }
 
 extension JSONWriter {
-    /// Writes a share as a percentage.
-    fileprivate mutating func percent(_ key: String, _ share: UserShare) {
-        self.key(key)
-        value(verbatim: Array(share.decimal.utf8)[...])
-    }
-
     fileprivate mutating func write(_ server: RotationPlan.Server) {
         member("host", server.endpoint.host.description)
         member("port", server.endpoint.port)

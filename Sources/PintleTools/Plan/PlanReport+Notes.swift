@@ -30,7 +30,7 @@ extension PlanReport {
 
     var notes: [String] {
         gaps + lastDays + stolenUnusedKeys
-            + [unnamedUsers, unknownCertificatePins, stolenAuthorities, restOfAdvice].compactMap(\.self)
+            + [unknownCertificatePins, stolenAuthorities, restOfAdvice].compactMap(\.self)
     }
 
     /// A note about stolen keys of authorities: a thief can sign certificates that the plan does not name.
@@ -68,17 +68,6 @@ extension PlanReport {
         return rest > 0
             ? "advice is given about the first \(PlanAdviser.maximumLockOuts) lock-outs, not about the last \(rest)"
             : nil
-    }
-
-    private var unnamedUsers: String? {
-        var most: (share: UserShare, at: Date)?
-        for instant in simulation.instants {
-            let sum = plan.apps.reduce(UserShare.none) { $0 + $1.share(at: instant) }
-            if sum.rest > most?.share ?? .none { most = (sum.rest, instant) }
-        }
-        guard let most, most.share.units >= 100 else { return nil }
-        return "up to \(most.share) of users, on \(PlanTime.text(most.at)), have versions that the plan does not name: "
-            + "they are not simulated"
     }
 
     /// A note about pins of certificates whose fingerprint the plan does not have. The simulation takes them to match

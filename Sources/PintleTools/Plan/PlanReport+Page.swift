@@ -8,19 +8,31 @@ extension PlanReport {
     func page(ofFile file: String) -> ReportPage {
         ReportPage(
             kind: "Rotation plan", result: "\(result)",
-            verdict: isLockedOut ? .bad : gaps.isEmpty && exposures.isEmpty ? .good : .warning,
-            facts: ["\(span), simulated from \(file, .code)"], note: "Days are in UTC.", report: report(ofFile: file))
+            verdict: isLockedOut ? .bad : isIncomplete || !exposures.isEmpty ? .warning : .good,
+            facts: ["\(span), simulated from \(file, .code)", "\(limits)"], note: "Days are in UTC.",
+            report: report(ofFile: file))
     }
 
-    /// `Up to 12.4 % of users cannot connect to api.example.com`
+    /// `Versions 2.1, 2.2 cannot connect to api.example.com`
     private var result: String {
-        guard isLockedOut, let worst else { return fineWords.prefix(1).uppercased() + fineWords.dropFirst() }
-        return "Up to \(worst.share) of users cannot connect to \(plan.servers[worst.server].name)"
+        guard isLockedOut else { return "No simulated version is locked out" }
+        let apps = Set(lockOuts.flatMap { $0.victims.map(\.app) }).sorted()
+        let servers = Set(lockOuts.map { plan.servers[$0.server].name })
+        let versions = apps.count > 4 ? "\(apps.count) versions" : plan.versions(apps)
+        return versions.prefix(1).uppercased() + versions.dropFirst() + " cannot connect to "
+            + (servers.count == 1 ? servers.joined() : "\(servers.count) servers")
     }
+
+    /// `Not simulated: versions other than 2.1, 2.2; users who take longer than 14 days to fetch an update.`
+    private var limits: String { "Not simulated: \(notSimulated.joined(separator: "; "))." }
 
     private func report(ofFile file: String) -> Report {
-        let word: Line = isLockedOut ? "\("LOCKED OUT", .bad)" : "\("ok", .good)"
-        var report = Report("\(word)   \(file)   \(span)\(isLockedOut ? "" : ", \(fineWords)")", "")
+        let word: Line =
+            isLockedOut
+            ? "\("LOCKED OUT", .bad)" : isIncomplete ? "\("incomplete", .warning)" : "\("ok", .good)"
+        var report = Report("\(word)   \(file)   \(span)", "")
+        report.prose("\(result). \(limits)", indent: 13)
+        report.gap()
         addPictures(to: &report)
         report.layout = Report.FactLayout(indent: 0, labelColumns: 13)
         report.list(
@@ -35,7 +47,7 @@ extension PlanReport {
         report.list("Notes", notes.map { ("\($0)", nil) }, label: "note", others: "note", isSpaced: true)
         guard !advice.isEmpty else {
             let next = gaps.isEmpty ? "nothing to do" : "see the notes"
-            report.next(["\(next); run it again when shares or dates change"])
+            report.next(["\(next); run it again when versions or dates change"])
             return report
         }
         report.gap()
@@ -52,8 +64,7 @@ extension PlanReport {
         for view in views {
             let renewals = view.authorities.isEmpty ? "" : " Each mark on the first row is a renewal."
             let words =
-                "The height of an area is a share of all users, from a thin strip to a full row at 100 %. "
-                + "Striped: these users cannot connect.\(renewals)"
+                "A bar goes from a version's release to the end of its support. Striped: it cannot connect.\(renewals)"
             report.picture(
                 Report.Picture(title: view.name, legend: [(nil, words)], svg: { PlanDiagram(self, view).svg }))
         }

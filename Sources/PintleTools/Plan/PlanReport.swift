@@ -8,28 +8,15 @@ struct PlanReport {
     let lockOuts: [LockOut]
     let exposures: [Exposure]
     let advice: [PlanAdvice]
-    /// The largest share of users that a server loses at a time, with the instant and the server.
-    let worst: (share: UserShare, at: Date, server: Int)?
 
     var plan: RotationPlan { simulation.plan }
-    /// A Boolean value that indicates whether a server loses users.
-    var isLockedOut: Bool { worst != nil }
+    /// A Boolean value that indicates whether a simulated version loses a server.
+    var isLockedOut: Bool { !lockOuts.isEmpty }
 
     init(_ simulation: PlanSimulation) {
         self.simulation = simulation
         lockOuts = simulation.lockOuts()
         exposures = simulation.exposures()
-        let losses = Set(lockOuts.map(\.server)).sorted().map { server in
-            var worst = (share: UserShare.none, at: simulation.now, server: server)
-            for (index, instant) in simulation.instants.enumerated() {
-                let share = simulation.lockedOutShare(
-                    ofServer: server, apps: simulation.plan.apps.indices, during: index)
-                if share > worst.share { (worst.share, worst.at) = (share, instant) }
-            }
-            return worst
-        }
-        // If several lose equally many, the first one.
-        worst = losses.reduce(nil) { worst, loss in loss.share > worst?.share ?? .none ? loss : worst }
         advice = PlanAdviser(simulation).advice(lockOuts, exposures)
     }
 
@@ -38,15 +25,11 @@ struct PlanReport {
     /// `2026-11-20 to 2027-12-01`
     var span: String { "\(ValidityText.day(simulation.now)) to \(PlanTime.text(plan.until))" }
 
-    /// `from 2027-03-01, 12.4 % of users (versions 2.1, 2.2) cannot connect to api.example.com`
+    /// `from 2027-03-01, versions 2.1, 2.2 cannot connect to api.example.com`
     func sentence(_ lockOut: LockOut) -> String {
         let span = span(from: lockOut.from, until: lockOut.until)
-        let peak =
-            lockOut.peak.description == lockOut.share.description
-            ? "" : ", up to \(lockOut.peak) on \(PlanTime.text(lockOut.peakAt)),"
-        return "\(span), \(lockOut.share) of users\(peak) (\(plan.versions(lockOut.victims.map(\.app)))) "
-            + "cannot connect to \(plan.servers[lockOut.server].name)"
-            + plan.condition(ofCertificate: lockOut.certificate)
+        return "\(span), \(plan.versions(lockOut.victims.map(\.app))) cannot connect to "
+            + plan.servers[lockOut.server].name + plan.condition(ofCertificate: lockOut.certificate)
     }
 
     /// Returns the cause: `pin-mismatch: the server shows "summer" with the key "next", which they do not pin`
@@ -82,9 +65,9 @@ struct PlanReport {
 
     func sentence(_ exposure: Exposure) -> String {
         let span = span(from: exposure.from, until: exposure.until)
-        let left = exposure.until == nil ? ", at the end still \(exposure.lastShare)," : ""
-        return "\(span), \(exposure.share) of users\(left) (\(plan.versions(exposure.apps))) accept a thief with the "
-            + "stolen key \"\(plan.keys[exposure.key].name)\" as \(plan.servers[exposure.server].name)"
+        return
+            "\(span), \(plan.versions(exposure.apps)) \(exposure.apps.count == 1 ? "accepts" : "accept") a thief with "
+            + "the stolen key \"\(plan.keys[exposure.key].name)\" as \(plan.servers[exposure.server].name)"
     }
 
     private func span(from start: Date, until end: Date?) -> String {

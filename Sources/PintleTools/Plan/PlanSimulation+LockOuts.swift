@@ -15,7 +15,7 @@ extension PlanSimulation {
             other.from == lockOut.from && isSame(other.server, lockOut.server)
                 && lockOut.isAlike(other, atServer: lockOut.server)
         }) { distinct.append(lockOut) }
-        return distinct.map(measured).sorted { ($0.from, $0.server) < ($1.from, $1.server) }
+        return distinct.sorted { ($0.from, $0.server) < ($1.from, $1.server) }
     }
 
     /// Returns `true` if both are cases of one server.
@@ -26,19 +26,19 @@ extension PlanSimulation {
     private func collect(_ found: inout [LockOut], server: Int, app: Int) {
         var current: Int?
         for (index, instant) in instants.enumerated() {
-            guard let (loss, phase) = loss(ofServer: server, app: app, during: index),
+            guard let (policy, phase) = loss(ofServer: server, app: app, at: index),
                 let certificate = phase.certificate, case .rejected(let rejection) = phase.decision
             else {
                 end(&current, in: &found, at: instant)
                 continue
             }
-            let isShipped = plan.apps[app].policy == loss.policy
+            let isShipped = plan.apps[app].policy == policy
             let next = LockOut(
                 server: server, certificate: certificate, rejection: rejection,
-                asksUser: asksUser(rejection, policy: loss.policy),
-                update: isShipped ? nil : plan.updates.lastIndex { $0.policy == loss.policy },
-                issuerKey: requiredIssuer(rejection, server: server, policy: loss.policy), from: instant,
-                victims: [LockOut.Victim(app: app, until: nil, share: loss.share)], peakAt: instant)
+                asksUser: asksUser(rejection, policy: policy),
+                update: isShipped ? nil : plan.updates.lastIndex { $0.policy == policy },
+                issuerKey: requiredIssuer(rejection, server: server, policy: policy), from: instant,
+                victims: [LockOut.Victim(app: app)])
             if let current, found[current].isAlike(next) { continue }
             end(&current, in: &found, at: instant)
             // Other versions may lose the same server at the same time for the same reason.
@@ -76,21 +76,9 @@ extension PlanSimulation {
         current = nil
     }
 
-    private func measured(_ lockOut: LockOut) -> LockOut {
-        var lockOut = lockOut
-        let end = lockOut.until ?? plan.until
-        for (index, instant) in instants.enumerated() where instant >= lockOut.from && instant < end {
-            let apps = lockOut.victims.filter { instant < $0.until ?? plan.until }.map(\.app)
-            let share = lockedOutShare(ofServer: lockOut.server, apps: apps, during: index)
-            if instant == lockOut.from { lockOut.share = share }
-            if share > lockOut.peak { (lockOut.peak, lockOut.peakAt) = (share, instant) }
-        }
-        return lockOut
-    }
-
     // MARK: Stolen keys
 
-    /// Returns the users who would accept a thief with a stolen key, for as long as the certificate for that key is
+    /// Returns the versions that would accept a thief with a stolen key, for as long as the certificate for that key is
     /// valid.
     func exposures() -> [Exposure] {
         var found: [Exposure] = []
@@ -103,7 +91,7 @@ extension PlanSimulation {
                 }
             }
         }
-        // Two authorities may have signed for one key. Where both expose the same users, the first is enough.
+        // Two authorities may have signed for one key. Where both expose the same versions, the first is enough.
         return found.enumerated().filter { index, exposure in
             !found[..<index].contains { isSame($0.server, exposure.server) && $0.isAlike(exposure) }
         }.map(\.element)
@@ -113,24 +101,18 @@ extension PlanSimulation {
         let endpoint = plan.servers[server].endpoint
         let always = [RotationPlan.Server.Switch(from: .distantPast, certificate: certificate)]
         let phases = policies.map { Self.phases(of: endpoint, always, under: $0, plan, from: now) }
-        var first: (at: Date, share: UserShare)?
+        var first: Date?
         var apps: Set<Int> = []
-        var last = UserShare.none
         var end: Date?
         for (index, instant) in instants.enumerated() where instant >= stolen {
-            var share = UserShare.none
-            for app in plan.apps.indices {
-                let users = plan.apps[app].share(at: instant)
-                let isFooled = possiblePolicies(ofApp: app, at: index).contains { policy in
+            let fooled = plan.apps.indices.filter { app in
+                possiblePolicies(ofApp: app, at: index).contains { policy in
                     phases[policy].last(before: instant).map { phases[policy][$0].decision?.isTrusted == true } ?? false
                 }
-                guard isFooled, users > .none else { continue }
-                apps.insert(app)
-                share = share + users
             }
-            if share > .none {
-                if first == nil { first = (instant, share) }
-                last = share
+            apps.formUnion(fooled)
+            if !fooled.isEmpty {
+                first = first ?? instant
                 end = nil
             } else if first != nil, end == nil {
                 end = instant
@@ -138,7 +120,6 @@ extension PlanSimulation {
         }
         guard let first else { return nil }
         return Exposure(
-            server: server, certificate: certificate, key: key, from: first.at, until: end, apps: apps.sorted(),
-            share: first.share, lastShare: last)
+            server: server, certificate: certificate, key: key, from: first, until: end, apps: apps.sorted())
     }
 }

@@ -3,7 +3,7 @@ internal import PintleSystem
 internal import PintleUpdates
 
 /// A simulation of a plan, from now to the plan's end: each policy's decision about each server, and the policies that
-/// the users of each version can have.
+/// each version can have.
 struct PlanSimulation {
     /// The decision of a policy about a server. It holds until the next phase.
     struct Phase {
@@ -21,18 +21,16 @@ struct PlanSimulation {
     let phases: [[[Phase]]]
     /// The reasons why an app would not take an update, by app and update; `nil` if it would.
     let missed: [[MissedUpdate?]]
-    /// Every instant at which something changes, and the beginning of every day; the first is now.
+    /// Every instant at which something changes, and the beginning of every day; the first is now. Nothing changes
+    /// between two of them.
     let instants: [Date]
-    /// The policies that users can have, the newest first, by app and sample.
+    /// The policies that a version can have, the newest first, by app and instant; empty while it is not supported.
     private let policyTable: [[[Int]]]
-    /// The users of each version, by app and sample.
-    private let userTable: [[UserShare]]
-    /// The losses by server, app and sample.
+    /// The losses by server, app and instant.
     private let lossTable: [[[Loss?]]]
 
-    /// Users of a version who cannot connect to a server.
+    /// A refusal of a server by a version.
     struct Loss {
-        let share: UserShare
         /// The oldest policy that refuses.
         let policy: Int
         let phase: Int
@@ -58,27 +56,21 @@ struct PlanSimulation {
         }
         let missed = try Self.missed(in: plan)
         let instants = Self.instants(of: plan, phases, from: now)
-        let samples = instants.enumerated().flatMap { [$1, Self.middle($0, of: instants, until: plan.until)] }
         let possible = plan.apps.indices.map { app in
-            samples.map { plan.possiblePolicies(ofApp: app, missed: missed[app], at: $0) }
+            instants.map { plan.possiblePolicies(ofApp: app, missed: missed[app], at: $0) }
         }
-        let users = plan.apps.map { app in samples.map(app.share(at:)) }
         lossTable = phases.map { phases in
-            plan.apps.indices.map { app in
-                samples.enumerated().map { sample, instant in
-                    Self.loss(of: users[app][sample], possible[app][sample], phases, at: instant)
-                }
-            }
+            possible.map { zip(instants, $0).map { Self.loss($1, phases, at: $0) } }
         }
         (self.plan, self.now, self.policies) = (plan, now, policies)
         (self.phases, self.missed, self.instants) = (phases, missed, instants)
-        (policyTable, userTable) = (possible, users)
+        policyTable = possible
     }
 
     private static func instants(of plan: RotationPlan, _ phases: [[[Phase]]], from now: Date) -> [Date] {
         var instants: Set<Date> = [now]
         for phase in phases.joined().joined() { instants.insert(phase.from) }
-        for app in plan.apps { instants.formUnion([app.released] + app.share.points.map(\.at)) }
+        for app in plan.apps { instants.formUnion([app.released, app.supportedUntil].compactMap(\.self)) }
         for update in plan.updates {
             instants.insert(update.published)
             // Days count from the publication or, for later versions, from the release.
@@ -89,13 +81,6 @@ struct PlanSimulation {
         let firstDay = now.startOfDay
         instants.formUnion((0...PlanLimits.days).map(firstDay.addingDays))
         return instants.filter { $0 >= now && $0 < plan.until }.sorted()
-    }
-
-    /// Returns the instant half-way to the next one. No decision changes between two instants, but a share that rises
-    /// from zero shows only in between.
-    private static func middle(_ index: Int, of instants: [Date], until: Date) -> Date {
-        let end = instants.indices.contains(index + 1) ? instants[index + 1] : until
-        return Date(wholeSeconds: (instants[index].wholeSeconds + end.wholeSeconds) / 2)
     }
 
     /// Returns the decisions of `policy` about a server with these switches, one for each change.
@@ -149,75 +134,48 @@ struct PlanSimulation {
         return missed
     }
 
-    // MARK: Users
+    // MARK: Versions
 
     func phase(ofServer server: Int, policy: Int, at instant: Date) -> Phase? {
         let phases = phases[server][policy]
         return phases.last(before: instant).map { phases[$0] }
     }
 
-    /// Returns the policies that users of a version can have at an instant: the newest first.
-    func possiblePolicies(ofApp app: Int, at index: Int) -> [Int] { policyTable[app][2 * index] }
+    /// Returns the policies that a version can have at an instant: the newest first; empty while it is not supported.
+    func possiblePolicies(ofApp app: Int, at index: Int) -> [Int] { policyTable[app][index] }
 
-    func middle(_ index: Int) -> Date { Self.middle(index, of: instants, until: plan.until) }
-
-    /// Returns all users of a version if one of the policies that they can have refuses.
-    private static func loss(
-        of users: UserShare, _ possible: [Int], _ phases: [[Phase]], at instant: Date
-    ) -> Loss? {
-        guard users > .none else { return nil }
+    /// Returns a loss if one of the policies that a version can have refuses.
+    private static func loss(_ possible: [Int], _ phases: [[Phase]], at instant: Date) -> Loss? {
         for policy in possible.reversed() {
             guard let index = phases[policy].last(before: instant), case .rejected = phases[policy][index].decision
             else { continue }
-            return Loss(share: users, policy: policy, phase: index)
+            return Loss(policy: policy, phase: index)
         }
         return nil
     }
 
-    /// Returns the users of a version who cannot connect to a server between an instant and the next, and the phase of
-    /// the policy that refuses.
-    func loss(ofServer server: Int, app: Int, during index: Int) -> (loss: Loss, phase: Phase)? {
-        let losses = lossTable[server][app]
-        guard let loss = losses[2 * index] ?? losses[2 * index + 1] else { return nil }
-        return (loss, phases[server][loss.policy][loss.phase])
-    }
-
-    /// Returns the largest share of users of these versions who cannot connect to a server between an instant and the
-    /// next.
-    func lockedOutShare(ofServer server: Int, apps: some Sequence<Int>, during index: Int) -> UserShare {
-        func sum(_ sample: Int) -> UserShare {
-            apps.reduce(.none) { $0 + (lossTable[server][$1][sample]?.share ?? .none) }
-        }
-        return max(sum(2 * index), sum(2 * index + 1))
+    /// Returns the policy of a version that refuses a server between an instant and the next, and its phase.
+    func loss(ofServer server: Int, app: Int, at index: Int) -> (policy: Int, phase: Phase)? {
+        lossTable[server][app][index].map { ($0.policy, phases[server][$0.policy][$0.phase]) }
     }
 
     // MARK: Losses
 
-    /// Returns the users that a server loses in the plan.
+    /// Returns the versions that lose a server in the plan.
     func losses(ofServer server: Int) -> PlanLosses {
-        PlanLosses(shares: lossTable[server].map { losses in losses.map { $0?.share ?? .none } })
+        PlanLosses(isLost: lossTable[server].map { losses in losses.map { $0 != nil } })
     }
 
-    /// Returns the users that a server would lose with other certificates, or other switches.
+    /// Returns the versions that would lose a server with other certificates, or other switches.
     func losses(
         ofServer server: Int, serving switches: [RotationPlan.Server.Switch], in other: RotationPlan
     ) -> PlanLosses {
         let endpoint = plan.servers[server].endpoint
         let phases = policies.map { Self.phases(of: endpoint, switches, under: $0, other, from: now) }
         return PlanLosses(
-            shares: plan.apps.indices.map { app in
-                userTable[app].indices.map { sample in
-                    let instant = sample % 2 == 0 ? instants[sample / 2] : middle(sample / 2)
-                    let loss = Self.loss(of: userTable[app][sample], policyTable[app][sample], phases, at: instant)
-                    return loss?.share ?? .none
-                }
+            isLost: policyTable.map { possible in
+                zip(instants, possible).map { Self.loss($1, phases, at: $0) != nil }
             })
-    }
-
-    /// Returns the users of a version who cannot connect to a server at an instant, which need not be a sample.
-    func lockedOutShare(ofServer server: Int, app: Int, at instant: Date) -> UserShare {
-        let possible = plan.possiblePolicies(ofApp: app, missed: missed[app], at: instant)
-        return Self.loss(of: plan.apps[app].share(at: instant), possible, phases[server], at: instant)?.share ?? .none
     }
 }
 
@@ -234,14 +192,15 @@ extension [PlanSimulation.Phase] {
 }
 
 extension RotationPlan {
-    /// Returns the policies that users of a version can have at an instant, the newest first.
+    /// Returns the policies that a version can have at an instant, the newest first; empty while it is not supported.
     ///
     /// Every app asks for updates at least once in ``daysToFetch``, at an unknown hour. Until that many days have
-    /// passed, a user can have the new policy or the earlier one, so both count. The earlier one may refuse a new
+    /// passed, the version can have the new policy or the earlier one, so both count. The earlier one may refuse a new
     /// certificate. The new one may refuse the certificate that is still served.
     ///
     /// - Parameter missed: the reasons by update; `nil` for updates that the version takes.
     func possiblePolicies(ofApp app: Int, missed: [PlanSimulation.MissedUpdate?], at instant: Date) -> [Int] {
+        guard apps[app].isSupported(at: instant) else { return [] }
         let days = daysToFetch ?? Self.defaultDaysToFetch
         var policies: [Int] = []
         // A time without a gap in which there is an update to fetch.

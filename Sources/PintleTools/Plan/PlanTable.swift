@@ -1,7 +1,7 @@
 internal import Pintle
 internal import PintleSystem
 
-/// Servers and versions over the months: the certificate that is served, and each version's share of users.
+/// Servers and versions over the months: the certificate that is served, and whether each version connects.
 struct PlanTable {
     private let report: PlanReport
     private let views: [PlanView]
@@ -39,7 +39,7 @@ struct PlanTable {
             let server = view.server
             lines += row(view.name, columns.indices.map { served(view, $0, columns) })
             for app in report.plan.apps.indices {
-                let cells = columns.indices.map { share(app, server, $0, columns) }
+                let cells = columns.indices.map { outcome(app, server, $0, columns) }
                 if cells.contains(where: { !$0.isEmpty }) {
                     lines += row("  version \(report.plan.apps[app].version)", cells)
                 }
@@ -48,7 +48,7 @@ struct PlanTable {
         if !report.lockOuts.isEmpty {
             lines.append("")
             lines += TextLayout.wrapped(
-                "x: some of these users cannot connect on a day before the next column", width: width - label
+                "x: this version cannot connect on a day before the next column", width: width - label
             ).map { "\(TextLayout.padded("", to: label))\($0)" }
         }
         return lines
@@ -92,13 +92,18 @@ struct PlanTable {
         certificate.renewal == nil ? certificate.name : "renewal"
     }
 
-    private func share(_ app: Int, _ server: Int, _ column: Int, _ columns: [Date]) -> String {
-        let share = report.plan.apps[app].share(at: columns[column])
-        let isLockedOut = instants(column, columns).contains { index in
-            report.simulation.loss(ofServer: server, app: app, during: index) != nil
+    /// Returns `x` if the version loses the server in the column, `ok` if it connects, and nothing if it is not
+    /// supported or the server shows nothing.
+    private func outcome(_ app: Int, _ server: Int, _ column: Int, _ columns: [Date]) -> String {
+        let simulation = report.simulation
+        let instants = instants(column, columns)
+        if instants.contains(where: { simulation.loss(ofServer: server, app: app, at: $0) != nil }) { return "x" }
+        let connects = instants.contains { index in
+            simulation.possiblePolicies(ofApp: app, at: index).contains { policy in
+                simulation.phase(ofServer: server, policy: policy, at: simulation.instants[index])?.decision != nil
+            }
         }
-        if share == .none { return isLockedOut ? "x" : "" }
-        return share.short + (isLockedOut ? " x" : "")
+        return connects ? "ok" : ""
     }
 
     /// Returns a row. A name that is longer than its column has a line of its own.
@@ -107,16 +112,5 @@ struct PlanTable {
         let blank: Line = ""
         let cells: Line = "\(TextLayout.withoutTrailingBlanks(cells.map { TextLayout.padded($0, to: cell) }.joined()))"
         return name.columns < label ? [name.padded(to: label) + cells] : [name, blank.padded(to: label) + cells]
-    }
-}
-
-extension UserShare {
-    /// The share for a narrow column: `12.4 %`, `<0.1 %`
-    var short: String {
-        switch description {
-        case "under 0.1 %": "<0.1 %"
-        case "over 99.9 %": ">99.9 %"
-        default: description
-        }
     }
 }

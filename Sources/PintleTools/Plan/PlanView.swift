@@ -2,7 +2,7 @@ internal import Pintle
 internal import PintleSystem
 
 /// A server as the table and the page show it. The cases of a server, one for each authority that its renewals can come
-/// from, are one view if the same users connect in all of them.
+/// from, are one view if the same versions connect in all of them.
 struct PlanView {
     /// The positions in ``RotationPlan/servers``; at least one.
     let servers: [Int]
@@ -27,7 +27,7 @@ extension PlanReport {
             let losses = simulation.losses(ofServer: server)
             let twin = groups.firstIndex { group in
                 plan.servers[group.servers[0]].endpoint == plan.servers[server].endpoint
-                    && group.losses.shares == losses.shares
+                    && group.losses == losses
             }
             if let twin {
                 groups[twin].servers.append(server)

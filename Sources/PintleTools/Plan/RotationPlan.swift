@@ -64,10 +64,13 @@ struct RotationPlan: Sendable {
         /// The position in ``RotationPlan/policies``.
         let policy: Int
         let fetchesUpdates: Bool
-        let share: ShareCurve
+        /// The instant from which the version no longer counts; `nil` for a version that counts to the plan's end.
+        var supportedUntil: Date?
 
-        /// Returns the share of users who have this version. It is zero before the release.
-        func share(at instant: Date) -> UserShare { instant < released ? .none : share.share(at: instant) }
+        /// Returns `true` from the release to the end of the support.
+        func isSupported(at instant: Date) -> Bool {
+            instant >= released && supportedUntil.map { instant < $0 } ?? true
+        }
     }
 
     struct Update: Sendable {
@@ -99,9 +102,11 @@ struct RotationPlan: Sendable {
 
     /// Returns `version 2.1`, or `versions 2.1, 2.2`
     func versions(_ apps: [Int]) -> String {
-        let names = apps.map { self.apps[$0].version }
-        return (names.count == 1 ? "version " : "versions ") + names.joined(separator: ", ")
+        (apps.count == 1 ? "version " : "versions ") + names(ofVersions: apps)
     }
+
+    /// Returns `2.1, 2.2`
+    func names(ofVersions apps: [Int]) -> String { apps.map { self.apps[$0].version }.joined(separator: ", ") }
 
     /// Returns ` if its certificate comes from "root B"`; empty if only one authority is possible.
     func condition(ofCertificate certificate: Int?) -> String {
@@ -126,7 +131,6 @@ enum PlanLimits {
     /// The servers, counted once for each authority that their renewals can come from.
     static let cases = 16
     static let apps = 32
-    static let points = 64
     static let updates = 8
     /// The days from now to the plan's end at most: ten years.
     static let days = 3_653
@@ -141,8 +145,13 @@ enum PlanKeys {
     enum Renewal: String, CaseIterable { case from, every, lifetime, keys, key, authorities, trust }
     enum RenewalKeys: String, CaseIterable { case new, same }
     enum Switch: String, CaseIterable { case from, certificate }
-    enum App: String, CaseIterable { case version, released, policy, fetchesUpdates, share }
-    enum Share: String, CaseIterable { case at, percent }
+    enum App: String, CaseIterable {
+        case version, released, supportedUntil, policy, fetchesUpdates
+        /// The former share of users. Its error names ``supportedUntil``.
+        case share
+
+        static let allCases: [App] = [.version, .released, .supportedUntil, .policy, .fetchesUpdates]
+    }
     enum Update: String, CaseIterable {
         case version, published, expires, policy
         /// The former curve of an update's users. Its error names ``Plan/daysToFetch``.

@@ -3,6 +3,7 @@ internal import Pintle
 /// Warnings about keys of public authorities, which issue from several roots and exchange their intermediates.
 extension LintWarnings {
     mutating func lookAtFamilies(of host: PinnedHost, _ index: Int, _ families: AuthorityFamilies) {
+        lookForEndedKeys(in: host, index, families)
         // If only private anchors count, the roots of public authorities have no effect.
         guard host.anchors.includesSystem, !host.pins.isEmpty else { return }
         var pinned: Set<PublicKeyPin> = []
@@ -32,6 +33,30 @@ extension LintWarnings {
                 "\(host) accepts nothing but \(family.name): nothing is left if that authority is distrusted",
                 help: "add a key of your own, or the roots of a second authority")
         }
+    }
+
+    /// Warns of keys of authorities that no valid certificate has any more.
+    private mutating func lookForEndedKeys(in host: PinnedHost, _ index: Int, _ families: AuthorityFamilies) {
+        let pins = host.pins + host.backupPins
+        let isHopeless =
+            !pins.isEmpty && pins.allSatisfy { $0.key.flatMap { families.endedKey($0, at: lint.now) } != nil }
+        let effect =
+            isHopeless && host.enforcement == .enforce
+            ? "so every server is refused" : "so no server has a certificate from it"
+        func warn(_ key: PublicKeyPin, _ place: PolicyPath) {
+            guard let ended = families.endedKey(key, at: lint.now) else { return }
+            let name = ended.key.name.contains(ended.family.name) ? "" : " (\(ended.family.name))"
+            self.warn(
+                "retired-key", place,
+                "\(host) pins \(ended.key.name)\(name), which ended \(ValidityText.day(ended.end)), \(effect)",
+                help: "pin the roots that are in use: pintle pin --authority \(ended.family.id)")
+        }
+        for (list, pins) in [("pins", host.pins), ("backupPins", host.backupPins)] {
+            for (position, pin) in pins.enumerated() {
+                if let key = pin.key { warn(key, .rule(index)[list][position]) }
+            }
+        }
+        if let issuer = host.issuerKey { warn(issuer, .rule(index)["issuerKey"]) }
     }
 
     /// - Parameter complete: the ids of the families that have a root among the pins.

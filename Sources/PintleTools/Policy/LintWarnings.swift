@@ -56,10 +56,18 @@ struct LintWarnings {
 
     private mutating func lookAtPins(of host: PinnedHost, _ index: Int) {
         for (list, pins) in [("pins", host.pins), ("backupPins", host.backupPins)] {
-            for (position, pin) in pins.enumerated() where pin.isPlaceholder {
-                warn(
-                    "placeholder-pin", .rule(index)[list][position],
-                    "this is the placeholder that examples carry, not the hash of a key", help: "pintle pin \(host)")
+            for (position, pin) in pins.enumerated() {
+                if pin.isPlaceholder {
+                    warn(
+                        "placeholder-pin", .rule(index)[list][position],
+                        "this is the placeholder that examples carry, not the hash of a key",
+                        help: "pintle pin \(host)")
+                } else if let source = pin.key.flatMap(SamplePins.source) {
+                    warn(
+                        "placeholder-pin", .rule(index)[list][position],
+                        "this is the example in \(source), not the hash of a key of \(host)",
+                        help: "pintle pin \(host)")
+                }
             }
         }
         // A few pins are compared faster than hashed.
@@ -211,7 +219,7 @@ extension LintWarnings {
         }
         guard let issuer = host.issuerKey else { return }
         let pin = Pin(.publicKey(issuer))
-        if issuer.isPlaceholder {
+        if issuer.isPlaceholder || SamplePins.source(of: issuer) != nil {
             warn(
                 "placeholder-pin", .rule(index)["issuerKey"],
                 "this is the placeholder that examples carry, not the hash of a key", help: "pintle pin \(host)")

@@ -16,11 +16,15 @@ struct PolicyInput {
     ///   other mistakes, because it knows their lines.
     init(_ path: String, _ invocation: Invocation) throws(ToolError) {
         try self.init(ofAnyKind: path, invocation)
-        guard !isDocument else { return }
-        // DER has control characters, text that begins with a zero has none.
-        let isDER = file.bytes.first == 0x30 && file.bytes.contains { $0 < 0x09 }
-        guard isDER || PEMReader.looksLikePEM(file.bytes) else { return }
-        throw Self.noPolicy(&file)
+        guard !isDocument, let kind = FileKind(of: file.bytes) else { return }
+        throw kind == .keys ? Self.noPolicy(&file) : kind.refusal(of: file, code: "no-policy", wanted: "a policy")
+    }
+
+    /// The error for a document that is no policy; `nil` if it is meant to be one. Only asked after a failure, because
+    /// it reads the file again.
+    var otherKind: ToolError? {
+        guard let kind = FileKind(of: file.bytes), kind != .policy else { return nil }
+        return kind.refusal(of: file, code: "no-policy", wanted: "a policy")
     }
 
     /// Reads a file that may hold something else than a policy.
@@ -63,7 +67,7 @@ struct PolicyInput {
         do {
             return try PinningPolicy(file.bytes, ofFile: file.path)
         } catch {
-            throw ToolError(error, file: file.name)
+            throw otherKind ?? ToolError(error, file: file.name)
         }
     }
 
@@ -82,7 +86,7 @@ struct PolicyInput {
 extension SourceItem {
     fileprivate var kind: String {
         switch self {
-        case .certificate: "certificate"
+        case .certificate, .unfit: "certificate"
         case .request: "request"
         case .key(_, let isPrivate): isPrivate ? "private key" : "public key"
         }

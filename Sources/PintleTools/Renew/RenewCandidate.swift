@@ -47,7 +47,7 @@ struct RenewCandidate {
                 throw .usage(
                     "--key \(word): the rule of \(policy.hosts[rule]) has no pins, so it needs no backup", of: .renew)
             }
-            for pin in try pins(in: path, invocation)
+            for pin in try pins(in: path, for: policy.hosts[rule], invocation)
             where !candidates.contains(where: { $0.rule == rule && $0.pin == pin }) {
                 let position: PinPosition = policy.hosts[rule].requires == .leafAndCA ? .leaf : .any
                 candidates.append(
@@ -96,15 +96,23 @@ struct RenewCandidate {
         return (only, word)
     }
 
-    private static func pins(in path: String, _ invocation: Invocation) throws(ToolError) -> [PublicKeyPin] {
+    private static func pins(
+        in path: String, for host: PinnedHost, _ invocation: Invocation
+    ) throws(ToolError) -> [PublicKeyPin] {
         var file = try invocation.file(path)
         var pins: [PublicKeyPin] = []
         for item in try SourceReader.items(in: &file) {
             try item.requireStrongKey(from: file.name)
             switch item {
-            case .request(let request): pins.append(request.publicKeyPin)
+            case .request(let request):
+                guard request.names.isEmpty || request.names.include(host.host) || host.includesSubdomains else {
+                    throw .unusable(
+                        "other-host", "the request names \(GeneralName.list(request.names)), not \(host)",
+                        file: file.name, hint: "give it to the rule of its host: --key HOST=FILE")
+                }
+                pins.append(request.publicKeyPin)
             case .key(let key, _): pins.append(key.pin)
-            case .certificate:
+            case .certificate, .unfit:
                 throw .unusable(
                     "not-a-key", "the file has a certificate", file: file.name,
                     hint: "give the key or the request of a key that you keep; a certificate may be anyone's")

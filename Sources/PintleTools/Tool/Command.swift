@@ -75,7 +75,7 @@ enum ExitCode: Int32 {
 extension Command {
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .pin, .check, .trust, .lint, .audit, .report, .history, .inspect, .plan, .renew, .export, .import, .evaluate,
+        .pin, .check, .trust, .lint, .audit, .report, .inspect, .plan, .renew, .export, .import, .evaluate,
         .keygen, .sign,
         .verify, .rehearse, .demo,
     ]

@@ -44,9 +44,7 @@ enum ReportStyle {
         .stripe { stroke: var(--stripe); stroke-width: 3 } .outline { stroke: var(--out) }
         .from { stroke: var(--out); stroke-width: 1.5; stroke-dasharray: 4 3 }
         .from-day { fill: var(--bad); font-weight: 600 }
-        .key0 { fill: var(--served); background: var(--served) } .key1 { fill: var(--users); background: var(--users) }
-        rect.key0, rect.key1 { stroke: var(--rule) } .key.gap { background: var(--out) }
-        .asked { fill: var(--faint) } .server { font-weight: 600 } .label { fill: var(--faint) }
+        .label { fill: var(--faint) }
         table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums }
         th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--rule) }
         th { color: var(--faint); font-weight: 600; background: var(--page); position: sticky; top: 0 }

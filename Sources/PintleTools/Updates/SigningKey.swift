@@ -105,6 +105,11 @@ struct SigningKey {
                 "a \(block.label) instead of a PRIVATE KEY", hint: "convert it: openssl pkcs8 -topk8 -in KEY")
         }
         defer { withExtendedLifetime(key) {} }
+        guard key.hasMatchingHalves else {
+            throw unusable(
+                "the private key does not belong to the public key in its file",
+                hint: "the file was damaged or changed; take the key from a backup")
+        }
         guard let signing = seed(of: key.pointer).flatMap(SigningKey.init) else {
             throw unusable("not an Ed25519 key", hint: "make one: pintle keygen --out update.key")
         }

@@ -102,6 +102,9 @@ struct VerifyCommand {
         do {
             return .success(try verifier.verify(file.bytes, floor: nil, minimumVersion: minimum, at: instant))
         } catch {
+            if let kind = FileKind(of: file.bytes), kind != .update {
+                invocation.console.hint("the file is \(kind.name): \(kind.remedy(for: file.path))")
+            }
             return .failure(error)
         }
     }

@@ -38,6 +38,14 @@ final class EllipticCurveKey {
         self.init(owning: key)
     }
 
+    /// Returns the SubjectPublicKeyInfo of a point; `nil` if it is not on the curve.
+    static func spki(ofPoint point: [UInt8], on curve: String) -> [UInt8]? {
+        defer { ERR_clear_error() }
+        guard let key = EVP_EC_gen(curve) else { return nil }
+        let owner = EllipticCurveKey(owning: key)
+        return EVP_PKEY_set1_encoded_public_key(key, point, point.count) == 1 ? owner.spki : nil
+    }
+
     /// OpenSSL's name of the curve; `nil` for a key that is not on a named curve.
     var curve: String? {
         var (name, count) = ([CChar](repeating: 0, count: 64), 0)

@@ -31,6 +31,19 @@ public enum NISTSigning<Curve: NISTCurve> {
     public struct PublicKey: Sendable {
         /// The key as SubjectPublicKeyInfo with a named curve and an uncompressed point.
         public let derRepresentation: Data
+
+        fileprivate init(derRepresentation: Data) {
+            self.derRepresentation = derRepresentation
+        }
+
+        /// - Parameter x963Representation: The point, uncompressed.
+        public init<Bytes: ContiguousBytes>(x963Representation: Bytes) throws {
+            let point = x963Representation.withUnsafeBytes { Array($0) }
+            guard point.first == 0x04, let spki = EllipticCurveKey.spki(ofPoint: point, on: Curve.name) else {
+                throw CryptoKitError.incorrectKeySize
+            }
+            derRepresentation = Data(spki)
+        }
     }
 
     public struct PrivateKey: Sendable {

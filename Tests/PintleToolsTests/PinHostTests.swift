@@ -1,0 +1,137 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+@Suite("Hosts of pinned files")
+struct PinHostTests {
+    private let directory: TemporaryDirectory
+    private let root: PintleTestKit.CertificateAuthority
+    private let issuing: PintleTestKit.CertificateAuthority
+    private let identities: [Identity]
+    private let paths: [String]
+    private let key: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        root = try CertificateAuthority.root(name: "Root")
+        issuing = try root.intermediate(name: "Issuing")
+        identities = try ["a.test", "b.test"].map { [issuing] in try issuing.issue(hosts: [$0, "www.\($0)"]) }
+        paths = try zip(["a.pem", "b.pem"], identities).map { [directory] in
+            try directory.write($1.certificate.pem, to: $0)
+        }
+        key = try directory.write(try PrivateKey().publicPEM, to: "backup.pub")
+    }
+
+    private func pin(_ identity: Identity) throws -> String {
+        try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER).description
+    }
+
+    /// Returns `HOST: pins; backups` of each rule of the policy that the command prints.
+    private func rules(_ run: ToolRun) throws -> [String] {
+        try #require(run.code < 2, "\(run.errors)")
+        return try run.json()["hosts"]?.elements?.map { rule in
+            let lists = ["pins", "backupPins"].map {
+                rule[$0]?.elements?.compactMap(\.string).joined(separator: " ") ?? ""
+            }
+            return "\(rule["host"]?.string ?? "?"): \(lists[0]); \(lists[1])"
+        } ?? []
+    }
+
+    private func policy(_ arguments: String...) -> ToolRun {
+        ToolRun(arguments: ["pin"] + arguments + ["--as", "policy"])
+    }
+
+    @Test("Each host gets only the key of its own certificate, from several files and from one")
+    func severalHosts() throws {
+        let wanted = ["a.test: \(try pin(identities[0])); ", "b.test: \(try pin(identities[1])); "]
+        #expect(try rules(policy(paths[0], paths[1])) == wanted)
+        let chains = identities.map(\.chainPEM).joined()
+        #expect(try rules(policy(directory.write(chains, to: "both.pem"))) == wanted)
+        // A file whose root comes first.
+        let reversed = root.certificate.pem + issuing.certificate.pem + identities[0].certificate.pem
+        #expect(try rules(policy(directory.write(reversed, to: "reversed.pem"))) == [wanted[0]])
+    }
+
+    @Test("No form gives a host the key of another", arguments: ["swift", "ats", "nsc", "okhttp", "trustkit", "curl"])
+    func forms(_ form: String) throws {
+        let run = ToolRun("pin", paths[0], paths[1], "--as", form)
+        try #require(run.code == 0, "\(run.errors)")
+        let places = try [
+            "a.test", String(pin(identities[0]).dropFirst(7)), "b.test", String(pin(identities[1]).dropFirst(7)),
+        ]
+        .map { run.output.firstRange(of: $0)?.lowerBound }
+        #expect(places.allSatisfy { $0 != nil }, "\(run.output)")
+        // curl writes the pin before the host.
+        let found = places.compactMap(\.self)
+        #expect(found.prefix(2).max().map { last in found.dropFirst(2).allSatisfy { last < $0 } } == true)
+    }
+
+    @Test("Two certificates of the same host make one rule with both keys")
+    func sameHost() throws {
+        let next = try issuing.issue(hosts: ["a.test"])
+        let file = try directory.write(next.certificate.pem, to: "next.pem")
+        #expect(try rules(policy(paths[0], file)) == ["a.test: \(try pin(identities[0])) \(try pin(next)); "])
+    }
+
+    @Test("A key without a name needs the only rule, or --host")
+    func nameless() throws {
+        #expect(try rules(policy(paths[0], key)).first?.hasSuffix("; ") == false)
+        let refused = policy(paths[0], paths[1], key)
+        #expect(refused.code == 2 && refused.output.isEmpty)
+        #expect(refused.errors.contains("there are rules for a.test, b.test") && refused.errors.contains("--host HOST"))
+        let named = try rules(policy(paths[0], paths[1], key, "--host", "b.test"))
+        #expect(named.map { $0.hasSuffix("; ") } == [true, false])
+    }
+
+    @Test("A request becomes the backup of the host that it names")
+    func request() throws {
+        func write(_ host: String) throws -> String {
+            let request = try CertificateSigningRequest(hosts: [host], key: try PrivateKey())
+            return try directory.write(request.pem, to: "\(host).csr")
+        }
+        let rules = try rules(policy(paths[0], paths[1], try write("b.test")))
+        #expect(rules.map { $0.hasSuffix("; ") } == [true, false])
+        let refused = policy(paths[0], try write("c.test"))
+        #expect(refused.code == 2 && refused.errors.contains("c.test.csr names c.test"), "\(refused.errors)")
+    }
+
+    @Test("--host must be a name of a certificate, if the certificates have names")
+    func otherHost() throws {
+        let refused = policy(paths[0], "--host", "bank.test")
+        #expect(refused.code == 2 && refused.errors.contains("--host bank.test:"), "\(refused.errors)")
+        #expect(try rules(policy(paths[0], "--host", "www.a.test")).first?.hasPrefix("www.a.test:") == true)
+    }
+
+    @Test("The key of an authority's certificate gets into a rule only with --host")
+    func authority() throws {
+        let file = try directory.write(root.certificate.pem, to: "root.pem")
+        let refused = policy(paths[0], file)
+        #expect(refused.code == 2 && refused.errors.contains("only certificates of authorities"), "\(refused.errors)")
+        #expect(policy(file).errors.contains("no certificate names a host"))
+        #expect(try rules(policy(file, "--host", "a.test")).first?.hasPrefix("a.test: sha256/") == true)
+    }
+
+    @Test("A file with the chains of two servers lists two leaves")
+    func positions() throws {
+        let chains = identities.map { $0.chainPEM + root.certificate.pem }.joined()
+        let run = ToolRun("pin", try directory.write(chains, to: "chains.pem"), "--json")
+        let listing = try #require(try run.json().elements?.first { _ in true })
+        let positions = listing["certificates"]?.elements?.compactMap { $0["position"]?.string }
+        #expect(positions == ["leaf", "1", "root", "leaf", "1", "root"])
+    }
+
+    @Test("renew refuses a request that names another host than the rule")
+    func renewedRequest() throws {
+        let text = PolicyText.policy(PolicyText.rule("a.test"))
+        let file = try directory.write(text, to: "policy.json")
+        for (host, isRefused) in [("b.test", true), ("a.test", false)] {
+            let request = try CertificateSigningRequest(hosts: [host], key: try PrivateKey())
+            let path = try directory.write(request.pem, to: "next.csr")
+            let run = ToolRun("renew", file, "--key", path, "--connect-to", "127.0.0.1:1")
+            #expect(run.errors.contains("the request names b.test, not a.test") == isRefused, "\(run.errors)")
+        }
+    }
+}

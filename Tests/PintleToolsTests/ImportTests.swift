@@ -80,6 +80,7 @@ struct ImportTests: ImportReading {
                     "9:15 duplicate-key"
                 ),
                 ("</domain-config>", "", "11:3 malformed-xml"),
+                ("<!-- ours -->", "<base-config/><base-config/>", "3:17 duplicate-key"),
                 (
                     "<!-- ours -->",
                     "<domain-config><domain>a.test</domain><trust-anchors><certificates src=\"@raw/x\"/>"

@@ -29,6 +29,8 @@ struct ImportTrustKitTests: ImportReading {
                 ("TSKIncludeSubdomains", "TSKIncludeSubdomain", "3:1 unknown-key"),
                 ("TSKPublicKeyHashes", "TSKReportUris", "5:39 invalid-report-url"),
                 ("2027-11-20", "20.11.2027", "4:29 invalid-date"),
+                // TrustKit would compare the name as it is written, and never find it.
+                ("<key>example.com", "<key>Example.com", "2:1 invalid-host"),
                 ("TSKPinnedDomains", "TSKSwizzle", "1:22 nothing-pinned"),
             ])
     }

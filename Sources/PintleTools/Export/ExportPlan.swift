@@ -210,9 +210,11 @@ struct ExportPlan {
     /// The error if the target refuses a file without rules.
     var refusal: ToolError? {
         guard traits.refusesNoRules, rules.isEmpty else { return nil }
+        let names = losses.losses.filter { $0.kind == .name || $0.kind == .address }.flatMap(\.hosts)
+        let reason = names.isEmpty ? "" : ", and it cannot hold \(names.prefix(3).joined(separator: ", "))"
         return .unusable(
-            "nothing-pinned", "nothing is written: \(format.title) ends the app at launch if no host is pinned",
-            hint: "leave \(format.title) out of the app, or pin a host that it can hold")
+            "nothing-pinned", "nothing is written: \(format.title) ends the app at launch if no host is pinned\(reason)",
+            hint: "pin a name under a public top-level domain, or pin the others with a policy or --as swift")
     }
 
     private mutating func leaveOut(_ rule: ExportRule, _ kind: PolicyLoss.Kind, _ message: String) {

@@ -15,7 +15,7 @@ struct NSCImport {
         try reader.check(root, attributes: [], children: ["base-config", "domain-config", "debug-overrides"])
         var defaults = Terms(anchors: .system)
         // The defaults also apply to the elements before them.
-        for child in root.children where child.name == "base-config" { try reader.readBase(child, &defaults) }
+        if let base = try reader.only("base-config", in: root) { try reader.readBase(base, &defaults) }
         for child in root.children {
             switch child.name {
             case "domain-config": try reader.read(child, defaults, depth: 0)

@@ -52,7 +52,7 @@ enum TrustKitImport {
     ]
 
     private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ToolError) {
-        var rule = PinnedHost(unchecked: try ForeignValues.host(member.key, at: member.place))
+        var rule = PinnedHost(unchecked: try ForeignValues.host(member.key, ignoresCase: false, at: member.place))
         var isExcluded = false
         var reportsToMaker = true
         for setting in try member.value.dictionary(member.key) {

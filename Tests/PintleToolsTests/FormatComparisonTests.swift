@@ -1,0 +1,114 @@
+import FoundationEssentials
+import Pintle
+import Testing
+
+@testable import PintleTools
+
+@Suite("Formats compared with models of their programs")
+struct FormatComparisonTests {
+    private static let rounds = 240
+
+    /// Compares exports of random policies, to the formats in turn.
+    ///
+    /// - Parameters:
+    ///   - change: changes the model, and returns it.
+    ///   - named: returns the losses that count.
+    private func exports(
+        _ formats: [ForeignFormat], rounds: Int, model change: (any FormatModel) -> any FormatModel = { $0 },
+        named: (PolicyLoss) -> Bool = { _ in true }
+    ) throws -> [ForeignFormat: FormatComparison] {
+        let world = try FormatWorld()
+        let servers = world.servers.filter { $0.root != .user }
+        var numbers = SeededNumbers(state: 20_261_128)
+        var results: [ForeignFormat: FormatComparison] = [:]
+        for round in 0..<rounds {
+            let policy = try world.policy(&numbers)
+            let position: PinPosition = numbers.chance(50) ? .leaf : .ca
+            let probes = try FormatComparison.probes(policy, in: world, servers)
+            for format in formats {
+                let needsPosition = ExportPlan.needsPositions(policy, for: format) || round % 3 == 0
+                let plan = ExportPlan(policy, to: format, positionless: needsPosition ? position : nil)
+                if plan.refusal != nil { continue }
+                let model = change(try format.model(plan.files(ExportSettings(language: .plist))))
+                results[format, default: FormatComparison()].compare(
+                    probes, with: model, losses: plan.losses.losses.filter(named), servers, isExport: true,
+                    title: "\(format) \(round)"
+                ) { host in
+                    let covering = plan.rules.filter { rule in
+                        host == rule.host || rule.includesSubdomains && host.isBelow(rule.host)
+                    }
+                    guard let best = covering.max(by: { $0.host.labels.count < $1.host.labels.count }) else { return [] }
+                    return policy.hosts.filter { $0.host == best.host }.map(\.description)
+                }
+            }
+        }
+        return results
+    }
+
+    @Test("Every export decides as the policy does, except where a loss says so, and every loss has an effect")
+    func exports() throws {
+        for (format, result) in try exports(ForeignFormat.allCases, rounds: Self.rounds) {
+            print("\(format): \(result.compared) decisions, \(result.differences) differ, \(result.losses) losses")
+            #expect(result.problems.isEmpty, "\(result.problems.prefix(12).joined(separator: "\n"))")
+            #expect(result.compared > 100_000 && result.differences > 1_000 && result.losses > 100)
+        }
+    }
+
+    @Test("The comparison finds a loss that is not named", arguments: ForeignFormat.allCases)
+    func missingLosses(format: ForeignFormat) throws {
+        for effect in [PolicyLoss.Effect.weaker, .stricter] {
+            let result = try exports([format], rounds: 12) { $0.effect != effect }
+            #expect(result[format]?.problems.contains { $0.contains("\(effect) at") } == true)
+        }
+    }
+
+    @Test("The comparison finds pooling where the model has none")
+    func missingPooling() throws {
+        func change(_ model: any FormatModel) -> any FormatModel {
+            guard var model = model as? ATSModel else { return model }
+            model.addsUp = false
+            return model
+        }
+        let result = try exports([.ats], rounds: 60, model: change)
+        #expect(result[.ats]?.problems.contains { $0.contains("pooling") && $0.contains("without") } == true)
+        #expect(try imports(.ats, rounds: 60, model: change).problems.isEmpty == false)
+    }
+
+    private func imports(
+        _ format: ForeignFormat, rounds: Int, model change: (any FormatModel) -> any FormatModel = { $0 }
+    ) throws -> FormatComparison {
+        let world = try FormatWorld()
+        var numbers = SeededNumbers(state: 20_261_129)
+        let own = try #require(world.roots[.own])
+        var result = FormatComparison()
+        for round in 0..<rounds {
+            let text = world.file(format, &numbers)
+            let draft = try ImportCommand.read(
+                Array(text.utf8), as: format, files: ForeignFolder { $0 == "raw/own.pem" ? Array(own.pem.utf8) : nil })
+            let policy = try draft.policy()
+            let files = [ExportedFile(name: "file", content: text), ExportedFile(name: "raw/own.pem", content: own.pem)]
+            guard let model = try? format.model(files) else { continue }
+            let servers = format == .nsc ? world.servers : world.servers.filter { $0.root != .user }
+            result.compare(
+                try FormatComparison.probes(policy, in: world, servers), with: change(model),
+                losses: draft.losses.losses, servers, isExport: false, title: "\(format) \(round)")
+        }
+        return result
+    }
+
+    @Test(
+        "Every import decides as the file's program does, except where a loss says so, and every loss has an effect",
+        arguments: ForeignFormat.imported)
+    func imports(format: ForeignFormat) throws {
+        let result = try imports(format, rounds: Self.rounds)
+        print("\(format): \(result.compared) decisions, \(result.differences) differ, \(result.losses) losses")
+        #expect(result.problems.isEmpty, "\(result.problems.prefix(12).joined(separator: "\n"))")
+        #expect(result.compared > 50_000)
+    }
+}
+
+extension ServerName {
+    fileprivate func isBelow(_ parent: ServerName) -> Bool {
+        labels.count > parent.labels.count && labels.suffix(parent.labels.count).elementsEqual(parent.labels)
+    }
+}

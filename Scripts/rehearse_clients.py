@@ -6,6 +6,7 @@ usage: rehearse_clients.py run [ID]... | survey [ID]... | table | check
 run    Runs the clients that are installed. Writes .build/clients/results.json and the table. With IDs, runs only these
        and keeps the other results.
 survey Surveys the clients that use a proxy, and compares the answers with those results: a client is pinned or unpinned.
+       Without requests, handshake-only stands for unpinned.
 table  Writes the table again, from .build/clients/results.json.
 check  Compares the article with the clients and with `pintle rehearse --list`.
 
@@ -79,10 +80,12 @@ class Bench:
         found |= {kind: [] for kind in OUTCOMES.values()}
         words = ["{tool}", "rehearse", "--json", *client.get("options", []), "--", *client["run"]]
         rows = json.loads(self.output(words, stderr=subprocess.PIPE).stdout)
-        if isinstance(rows, dict):  # an error; only that the client refuses the right server is a result
+        if isinstance(rows, dict):  # an error; only that the client does not accept the right server is a result
             if rows["error"]["code"] != "control-failed":
                 sys.exit(f"clients: error: {client['id']}: {rows['error']['message']}")
-            return found | {"blocked": ["control"]}
+            kind = "unfinished" if "inconclusive" in rows["error"]["message"] else "blocked"
+            return found | {kind: ["control"]}
+        found["requests"] = any(row["id"] == "control" and row["requestBytes"] > 0 for row in rows)
         rows = [row for row in rows if row["outcome"] != "not-run" and row["id"] != "control"]
         for row in [row for row in rows if not row["isAsItMustBe"]]:
             found[OUTCOMES[row["outcome"]]].append(row["id"])
@@ -208,7 +211,8 @@ def survey(data, bench, ids):
         known = results.get(client["id"], {"missing": "run it first"})
         if ids and client["id"] not in ids or "missing" in known:
             continue
-        expected = "unpinned" if "trusted-interceptor" in known["letThrough"] else "pinned"
+        exposed = "unpinned" if known.get("requests", True) else "handshake-only"
+        expected = exposed if "trusted-interceptor" in known["letThrough"] else "pinned"
         answer = bench.answer(client)
         print(f"{client['id']}: {answer}", flush=True)
         if answer not in (expected, "proxy-not-used", "control-failed"):

@@ -189,7 +189,7 @@ struct LeafAsAnchorTests {
         var hosts: [String] = []
         for host in [
             "localhost", "a.example.test", "b.example.test", "a.b.example.test", "example.test", "127.0.0.1", "::1",
-            "::ffff:127.0.0.1", "foo.example.test",
+            "::fffe:7f00:1", "foo.example.test",
         ] {
             func verdict(_ identity: Identity, _ anchor: [UInt8]) throws -> PathFailure.Code? {
                 let rule = try PinnedHost(

@@ -174,6 +174,37 @@ struct ClientIdentityTests {
         #expect(code { try ClientIdentity(certificates: pem, key: Self.dsa(bytes: 256)) } == .keyMismatch)
     }
 
+    @Test("A PKCS#12 file with hundreds of slow keys is refused at the seventeenth, and one with sixteen is read")
+    func manySlowKeys() throws {
+        func file(_ count: Int) -> [UInt8] {
+            func data(_ content: [UInt8], in der: inout DERWriter) {
+                der.sequence { der in
+                    der.oid([1, 2, 840, 113_549, 1, 7, 1])
+                    der.context(0) { $0.octetString { $0.raw(content) } }
+                }
+            }
+            let bags = DERWriter.encode { der in
+                der.sequence { der in
+                    for _ in 0..<count {
+                        der.sequence { der in
+                            der.oid([1, 2, 840, 113_549, 1, 12, 10, 1, 1])
+                            der.context(0) { $0.raw(Self.dsa(bytes: 256)) }
+                        }
+                    }
+                }
+            }
+            let safe = DERWriter.encode { der in der.sequence { data(bags, in: &$0) } }
+            return DERWriter.encode { der in
+                der.sequence { der in
+                    der.integer(3)
+                    data(safe, in: &der)
+                }
+            }
+        }
+        #expect(code { try ClientIdentity(pkcs12: file(17)) { "" } } == .tooLarge)
+        #expect(code { try ClientIdentity(pkcs12: file(16)) { "" } } == .noCertificate)
+    }
+
     @Test("A key with 2^31 iterations is refused before any work")
     func iterations() throws {
         let key = try openssl(KeyForm.encryptedDER.arguments("rsa"), Array(client.key.pem.utf8))

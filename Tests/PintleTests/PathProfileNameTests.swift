@@ -10,16 +10,46 @@ struct PathProfileNameTests {
     private static func dns(_ names: String...) -> [[UInt8]] { names.map(ProfileFixture.dns) }
 
     @Test(
-        "A DNS name with other characters than letters, digits and hyphens, or with an empty label, is refused",
+        "A dNSName that is not a DNS name does not make a certificate invalid, unless DNS names are constrained",
         arguments: [
             "under_score.example.test", "_dmarc.example.test", "-a.example.test", "a-.example.test", "a..test",
             ".example.test", "example.test.", "", ".", "*", "*.", "a.*.test", "w*.example.test", "*.*.test",
-            "a b.test", "a\0.test", "a/b.test", "a@b.test", "192.0.2.7", "2001:db8::1", "*.192.0.2.7",
+            "a b.test", "a:443", "https://a.test/", "a/b.test", "a@b.test", "192.0.2.7", "2001:db8::1", "*.192.0.2.7",
             String(repeating: "a", count: 64) + ".test",
             String(repeating: "abcdefg.", count: 32) + "test",
         ])
     func noName(_ name: String) throws {
-        let found = try ProfileFixture { $0.names = Self.dns(name) }.findings()
+        func findings(_ field: [UInt8]?, atRoot: Bool = false) throws -> [String] {
+            try ProfileFixture {
+                $0.names = Self.dns("server.example.test", name)
+                if let field, atRoot { $0.rootExtensions = [field] }
+                if let field, !atRoot { $0.intermediateExtensions = [field] }
+            }.findings()
+        }
+        #expect(try findings(nil) == [])
+        let address = UnsignedCertificate.extensionField(
+            D.oid(2, 5, 29, 30),
+            D.sequence(D.element(0xA1, D.sequence(D.element(0x87, [192, 0, 2, 0, 255, 255, 255, 0])))))
+        #expect(try findings(address) == [])
+        for (depth, atRoot) in [(1, false), (2, true)] {
+            for field in [
+                ProfileFixture.nameConstraints(permitted: ["example.test"]),
+                ProfileFixture.nameConstraints(excluded: ["other.invalid"]),
+            ] {
+                let found = try findings(field, atRoot: atRoot)
+                #expect(found.count == 1, "\(found)")
+                #expect(
+                    found.first?.hasPrefix(
+                        "name-constraint-violation \(depth): constraints on DNS names cannot be applied to the leaf: not a DNS"
+                    ) == true)
+            }
+        }
+    }
+
+    @Test(
+        "A dNSName with a control character makes a certificate invalid", arguments: ["a\0.test", "a\n.test", "\u{7F}"])
+    func controlCharacter(_ name: String) throws {
+        let found = try ProfileFixture { $0.names = Self.dns("server.example.test", name) }.findings()
         #expect(found == ["other 0: not a DNS name: \(GeneralName.dns(ArraySlice(name.utf8)))"])
     }
 
@@ -34,21 +64,16 @@ struct PathProfileNameTests {
         #expect(try ProfileFixture { $0.names = Self.dns(name) }.findings() == [])
     }
 
-    @Test("The syntax rules apply only to DNS names, and only to those of the leaf")
+    @Test("Control characters count only in DNS names, and only in those of the leaf")
     func otherNames() throws {
-        let strange = Array("under_score".utf8)
+        let strange = Array("control\0".utf8)
         for tag: UInt8 in [0x81, 0x86] {
             #expect(try ProfileFixture { $0.names = [D.element(tag, strange)] }.findings() == [])
         }
         #expect(try ProfileFixture { $0.names = [] }.findings() == [])
         let field = UnsignedCertificate.extensionField(
-            D.oid(2, 5, 29, 17), D.sequence(ProfileFixture.dns("under_score.test")))
+            D.oid(2, 5, 29, 17), D.sequence(ProfileFixture.dns("control\0.test")))
         #expect(try ProfileFixture { $0.intermediateExtensions = [field] }.findings() == [])
-        let alone = ProfileFixture {
-            $0.names = Self.dns("under_score.test")
-            $0.leafIsAnchor = true
-        }
-        #expect(try alone.findings() == ["other 0: not a DNS name: under_score.test"])
     }
 
     @Test(

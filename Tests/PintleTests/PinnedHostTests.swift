@@ -2,6 +2,48 @@ import Testing
 
 @testable import Pintle
 
+/// Hosts that no connection can have, which a rule must not name.
+@Suite("Hosts of rules that would cover no server")
+struct UnusableHostTests {
+    private static let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
+
+    @Test(
+        "A rule for another spelling of an address, or for a group of hosts, is refused with what to write",
+        arguments: [
+            ("::ffff:192.0.2.1", "write 192.0.2.1", "192.0.2.1"),
+            ("[::ffff:c000:201]", "write 192.0.2.1", "::c000:201"),
+            ("0.0.0.0", "write 127.0.0.1 or [::1]", "0.0.0.1"), ("::", "write 127.0.0.1 or [::1]", "::1"),
+            ("::ffff:0.0.0.0", "write 127.0.0.1 or [::1]", "127.0.0.1"),
+            ("224.0.0.1", "write the address of the server", "223.255.255.255"),
+            ("255.255.255.255", "write the address of the server", "255.255.255.254"),
+            ("ff02::1", "write the address of the server", "fd00::1"),
+        ])
+    func refused(host: String, help: String, twin: String) throws {
+        let error = #expect(throws: PolicyError.self) {
+            try PinnedHost(host, pins: [Self.pin], backup: .noneAccepted)
+        }
+        #expect(error?.problems.map { "\($0.id) \($0.path)" } == ["invalid-host host"])
+        #expect(error?.problems.first?.help.hasPrefix(help) == true, "\(error as Any)")
+        _ = try PinnedHost(twin, pins: [Self.pin], backup: .noneAccepted)
+    }
+
+    @Test("Reports to another spelling of an address are refused, because a rule may cover that address")
+    func reports() throws {
+        func policy(_ url: String) throws -> PinningPolicy {
+            try PinningPolicy(hosts: [
+                try PinnedHost("192.0.2.1", pins: [Self.pin], backup: .noneAccepted, reportTo: [url])
+            ])
+        }
+        func ids(_ url: String) -> [String] {
+            do { _ = try policy(url) } catch { return (error as? PolicyError)?.problems.map(\.id) ?? ["\(error)"] }
+            return []
+        }
+        #expect(ids("https://[::ffff:192.0.2.1]/pins") == ["invalid-report-url"])
+        #expect(ids("https://192.0.2.1/pins") == ["report-host-covered"])
+        #expect(ids("https://192.0.2.2/pins") == [])
+    }
+}
+
 @Suite("Rules for a host")
 struct PinnedHostTests {
     static let chain = TestChain()

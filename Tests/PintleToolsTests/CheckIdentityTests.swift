@@ -68,11 +68,10 @@ struct CheckIdentityTests {
     func required(version: LoopbackTLSServer.Version) throws {
         let run = try check(try loopback(version), [])
         let sentence = "example.test:443 requires a client certificate, and got none: none was given for it"
-        // Over TLS 1.3 the server has proved its key before it refuses, so there is a verdict.
-        #expect(run.code == (version == .tls12 ? 3 : 0))
-        let text = version == .tls12 ? run.errors : run.output
+        // The server has proved its key before it refuses, so there is a verdict.
+        #expect(run.code == 0 && run.output.hasPrefix("trusted   pin-matched"), "\(run.errors)")
+        let text = run.output
         #expect(text.contains(sentence) && text.contains("CN=Client Authority") && text.contains("--identity FILE"))
-        if version == .tls13 { #expect(run.output.hasPrefix("trusted   pin-matched")) }
         // A server that only asks gets the usual verdict.
         let asked = try check(try loopback(isRequired: false, version), ["--json"])
         let document = try JSONDocument(Array(asked.output.utf8)).root
@@ -87,12 +86,47 @@ struct CheckIdentityTests {
         let run = try check(
             try loopback(refusesAll: true, version), ["--identity", directory.path(of: "client.pem"), "--json"])
         let document = try JSONDocument(Array(run.output.utf8)).root
-        if version == .tls12 {
-            #expect(run.code == 3 && run.output.contains("client-certificate-refused"))
-        } else {
-            #expect(run.code == 0 && document["clientCertificate"]?["ended"]?.boolean == true)
-            #expect(document["clientCertificate"]?["shown"]?.string != nil)
+        #expect(run.code == 0 && document["clientCertificate"]?["ended"]?.boolean == true)
+        #expect(document["clientCertificate"]?["shown"]?.string != nil && document["alert"] == nil)
+    }
+
+    @Test(
+        "There is no verdict if the server ends the handshake before it has proved its key", arguments: [true, false])
+    func unproven(isRSAKeyExchange: Bool) throws {
+        let rsa = try authority.issue(hosts: ["example.test"], keyType: .rsa(bits: 2_048))
+        let suite = isRSAKeyExchange ? "AES128-GCM-SHA256" : "ECDHE-RSA-AES128-GCM-SHA256"
+        let server = try SServer(rsa, ["-Verify", "3", "-verify_quiet", "-tls1_2", "-cipher", suite])
+        let pin = try PublicKeyPin(subjectPublicKeyInfo: rsa.certificate.spkiDER)
+        let policy = try directory.write(
+            #"{"version": 1, "hosts": [{"host": "example.test", "pins": ["\#(pin)"], "backupPins": "none-accepted"}]}"#,
+            to: "policy.json")
+        let run = ToolRun(arguments: [
+            "check", "https://example.test/", "--policy", policy, "--connect-to", "127.0.0.1:\(server.port)",
+            "--anchors", anchors, "--json",
+        ])
+        #expect(run.code == (isRSAKeyExchange ? 3 : 0), "\(run.output)")
+        #expect(run.output.contains("client-certificate-required") == isRSAKeyExchange)
+        #expect(run.output.contains("pin-matched") != isRSAKeyExchange)
+    }
+
+    @Test(
+        "Audit and lint judge a server that requires a client certificate, and show it one", arguments: [true, false])
+    func surveys(hasIdentity: Bool) throws {
+        let server = try loopback(.tls12)
+        _ = try check(server, [])
+        let policy = directory.path(of: "policy.json")
+        let options =
+            ["--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors, "--json"]
+            + (hasIdentity ? ["--identity", directory.path(of: "client.pem")] : [])
+        let audit = ToolRun(arguments: ["audit", policy] + options)
+        let record = try JSONDocument(Array(audit.output.utf8)).root
+        #expect(audit.code == 0 && record["reason"]?.string == "pin-matched", "\(audit.output) \(audit.errors)")
+        let lint = ToolRun(arguments: ["lint", policy, "--live"] + options)
+        let ids = try lint.json()["problems"]?.elements?.compactMap { $0["id"]?.string } ?? []
+        for ids in [ids, record["problems"]?.elements?.compactMap { $0["id"]?.string } ?? []] {
+            #expect(ids.contains("live-client-certificate-required") != hasIdentity, "\(ids)")
         }
+        #expect((record["clientCertificate"]?["shown"] != nil) == hasIdentity)
     }
 
     @Test("An interceptor gets nothing", arguments: [LoopbackTLSServer.Version.tls12, .tls13])

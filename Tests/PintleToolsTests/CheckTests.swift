@@ -331,6 +331,52 @@ struct CheckTests {
         #expect(!extra.errors.contains("a pin never makes it so"))
     }
 
+    @Test("Pin says whether the key of a cross-signed authority beside the path matches")
+    func crossSigned() throws {
+        let other = try CertificateAuthority.root(name: "Other Root")
+        let crossed = try authority.crossSigned(by: other)
+        try server.replaceCredential(
+            .init(
+                chain: identity.chain + [crossed.certificate.der, other.certificate.der], key: identity.key))
+        let both = try directory.write(authority.certificate.pem + other.certificate.pem, to: "both.pem")
+        func notes(_ anchors: String) -> [String] {
+            let run = ToolRun(
+                "pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors)
+            return run.output.split(separator: "\n").filter { $0.contains(" note ") }.map {
+                $0.drop { $0 == " " }.dropFirst("note".count).drop { $0 == " " }.description
+            }
+        }
+        let onPath = "sent, not on the path: its key is that of root, so a pin of the key matches"
+        #expect(notes(anchors) == [onPath, "sent, not on the path: a pin of it would never match"])
+        #expect(notes(both) == [onPath, "sent, not on this path: a pin of its key matches on another one"])
+    }
+
+    @Test("A policy that pin makes with --anchors has the root of the path, and check needs no --anchors for it")
+    func policyWithAnchor() throws {
+        let backup = try directory.write(try PrivateKey().pem, to: "backup.key")
+        let stranger = try CertificateAuthority.root(name: "Stranger")
+        let both = try directory.write(stranger.certificate.pem + authority.certificate.pem, to: "both.pem")
+        func made(_ options: String...) throws -> (run: ToolRun, decision: String?) {
+            let made = ToolRun(
+                arguments: [
+                    "pin", "example.test", backup, "--connect-to", "127.0.0.1:\(server.port)", "--as", "policy",
+                ] + options)
+            let path = try directory.write(made.output, to: "made.json")
+            let run = ToolRun(
+                arguments: [
+                    "check", "https://example.test/", "--policy", path, "--connect-to", "127.0.0.1:\(server.port)",
+                    "--json",
+                ])
+            return (made, try run.json()["decision"]?.string)
+        }
+        let (run, decision) = try made("--anchors", both)
+        #expect(run.code == 0 && decision == "trusted", "\(run.output) \(run.errors)")
+        let rule = try run.json()["hosts"]?.elements?.first { _ in true }
+        #expect(rule?["anchors"]?["include"]?.elements?.map(\.string) == [authority.certificate.pem])
+        let without = try made()
+        #expect(!without.run.output.contains("anchors") && without.decision == "rejected")
+    }
+
     @Test("Pin makes a policy that passes check from a host and a backup key")
     func policyFromServer() throws {
         let backup = try directory.write(try PrivateKey().pem, to: "backup.key")

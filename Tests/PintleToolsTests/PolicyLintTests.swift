@@ -162,6 +162,22 @@ struct PolicyLintTests {
                 PolicyText.policy(PolicyText.rule("my-host.example"))
             ),
             (
+                PolicyText.policy(PolicyText.rule("::192.0.2.1")), "unlikely-server hosts[0].host",
+                PolicyText.policy(PolicyText.rule("192.0.2.1"))
+            ),
+            (
+                PolicyText.policy(PolicyText.rule("64:ff9b::192.0.2.1")), "unlikely-server hosts[0].host",
+                PolicyText.policy(PolicyText.rule("2001:db8::192.0.2.1"))
+            ),
+            (
+                PolicyText.policy(PolicyText.rule("fe80::1")), "unlikely-server hosts[0].host",
+                PolicyText.policy(PolicyText.rule("fd00::1"))
+            ),
+            (
+                PolicyText.policy(PolicyText.rule("a.example", "\"port\": 80")), "unlikely-server hosts[0].port",
+                PolicyText.policy(PolicyText.rule("a.example", "\"port\": 443"))
+            ),
+            (
                 PolicyText.policy("{\"host\": \"a.example\"}"), "rule-without-effect hosts[0].host",
                 PolicyText.policy("{\"host\": \"a.example\"}", top: "\"unpinnedHosts\": \"reject\",")
             ),

@@ -313,6 +313,41 @@ struct RehearseClientTests {
         #expect(refusing.errors.contains("the client refused even the valid server"), "\(refusing.errors)")
     }
 
+    @Test("A client that ends at the right server without an alert has an inconclusive control, and is not refused")
+    func inconclusiveControl() throws {
+        // The client's own time-out ends the handshake, or it refuses the certificate with alert 42.
+        let client = """
+            import re, socket, ssl, sys
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            tls = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="localhost")
+            stream = socket.create_connection(("127.0.0.1", int(re.search(r":(\\d+)/", sys.argv[1])[1])))
+            try: tls.do_handshake()
+            except ssl.SSLWantReadError: stream.sendall(outgoing.read())
+            stream.recv(65536)
+            if sys.argv[2] != "0": stream.sendall(bytes([21, 3, 3, 0, 2, 2, int(sys.argv[2])]))
+            stream.close()
+            sys.exit(28)
+            """
+        let file = try directory.write(client, to: "gives-up.py")
+        let inconclusive = "the control is inconclusive: the client sent the valid server no request, and it ended "
+        for (words, isUntold) in [(["{url}"], true), (["{url}", "{ca}"], false)] {
+            func run(_ alert: String) -> ToolRun {
+                ToolRun(
+                    arguments: ["rehearse", "--only", "expired", "--", "python3", file, words[0], alert]
+                        + words.dropFirst())
+            }
+            let gone = run("0")
+            #expect(gone.code == 2)
+            #expect(gone.errors.contains(inconclusive) && !gone.errors.contains("refused"), "\(gone.errors)")
+            #expect(gone.errors.contains("a longer time-out of its own"))
+            #expect(gone.errors.contains("{ca} is their file") == isUntold)
+            let refusing = run("42")
+            #expect(refusing.code == 2)
+            #expect(refusing.errors.contains("the client refused even the valid server"), "\(refusing.errors)")
+            #expect(!refusing.errors.contains("inconclusive"))
+        }
+    }
+
     @Test("An open connection gives no verdict")
     func openConnection() throws {
         let script = """

@@ -44,7 +44,7 @@ struct RehearseJudgeTests {
             isRefused = b"Interceptor's Root" in tls.getpeercert(True)
         if not isRefused:
             # Another client gives up at every server but the first.
-            if end == "gives up" and count > 0: sys.exit(28)
+            if end == "gives up" and count > 0 or end == "gives up once" and count == 5: sys.exit(28)
             tls.write(b"GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
             stream.sendall(outgoing.read())
             stream.recv(4096)
@@ -130,6 +130,29 @@ struct RehearseJudgeTests {
         #expect(String(decoding: try directory.read("r.sarif"), as: UTF8.self).contains("\"warning\""))
         // The same end, of a client that the right server answers each time.
         #expect(try result(self.run("after finish")).outcome == "blocked")
+    }
+
+    @Test("A client that ends at a server and then accepts it has no verdict at others, also before")
+    func givesUpOnce() throws {
+        // The fifth run after the first is the first one at renewed-same-key.
+        for (way, outcome) in [("after gives up once", "inconclusive"), ("after finish", "blocked")] {
+            _ = try runProcess(["rm", "-f", directory.path(of: "state")])
+            let run = try run(way, only: "trusted-interceptor,renewed-same-key", options: ["--parallel", "1"])
+            #expect(try result(run).outcome == outcome, "\(run.output) \(run.errors)")
+            #expect(run.code == (outcome == "blocked" ? 0 : 1))
+        }
+    }
+
+    @Test("An end that needs five runs takes no run without other clients")
+    func repetitions() throws {
+        // On a busy machine a client may need more runs.
+        let counts = try (0..<3).map { number in
+            let before = (try? directory.read("state").count) ?? 0
+            #expect(try result(self.run("before reset")).outcome == "blocked")
+            return try directory.read("state").count - before
+        }
+        // Five trials, the refusal of a self-signed server, and the right server once at first and five times later.
+        #expect(try #require(counts.min()) <= 12, "\(counts)")
     }
 
     @Test("The article's table is what the judge answers")

@@ -65,6 +65,33 @@ struct RehearseServeTests {
         .joined(separator: ";")
     }
 
+    @Test("The line of a connection says refused only for an alert about the certificate")
+    func otherAlert() throws {
+        let served = try ServeProcess()
+        // The client cancels the handshake with alert 90, or refuses the certificate with alert 42.
+        let client = """
+            import re, socket, ssl, sys
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            tls = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="localhost")
+            stream = socket.create_connection(("127.0.0.1", int(re.search(r":(\\d+)/", sys.argv[1])[1])))
+            try: tls.do_handshake()
+            except ssl.SSLWantReadError: stream.sendall(outgoing.read())
+            stream.recv(65536)
+            stream.sendall(bytes([21, 3, 3, 0, 2, 2, int(sys.argv[2])]))
+            while stream.recv(4096): pass
+            """
+        for alert in ["90", "42"] {
+            _ = try runProcess(
+                ["python3", "-c", client, try #require(served.addresses["expired"]), alert], timeout: 40)
+        }
+        #expect(
+            served.wait {
+                served.log.contains("\n  expired                       no handshake: alert user_canceled (90)\n")
+                    && served.log.contains("\n  expired                       refused: alert bad_certificate (42)\n")
+            }, "\(served.log)")
+        #expect(served.end() == 2)
+    }
+
     @Test("A client without pins appears when it connects, and in the report at the end")
     func withoutPins() throws {
         let served = try ServeProcess()

@@ -6,16 +6,17 @@ import Testing
 
 @testable import PintleURLSession
 
+/// A task that ignores what happens to its transfer.
+final class NoEvents: TransferEvents {
+    func transfer(_ transfer: Transfer, didSend count: Int) {}
+    func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold { [] }
+    func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? { [] }
+    func transfer(_ transfer: Transfer, didComplete failure: TransferError?) {}
+}
+
 /// The queue of a server that has refused a request over HTTP/2. The connections are made up.
 @Suite("Pinned sessions: the queue of a server that refuses")
 struct HostQueueTests {
-    private final class NoEvents: TransferEvents {
-        func transfer(_ transfer: Transfer, didSend count: Int) {}
-        func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold { [] }
-        func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? { [] }
-        func transfer(_ transfer: Transfer, didComplete failure: TransferError?) {}
-    }
-
     private let generation: PolicyGeneration
     private let url: CurlURL
 
@@ -35,7 +36,8 @@ struct HostQueueTests {
 
     private func connection(_ judge: HandshakeJudge, at start: Double? = nil) -> Transfer.Connection {
         Transfer.Connection(
-            judge: judge, receipt: nil, isStream: true, at: start ?? ProcessInfo.processInfo.systemUptime)
+            judge: judge, receipt: nil, isStream: true, isKept: false, at: start ?? ProcessInfo.processInfo.systemUptime
+        )
     }
 
     private func transfer() -> Transfer {

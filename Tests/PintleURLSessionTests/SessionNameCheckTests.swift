@@ -54,6 +54,32 @@ struct SessionNameCheckTests {
         }
     }
 
+    @Test("A dNSName that is not a DNS name matches nothing in a handshake, and leaves the other names valid")
+    func misspeltNames() async throws {
+        let root = try CertificateAuthority.root()
+        let anchors = TrustAnchors.only([try Certificate(der: root.certificate.der)])
+        let policy = try PinningPolicy(
+            hosts: ["localhost", "127.0.0.1"].map { try PinnedHost($0, pins: [Pin](), anchors: anchors) })
+        let odd: [CertificateTemplate.GeneralName] = [.dns("exa mple.com"), .dns("localhost:443"), .dns("")]
+        for (names, host, isTrusted) in [
+            (odd + [.dns("localhost")], "localhost", true), (odd, "localhost", false),
+            ([.dns("localhost.")], "localhost", false), ([.dns("127.0.0.1")], "127.0.0.1", false),
+            ([.dns("127.0.0.1"), .host("127.0.0.1")], "127.0.0.1", true),
+        ] {
+            let identity = try root.issue(hosts: []) { $0.subjectAltNames = names }
+            let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
+            let url = try #require(URL(string: "https://\(host):\(server.port)/"))
+            let result = await load(url, URLSession.pinned(to: policy))
+            if isTrusted {
+                #expect(throws: Never.self) { try result.get() }
+            } else {
+                let error = #expect(throws: URLError.self) { try result.get() }
+                #expect(error?.pathFailure?.code == .nameMismatch, "\(names)")
+                #expect(server.requestByteCount == 0)
+            }
+        }
+    }
+
     @Test("If libcurl does not check the name, a request needs a receipt that is based on an approval")
     func receiptOfApproval() async throws {
         let identity = try Identity.selfSigned(hosts: ["router.test"])

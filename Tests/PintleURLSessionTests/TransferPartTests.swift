@@ -1,6 +1,8 @@
+import CCurl
 import Foundation
 import Glibc
 import Pintle
+import PintleOpenSSL
 import Testing
 
 @testable import PintleURLSession
@@ -38,6 +40,32 @@ struct TransferPartTests {
         #expect(servers.last.map(work.needsHTTP1) == true)
         servers.last.map(work.noteNeedForHTTP1)
         #expect(servers.count { work.needsHTTP1($0) } == LoopWork.textServerLimit)
+    }
+
+    @Test(
+        "A request whose kept connection ends while libcurl writes is sent once more if it is idempotent",
+        arguments: [
+            "PUT", "POST", "PUT on a new connection", "PUT over HTTP/2", "PUT with a response",
+            "PUT that was sent again",
+        ])
+    func endWhileWriting(kind: String) throws {
+        let policy = try SessionFixture().policy()
+        var request = TransferRequest(url: try CurlURL("http://localhost/"))
+        request.method = kind == "POST" ? "POST" : "PUT"
+        request.content = .data(Data("content".utf8))
+        let transfer = Transfer(
+            request, in: PolicyGeneration(policy.current, of: policy, validator: PathValidator()),
+            options: CurlTransport.Options(), countedBy: TurnCounter(), events: NoEvents())
+        transfer.isRepetition = kind == "PUT that was sent again"
+        let isKept = kind != "PUT on a new connection"
+        transfer.state.phase = .sent(
+            Transfer.Connection(
+                judge: nil, receipt: nil, isStream: kind == "PUT over HTTP/2", isKept: isKept, at: 0))
+        if kind == "PUT with a response" {
+            _ = Array("HTTP/1.1 413 -\r\n".utf8).withUnsafeBytes { transfer.state.head.read($0, isStream: false) }
+        }
+        #expect(transfer.beginsRepetition(after: CURLE_SEND_ERROR) == (kind == "PUT"))
+        #expect(transfer.wantsFreshConnection == (kind == "PUT"))
     }
 
     @Test("Only the letters of chunked name the coding", arguments: ["K", "\u{212A}"])

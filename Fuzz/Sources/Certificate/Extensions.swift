@@ -7,7 +7,37 @@ private func decoded(_ certificate: OpaquePointer, _ identifier: CInt) -> Unsafe
     X509_get_ext_d2i(certificate, identifier, nil, nil)
 }
 
+private func free(_ item: UnsafeMutableRawPointer, _ identifier: CInt) {
+    switch identifier {
+    case NID_authority_key_identifier: AUTHORITY_KEYID_free(item.assumingMemoryBound(to: AUTHORITY_KEYID.self))
+    case NID_subject_key_identifier: ASN1_OCTET_STRING_free(item.assumingMemoryBound(to: ASN1_OCTET_STRING.self))
+    case NID_policy_constraints: POLICY_CONSTRAINTS_free(item.assumingMemoryBound(to: POLICY_CONSTRAINTS.self))
+    case NID_inhibit_any_policy: ASN1_INTEGER_free(item.assumingMemoryBound(to: ASN1_INTEGER.self))
+    default:
+        OPENSSL_sk_pop_free(OpaquePointer(item)) {
+            POLICY_MAPPING_free($0?.assumingMemoryBound(to: POLICY_MAPPING.self))
+        }
+    }
+}
+
+/// libcrypto must also read what the core reads, or would ignore it. Its policies may have a qualifier that it refuses.
+private func checkSyntax(_ ours: Pintle.Certificate, _ theirs: OpaquePointer) {
+    let identifiers: [(ExtensionSyntax, CInt)] = [
+        (.authorityKeyIdentifier, NID_authority_key_identifier), (.subjectKeyIdentifier, NID_subject_key_identifier),
+        (.policyMappings, NID_policy_mappings), (.policyConstraints, NID_policy_constraints),
+        (.inhibitAnyPolicy, NID_inhibit_any_policy),
+    ]
+    for syntax in ExtensionSyntax.allCases {
+        guard let field = ours.extensionField(syntax.identifier), (try? syntax.check(field, in: ours.der)) != nil,
+            let (_, identifier) = identifiers.first(where: { $0.0 == syntax })
+        else { continue }
+        guard let item = decoded(theirs, identifier) else { fatalError("libcrypto cannot read \(syntax)") }
+        free(item, identifier)
+    }
+}
+
 func compareExtensions(_ ours: Pintle.Certificate, _ theirs: OpaquePointer) {
+    checkSyntax(ours, theirs)
     if let raw = decoded(theirs, NID_basic_constraints) {
         let constraints = raw.assumingMemoryBound(to: BASIC_CONSTRAINTS.self)
         defer { BASIC_CONSTRAINTS_free(constraints) }

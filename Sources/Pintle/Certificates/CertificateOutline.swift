@@ -36,6 +36,8 @@ package struct CertificateOutline: Sendable, Hashable {
     package var issuerDER: ArraySlice<UInt8> { der[issuer] }
     package var subjectDER: ArraySlice<UInt8> { der[subject] }
 
+    /// The SubjectPublicKeyInfo, DER.
+    package var subjectPublicKeyInfo: [UInt8] { Array(der[key]) }
     /// The SHA-256 of the SubjectPublicKeyInfo.
     package var publicKeyPin: PublicKeyPin { PublicKeyPin(digest: SHA256Digest(hashing: der[key])) }
     /// The SHA-256 of the certificate.

@@ -66,12 +66,15 @@ extension OID {
     static let p521 = OID(octets: [0x2B, 0x81, 0x04, 0x00, 0x23])
 
     // Extensions: RFC 5280 section 4.2. All but authorityInfoAccess are id-ce (2.5.29).
+    static let subjectKeyIdentifier = OID(octets: [0x55, 0x1D, 0x0E])
     static let keyUsage = OID(octets: [0x55, 0x1D, 0x0F])
     static let subjectAltName = OID(octets: [0x55, 0x1D, 0x11])
     static let basicConstraints = OID(octets: [0x55, 0x1D, 0x13])
     static let nameConstraints = OID(octets: [0x55, 0x1D, 0x1E])
     static let certificatePolicies = OID(octets: [0x55, 0x1D, 0x20])
+    static let anyPolicy = OID(octets: [0x55, 0x1D, 0x20, 0x00])
     static let policyMappings = OID(octets: [0x55, 0x1D, 0x21])
+    static let authorityKeyIdentifier = OID(octets: [0x55, 0x1D, 0x23])
     static let policyConstraints = OID(octets: [0x55, 0x1D, 0x24])
     static let extendedKeyUsage = OID(octets: [0x55, 0x1D, 0x25])
     static let inhibitAnyPolicy = OID(octets: [0x55, 0x1D, 0x36])

@@ -53,6 +53,7 @@ extension PinningPolicy {
                 endpoint: endpoint, decision: decision, rule: rule, presented: chain, path: path,
                 origin: TrustEvaluation.Origin(policy: self, instant: instant))
         }
+        if let refusal = Self.refusal(ofAlias: endpoint) { return conclude(refusal) }
         if rule == nil, unpinnedHosts == .reject { return conclude(.rejected(.hostNotAllowed(endpoint))) }
         if rule == nil, unpinnedHosts == .askUser {
             let (decision, path) = decideByApproval(endpoint, chain, approvals, at: instant, validate: validate)
@@ -80,6 +81,7 @@ extension PinningPolicy {
     /// Use it for TLS stacks whose validation cannot be asked for another path. Under `askUser`, a host without a rule
     /// gives `unknown-host` here; ``decide(_:path:approvals:at:)`` takes approvals into account.
     public func decide(_ endpoint: ServerEndpoint, path: ValidatedPath, at instant: Date) -> TrustDecision {
+        if let refusal = Self.refusal(ofAlias: endpoint) { return refusal }
         guard let rule = rule(for: endpoint) else {
             switch unpinnedHosts {
             case .systemTrust: return .trusted(.hostNotPinned)
@@ -97,7 +99,7 @@ extension PinningPolicy {
     public func decide(
         _ endpoint: ServerEndpoint, path: ValidatedPath, approvals: TrustApprovals, at instant: Date
     ) -> TrustDecision {
-        guard unpinnedHosts == .askUser, rule(for: endpoint) == nil else {
+        guard unpinnedHosts == .askUser, rule(for: endpoint) == nil, AddressAlias(endpoint.host) == nil else {
             return decide(endpoint, path: path, at: instant)
         }
         return decideByApproval(endpoint, path, approvals, at: instant)
@@ -162,6 +164,14 @@ extension MatchedRule: CustomStringConvertible {
 // MARK: Steps
 
 extension PinningPolicy {
+    /// Returns the refusal of a server whose address is only another spelling of the one that systems connect to; `nil`
+    /// for other servers. The rule for that other address would not be found.
+    private static func refusal(ofAlias endpoint: ServerEndpoint) -> TrustDecision? {
+        AddressAlias(endpoint.host).map { alias in
+            .rejected(.invalidPath(PathFailure(.other, text: "\(alias.message); \(alias.hint)")))
+        }
+    }
+
     /// Runs steps 5 to 7, after checking the rule's terms about the path.
     private func decide(
         _ endpoint: ServerEndpoint, path: ValidatedPath, rule: MatchedRule?, presented: PresentedChain?,

@@ -7,9 +7,31 @@ package struct IPAddress: Sendable, Hashable {
 
     /// A Boolean value that indicates whether this IPv6 address stands for an IPv4 address (RFC 4291 section 2.5.5.2).
     /// Systems connect to that one. The two still count as different hosts, as they do in certificates.
-    package var isMappedIPv4: Bool {
-        isIPv6 && octets[..<10].allSatisfy { $0 == 0 } && octets[10] == 0xFF && octets[11] == 0xFF
+    package var isMappedIPv4: Bool { isIPv6 && octets.starts(with: Self.mappedPrefix) }
+
+    /// The IPv4 address in an IPv6 address that systems do not reach by IPv4, and `nil` in others. Such addresses are
+    /// IPv4-compatible (RFC 4291 section 2.5.5.1), IPv4-translated (RFC 2765) or a translator's (RFC 6052 section 2.1).
+    package var embeddedIPv4: IPAddress? {
+        guard isIPv6 else { return nil }
+        let tail = IPAddress(octets: octets[12...])
+        if octets.starts(with: Self.translatedPrefix) || octets.starts(with: Self.translatorPrefix) { return tail }
+        // Addresses such as ::1 and ::2 contain no address of a host.
+        return octets[..<12].allSatisfy { $0 == 0 } && octets[12] != 0 ? tail : nil
     }
+
+    private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+    private static let translatedPrefix = [UInt8](repeating: 0, count: 8) + [0xFF, 0xFF, 0, 0]
+    private static let translatorPrefix: [UInt8] = [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]
+
+    /// A Boolean value that indicates whether the address belongs to a group of hosts: multicast (RFC 5771, RFC 4291
+    /// section 2.7) or limited broadcast (RFC 919). TCP connects to no such address (RFC 9293 section 3.9.2.3).
+    package var isForGroup: Bool {
+        isIPv6 ? octets[0] == 0xFF : 224...239 ~= octets[0] || octets.allSatisfy { $0 == 0xFF }
+    }
+
+    /// A Boolean value that indicates whether this IPv6 address counts only on one link, so that connecting to it needs
+    /// a zone (RFC 4007 section 11).
+    package var needsZone: Bool { isIPv6 && octets[0] == 0xFE && octets[1] & 0xC0 == 0x80 }
 
     /// A Boolean value that indicates whether no host has the address: `0.0.0.0` (RFC 1122 section 3.2.1.3) or `::`
     /// (RFC 4291 section 2.5.2). Systems connect to their own loopback address instead.
@@ -136,8 +158,8 @@ extension IPAddress: CustomStringConvertible {
 
 /// An IP address that is only another spelling of an address: the system silently connects to that other address.
 ///
-/// A rule for that other address does not cover the alias, so a request to the alias would bypass the rule. Sessions,
-/// handshakes and delegates therefore refuse aliases.
+/// A rule for that other address does not cover the alias, so a request to the alias would bypass the rule. Policies,
+/// sessions, handshakes and delegates therefore refuse aliases.
 package struct AddressAlias: Hashable, Sendable {
     /// The host in its canonical form and the problem with it.
     package let message: String
@@ -146,13 +168,15 @@ package struct AddressAlias: Hashable, Sendable {
 
     /// Returns `nil` unless the host is an alias.
     package init?(_ host: ServerName) {
-        guard let address = host.ipAddress else { return nil }
-        if address.isMappedIPv4 {
-            message = "\(host) is an IPv4 address in the form of IPv6"
-            hint = "write it as four decimal numbers"
-        } else if address.isUnspecified {
+        guard let address = host.ipAddress,
+            let target = address.isMappedIPv4 ? IPAddress(octets: address.octets[12...]) : address
+        else { return nil }
+        if target.isUnspecified {
             message = "\(host) is the unspecified address, which no host has"
             hint = "write 127.0.0.1 or [::1] for this machine"
+        } else if target != address {
+            message = "\(host) is an IPv4 address in the form of IPv6"
+            hint = "write \(target)"
         } else {
             return nil
         }

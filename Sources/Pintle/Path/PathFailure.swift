@@ -68,8 +68,8 @@ public struct PathFailure: Error, Sendable, Hashable {
 
     /// The most fundamental finding.
     public let primary: Finding
-    /// The other findings, in the order of the codes. For an approved server, the failures that the user accepted come
-    /// last.
+    /// The other findings, in the order of the codes. The failures that a user accepted come last, and so do findings
+    /// about certificates that the server sent and that no path can include.
     public let detail: [Finding]
 
     /// The code of ``primary``.
@@ -96,6 +96,24 @@ public struct PathFailure: Error, Sendable, Hashable {
         guard let first = sorted.first else { return nil }
         primary = first
         detail = Array(sorted.dropFirst())
+    }
+}
+
+extension PathFailure {
+    /// Returns this failure with a finding for each certificate that the server sent and that cannot be read, as one
+    /// may be the missing issuer.
+    ///
+    /// - Parameter texts: the descriptions of the certificates.
+    package func naming(unreadable texts: [String]) -> PathFailure {
+        guard code == .untrustedRoot else { return self }
+        // A server can send many.
+        let findings = texts.prefix(8).map { Finding(.malformedCertificate, text: $0) }
+        return PathFailure(primary: primary, detail: detail + findings)
+    }
+
+    /// The finding about a certificate that the server sent and that no path could include; `nil` if there is none.
+    package var unreadableIssuer: Finding? {
+        code == .untrustedRoot ? detail.first { $0.code == .malformedCertificate } : nil
     }
 }
 

@@ -20,7 +20,9 @@ public struct PresentedChain: Sendable {
     /// that exceeds a limit is not dropped: the whole chain is refused.
     public let others: [Certificate]
     /// The number of certificates that were dropped.
-    public let unreadableCount: Int
+    public var unreadableCount: Int { unreadable.count }
+    /// A description of each certificate that was dropped, for people: its position, its subject and the mistake.
+    package let unreadable: [String]
 
     /// Parses DER certificates, the leaf first.
     ///
@@ -45,6 +47,7 @@ public struct PresentedChain: Sendable {
             throw PathFailure(.limitsExceeded, text: "\(total) bytes of certificates, more than \(limits.totalSize)")
         }
         var readable: [Certificate] = []
+        var unreadable: [String] = []
         var names = 0
         for (depth, der) in certificates.enumerated() {
             let certificate: Certificate
@@ -57,12 +60,14 @@ public struct PresentedChain: Sendable {
                     throw PathFailure(.limitsExceeded, depth: depth, text: error.description)
                 }
                 if depth == 0 { throw PathFailure(.malformedCertificate, depth: 0, text: error.description) }
+                unreadable.append(Self.text(der, at: depth, error.description))
                 continue
             }
             if certificate.publicKey.hasUnnamedCurve {
                 guard depth > 0 else {
                     throw PathFailure(.malformedCertificate, depth: 0, text: KeyAlgorithm.unnamedCurveText)
                 }
+                unreadable.append(Self.text(der, at: depth, KeyAlgorithm.unnamedCurveText))
                 continue
             }
             names += certificate.nameCount
@@ -77,7 +82,19 @@ public struct PresentedChain: Sendable {
         }
         self.leaf = leaf
         others = Array(readable.dropFirst())
-        unreadableCount = certificates.count - readable.count
+        self.unreadable = unreadable
+    }
+
+    /// Returns a text about a certificate that cannot be used.
+    ///
+    /// - Parameter depth: the position in the chain that the server sent, 0 for the leaf; `nil` if it is not known.
+    package static func text(_ der: [UInt8], at depth: Int? = nil, _ mistake: String) -> String {
+        var subject = ""
+        if let name = try? CertificateLayout(der).subject, (try? DistinguishedName.check(name, in: der)) != nil {
+            subject = " (\(DistinguishedName(name, in: der)))"
+        }
+        let place = depth.map { " \($0)" } ?? ""
+        return "the server sent a certificate\(place)\(subject) that cannot be used: \(mistake)"
     }
 
     /// The leaf, followed by the other readable certificates.

@@ -3,6 +3,14 @@ extension PinnedHost {
     /// little, which tells the caller that there are too many.
     package var problems: [PolicyProblem] {
         var problems: [PolicyProblem] = []
+        if let alias = AddressAlias(host) {
+            problems.append(unusable("\(alias.message), so the rule would cover no server", help: alias.hint))
+        } else if host.ipAddress?.isForGroup == true {
+            problems.append(
+                unusable(
+                    "\(host) is an address of a group of hosts, and no server has it",
+                    help: "write the address of the server"))
+        }
         if includesSubdomains, host.ipAddress != nil {
             problems.append(
                 PolicyProblem(
@@ -26,6 +34,10 @@ extension PinnedHost {
         problems += pinProblems
         problems += anchorProblems
         return problems
+    }
+
+    private func unusable(_ message: String, help: String) -> PolicyProblem {
+        PolicyProblem(id: "invalid-host", at: .member("host"), message: message, help: help)
     }
 
     private var pinProblems: [PolicyProblem] {

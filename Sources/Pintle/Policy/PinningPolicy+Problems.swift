@@ -38,7 +38,13 @@ extension PinningPolicy {
                             help: "write it as https://HOST/PATH"))
                     continue
                 }
-                if table.match(endpoint) != nil {
+                if let alias = AddressAlias(endpoint.host) {
+                    // A rule for the address behind it may cover the host.
+                    problems.append(
+                        PolicyProblem(
+                            id: "invalid-report-url", at: place, message: "\(alias.message), in \"\(url)\"",
+                            help: alias.hint))
+                } else if table.match(endpoint) != nil {
                     problems.append(
                         PolicyProblem(
                             id: "report-host-covered", at: place,

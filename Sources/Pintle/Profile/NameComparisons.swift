@@ -29,10 +29,15 @@ package enum NameComparisons {
         return steps
     }
 
-    /// Returns the steps that ``PathProfile`` itself takes to look up the leaf's names among excluded names.
+    /// Returns the steps that ``PathProfile`` itself takes to compare names with subtrees.
     package static func exclusionSteps(_ path: [Certificate]) -> Int64 {
         let constraints = path.dropFirst().compactMap(\.nameConstraints)
         guard !constraints.isEmpty, let names = path.first?.dnsNames else { return 0 }
+        var (hosted, below) = (Int64(0), Int64(0))
+        for certificate in path {
+            if let constraints = certificate.nameConstraints, constraints.concernsHosts { hosted += below }
+            below += certificate.hostedNameSteps
+        }
         let wildcardSteps = names.reduce(Int64(0)) { sum, name in
             guard name.isWildcard else { return sum }
             // Each suffix of the name is looked up, one for each label.
@@ -40,7 +45,7 @@ package enum NameComparisons {
             return sum + labels * (1 + Int64(name.suffix.utf8.count) / bytesPerStep)
         }
         let dotted = constraints.count { $0.excluded.contains(where: \.isDNSWithLeadingDot) }
-        return wildcardSteps * Int64(constraints.count) + Int64(names.count) * Int64(dotted)
+        return hosted + wildcardSteps * Int64(constraints.count) + Int64(names.count) * Int64(dotted)
     }
 
     private static func size(_ names: [GeneralName]) -> Int64 {
@@ -59,6 +64,34 @@ extension Certificate {
     fileprivate var comparedNames: Int64 {
         Int64(1 + DistinguishedName.emailAddressCount(layout.subject, in: der))
             + NameComparisons.weight(subjectAlternativeNames ?? [])
+    }
+}
+
+extension NameConstraints {
+    /// A Boolean value that indicates whether a subtree is of e-mail addresses or of URIs.
+    fileprivate var concernsHosts: Bool {
+        (permitted + excluded).contains { name in
+            switch name {
+            case .email, .uri: true
+            default: false
+            }
+        }
+    }
+}
+
+extension Certificate {
+    /// The steps to parse the e-mail addresses and URIs, and to look up each suffix of their hosts.
+    fileprivate var hostedNameSteps: Int64 {
+        let parsing: Int64 = 8
+        var steps: Int64 = 0
+        for case .email(let octets) in subjectAlternativeNames ?? [] { steps += Self.suffixSteps(octets) }
+        for case .uri(let octets) in subjectAlternativeNames ?? [] { steps += Self.suffixSteps(octets) }
+        if DistinguishedName.emailAddressCount(layout.subject, in: der) > 0 { steps += Self.suffixSteps(subjectDER) }
+        return steps * parsing
+    }
+
+    private static func suffixSteps(_ octets: ArraySlice<UInt8>) -> Int64 {
+        octets.reduce(Int64(1)) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 } * (1 + Int64(octets.count) / 64)
     }
 }
 

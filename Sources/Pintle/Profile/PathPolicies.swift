@@ -72,11 +72,8 @@ extension Certificate {
         .policyConstraints, .extendedKeyUsage, .inhibitAnyPolicy,
     ]
 
-    /// Returns whether each qualifier is a certification practice statement or a user notice.
-    ///
-    /// Parses `certificatePolicies ::= SEQUENCE SIZE (1..MAX) OF SEQUENCE { policyIdentifier OBJECT IDENTIFIER,
-    /// policyQualifiers SEQUENCE SIZE (1..MAX) OF SEQUENCE { policyQualifierId OBJECT IDENTIFIER, qualifier ANY }
-    /// OPTIONAL }`.
+    /// Returns whether each qualifier is a certification practice statement or a user notice. ``ExtensionSyntax`` has
+    /// the syntax; policies that violate it are another finding.
     private func hasKnownQualifiers(_ policies: CertificateExtension) -> Bool {
         do {
             var outer = DERReader(policies.value)
@@ -85,7 +82,7 @@ extension Certificate {
             while !list.isAtEnd {
                 var policy = DERReader(
                     contentsOf: try list.next(DERTag.sequence, in: der, reading: "policyInformation"))
-                _ = try policy.next(DERTag.objectIdentifier, in: der, reading: "policyIdentifier")
+                _ = try policy.next(in: der, reading: "policyIdentifier")
                 guard !policy.isAtEnd else { continue }
                 var qualifiers = DERReader(
                     contentsOf: try policy.next(DERTag.sequence, in: der, reading: "policyQualifiers"))
@@ -100,7 +97,7 @@ extension Certificate {
             }
             return true
         } catch {
-            return false
+            return true
         }
     }
 }

@@ -1,7 +1,7 @@
 extension Certificate {
-    /// Returns the findings about the leaf's subject alternative names. DNS names must have the preferred syntax (RFC
-    /// 5280 section 4.2.1.6). A wildcard must be the whole left-most label (RFC 9525 section 6.3) and must not be
-    /// directly above a public suffix.
+    /// Returns the findings about the leaf's subject alternative names. A wildcard must not be directly above a public
+    /// suffix. A dNSName that is no DNS name matches nothing, so it is no finding by itself. One with a NUL or another
+    /// control character is, because it exists only to deceive programs that read names as C strings.
     ///
     /// - Parameter note: a text for a finding about a public suffix.
     func alternativeNameFindings(isPublicSuffix: (String) -> Bool, note: String?) -> [PathFailure.Finding] {
@@ -9,8 +9,9 @@ extension Certificate {
         // One finding of each kind is enough: there may be thousands of names.
         for case .dns(let octets) in subjectAlternativeNames ?? [] where findings.isEmpty {
             guard let name = DNSPattern(octets) else {
-                findings.append(
-                    .init(.other, depth: 0, text: "not a DNS name: \(GeneralName.dns(octets))"))
+                if octets.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+                    findings.append(.init(.other, depth: 0, text: DNSPattern.refusal(of: octets)))
+                }
                 continue
             }
             if name.isWildcard, isPublicSuffix(name.suffix) {
@@ -28,7 +29,22 @@ extension Certificate {
 
     private var hasEmptySubject: Bool { layout.subject.isEmpty }
 
-    /// The DNS names with the preferred syntax.
+    /// The number of dNSNames, whether or not they are DNS names.
+    var dnsNameCount: Int {
+        (subjectAlternativeNames ?? []).count { name in
+            if case .dns = name { true } else { false }
+        }
+    }
+
+    /// The dNSNames that are not DNS names, in the order of the certificate.
+    var misspeltNames: some Sequence<ArraySlice<UInt8>> {
+        (subjectAlternativeNames ?? []).lazy.compactMap { name in
+            guard case .dns(let octets) = name, DNSPattern(octets) == nil else { return nil }
+            return octets
+        }
+    }
+
+    /// The DNS names with the preferred syntax (RFC 5280 section 4.2.1.6).
     var dnsNames: [DNSPattern] {
         subjectAlternativeNames?.compactMap { name in
             guard case .dns(let octets) = name else { return nil }
@@ -58,6 +74,15 @@ extension Certificate {
                         ? "*.\(name.suffix) stands for names that are excluded" : "\(name.suffix) is excluded"))
         }
         return findings
+    }
+}
+
+extension NameConstraints {
+    /// A Boolean value that indicates whether a subtree of DNS names is permitted or excluded.
+    var restrictDNSNames: Bool {
+        (permitted + excluded).contains { name in
+            if case .dns = name { true } else { false }
+        }
     }
 }
 
@@ -137,6 +162,22 @@ struct DNSPattern {
         suffix = String(decoding: name, as: UTF8.self).lowercased()
         // An IP address in a DNS name does not count as a name.
         guard IPAddress(suffix) == nil else { return nil }
+    }
+
+    /// Returns whether the name matches a host in canonical form. A wildcard stands for one label, and never for all
+    /// names below a top-level domain.
+    func matches(_ host: String) -> Bool {
+        guard isWildcard else { return suffix == host }
+        guard suffix.contains("."), let dot = host.firstIndex(of: ".") else { return false }
+        return host[host.index(after: dot)...] == suffix && host[..<dot].utf8.allSatisfy(Self.isLetterDigitHyphen)
+    }
+
+    /// Returns the text of a finding about a dNSName that is not a DNS name. Its length is limited, because the issuer
+    /// of the certificate chose the name.
+    static func refusal(of octets: ArraySlice<UInt8>) -> String {
+        let limit = 253
+        let name = "\(GeneralName.dns(octets.prefix(limit)))" + (octets.count > limit ? "…" : "")
+        return "not a DNS name: " + (name.isEmpty ? "an empty text" : name)
     }
 
     private static func isLetterDigitHyphen(_ octet: UInt8) -> Bool {

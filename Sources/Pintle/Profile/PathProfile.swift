@@ -22,10 +22,13 @@ package struct PathProfile: Sendable {
     ///   - path: the certificates of the path.
     ///   - leafIsAnchor: whether the leaf itself is the configured anchor. Such certificates are usually self-made with
     ///     the CA bit set, so their key usage and purposes are not checked.
+    ///   - anchorIsOfRule: whether a rule brought the anchor. Private authorities write critical extended key usages
+    ///     and policy constraints that are not critical, and every other validator accepts them.
     ///   - comparesConstraints: whether to look up the leaf's names among the excluded names. The caller passes
     ///     `false` if the path has no anchor, or if ``NameComparisons`` counts too many steps.
     package func findings(
-        _ path: [Certificate], leafIsAnchor: Bool = false, comparesConstraints: Bool = true
+        _ path: [Certificate], leafIsAnchor: Bool = false, anchorIsOfRule: Bool = false,
+        comparesConstraints: Bool = true
     ) -> [PathFailure.Finding] {
         guard let leaf = path.first else { return [] }
         var findings: [PathFailure.Finding] = []
@@ -39,13 +42,14 @@ package struct PathProfile: Sendable {
         // Do not check the fields of anchors, because existing roots break the profile: nine public roots have serial
         // number 0.
         for (depth, certificate) in (leafIsAnchor ? path[...] : path.dropLast()).enumerated() {
-            findings += certificate.fieldFindings(at: depth, allowingSerialZero: leafIsAnchor)
+            findings += certificate.fieldFindings(
+                at: depth, allowingSerialZero: leafIsAnchor, isPrivate: anchorIsOfRule)
         }
         if !leafIsAnchor {
             for (depth, certificate) in path.dropLast().enumerated() {
                 findings += certificate.foreignPurpose(at: depth)
             }
-            findings += leaf.purposeFindings
+            findings += leaf.purposeFindings(isPrivate: anchorIsOfRule)
         }
         findings += leaf.alternativeNameFindings(isPublicSuffix: isPublicSuffix, note: suffixNote)
         let constrained = path.enumerated().dropFirst().compactMap { depth, authority in
@@ -54,6 +58,15 @@ package struct PathProfile: Sendable {
         let names = constrained.isEmpty || !comparesConstraints ? [] : leaf.dnsNames
         for (depth, authority, constraints) in constrained {
             findings += authority.constraintFindings(constraints, at: depth, names: names)
+        }
+        if comparesConstraints { findings += SubtreeComparison.findings(path) }
+        if comparesConstraints, let (depth, _, _) = constrained.first(where: { $0.2.restrictDNSNames }),
+            names.count < leaf.dnsNameCount, let name = leaf.misspeltNames.first(where: { _ in true })
+        {
+            findings.append(
+                .init(
+                    .nameConstraintViolation, depth: depth,
+                    text: "constraints on DNS names cannot be applied to the leaf: \(DNSPattern.refusal(of: name))"))
         }
         return findings
     }
@@ -64,9 +77,11 @@ extension Certificate {
         publicKey.isAcceptedInPaths ? [] : [.init(.weakKey, depth: depth, text: "a key of the kind \(publicKey)")]
     }
 
-    /// Returns the findings about the fields of leaf and intermediates: RFC 5280 sections 4.1.2.2, 4.2.1.11 and
-    /// 4.2.2.1.
-    fileprivate func fieldFindings(at depth: Int, allowingSerialZero: Bool) -> [PathFailure.Finding] {
+    /// Returns the findings about the fields of leaf and intermediates: RFC 5280 sections 4.1.2.2, 4.2.1.11 and those
+    /// of ``ExtensionSyntax``.
+    fileprivate func fieldFindings(
+        at depth: Int, allowingSerialZero: Bool, isPrivate: Bool
+    ) -> [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
         let isNegative = (serialNumber.first ?? 0x80) >= 0x80
         let isZero = serialNumber.allSatisfy { $0 == 0 }
@@ -75,12 +90,17 @@ extension Certificate {
                 .init(.other, depth: depth, text: "a serial number that is not positive or has over 20 octets"))
         }
         findings += criticalFindings(at: depth)
-        if extensionField(.policyConstraints)?.isCritical == false {
+        if !isPrivate, extensionField(.policyConstraints)?.isCritical == false {
             findings.append(.init(.other, depth: depth, text: "policy constraints that are not critical"))
         }
-        if !hasReadableAuthorityInfoAccess {
-            findings.append(
-                .init(.malformedCertificate, depth: depth, text: "authority information access that cannot be read"))
+        for syntax in ExtensionSyntax.allCases {
+            guard let field = extensionField(syntax.identifier) else { continue }
+            do {
+                try syntax.check(field, in: der)
+            } catch {
+                findings.append(
+                    .init(.malformedCertificate, depth: depth, text: "\(syntax.name) that cannot be read"))
+            }
         }
         return findings
     }
@@ -93,8 +113,8 @@ extension Certificate {
         return [.init(.unsuitablePurpose, depth: depth, text: "an extended key usage without serverAuth")]
     }
 
-    /// The findings if the leaf is not purely a server's certificate.
-    fileprivate var purposeFindings: [PathFailure.Finding] {
+    /// Returns the findings if the leaf is not purely a server's certificate.
+    fileprivate func purposeFindings(isPrivate: Bool) -> [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
         if isCA {
             findings.append(.init(.unsuitablePurpose, depth: 0, text: "the server's certificate is an authority's"))
@@ -103,7 +123,7 @@ extension Certificate {
             if extendedKeyUsage.allowsAny {
                 findings.append(.init(.unsuitablePurpose, depth: 0, text: "an extended key usage for any purpose"))
             }
-            if extendedKeyUsage.isCritical {
+            if extendedKeyUsage.isCritical, !isPrivate {
                 findings.append(.init(.unsuitablePurpose, depth: 0, text: "an extended key usage that is critical"))
             }
         }
@@ -116,30 +136,5 @@ extension Certificate {
 
     func extensionField(_ identifier: OID) -> CertificateExtension? {
         extensions.first { $0.identifier == identifier }
-    }
-
-    /// A Boolean value that indicates whether the extension is valid or missing. Its syntax is
-    /// `AuthorityInfoAccessSyntax ::= SEQUENCE SIZE (1..MAX) OF SEQUENCE { accessMethod OBJECT IDENTIFIER,
-    /// accessLocation GeneralName }`.
-    private var hasReadableAuthorityInfoAccess: Bool {
-        guard let field = extensionField(.authorityInfoAccess) else { return true }
-        do {
-            var outer = DERReader(field.value)
-            let list = try outer.next(DERTag.sequence, in: der, reading: "authorityInfoAccess")
-            try outer.finish(reading: "authorityInfoAccess")
-            guard !list.isEmpty else { return false }
-            var descriptions = DERReader(contentsOf: list)
-            while !descriptions.isAtEnd {
-                var description = DERReader(
-                    contentsOf: try descriptions.next(DERTag.sequence, in: der, reading: "accessDescription"))
-                try description.next(in: der, reading: "accessMethod")
-                    .checkObjectIdentifier(in: der, reading: "accessMethod")
-                _ = try GeneralName(description.next(in: der, reading: "accessLocation"), in: der)
-                try description.finish(reading: "accessDescription")
-            }
-            return true
-        } catch {
-            return false
-        }
     }
 }

@@ -81,11 +81,6 @@ extension ServerTrustEvaluator {
         _ server: ServerEndpoint, _ trust: SecTrust, at instant: Date
     ) -> (evaluation: TrustEvaluation, isPrivate: Bool) {
         let validation = SystemValidation(trust)
-        if let alias = AddressAlias(server.host) {
-            validation.leaveUntrusted()
-            let failure = PathFailure(.other, text: "\(alias.message); \(alias.hint)")
-            return (refuse(server, failure, at: instant), false)
-        }
         var isPrivate = false
         let evaluation = evaluate(server, presented: trust.certificates, at: instant) { request in
             let outcome = validation.outcome(of: request)

@@ -18,6 +18,8 @@ package final class TrialRunner: Sendable {
     private struct State {
         var habits: [Int: ClientHabit] = [:]
         var controlRuns: [ControlRun] = []
+        /// The indices of the hosts at which the client ended without an alert, and then sent the same attack a request.
+        var changing: Set<Int> = []
     }
 
     private let state: Mutex<State>
@@ -53,12 +55,17 @@ package final class TrialRunner: Sendable {
         fileprivate var runs: [(run: ClientRun, begin: ContinuousClock.Instant)] = []
         /// The outcome of the last run.
         package fileprivate(set) var outcome: Outcome
+        /// The most runs.
+        fileprivate var limit = TrialRunner.runLimit
 
         /// The hosts that the client asked the proxy for and that are not named.
         package var unlistedHosts: [Proxy.UnlistedHost] { runs.flatMap(\.run.unlistedHosts) }
 
+        /// A Boolean value that indicates whether the outcome is a refusal that needs ``TrialRunner/confirm``.
+        package var needsControl: Bool { outcome.verdict == .blocked && !isCertain }
+
         /// A Boolean value that indicates whether another run may decide.
-        package var isUndecided: Bool { outcome.doubt != nil && runs.count < TrialRunner.runLimit }
+        package var isUndecided: Bool { outcome.doubt != nil && runs.count < limit }
     }
 
     /// Runs a scenario on one host. Other attacks may run at the same time.
@@ -71,13 +78,16 @@ package final class TrialRunner: Sendable {
         try measureRefusal(at: index, isAgain: false, isCancelled)
         judge(&runs)
         guard runs.isUndecided, !hasFailedControl(index) else { return runs }
-        try add(to: &runs, isCancelled)
-        guard !runs.isCertain else { return runs }
-        try turn.withLock { _ throws(ClientRunError) in
-            if !state.withLock({ $0.controlRuns.contains { $0.begin >= runs.lastBegin } }) {
-                try runControl(isCancelled)
+        // Equal runs are repeated here, because a run without other clients costs the rehearsal its whole time.
+        repeat {
+            try add(to: &runs, isCancelled)
+            guard !runs.isCertain else { return runs }
+            try turn.withLock { _ throws(ClientRunError) in
+                if !state.withLock({ $0.controlRuns.contains { $0.begin >= runs.lastBegin } }) {
+                    try runControl(isCancelled)
+                }
             }
-        }
+        } while runs.outcome.doubt == .few && runs.isUndecided && !hasFailedControl(index)
         confirm(&runs)
         return runs
     }
@@ -86,6 +96,7 @@ package final class TrialRunner: Sendable {
     package func runAlone(_ runs: inout Runs, isCancelled: () -> Bool) throws(ClientRunError) {
         try measureRefusal(at: runs.index, isAgain: true, isCancelled)
         judge(&runs)
+        runs.limit = max(Self.runLimit, runs.runs.count + Evidence.repetitions - 1)
         for _ in 0..<Self.runLimit {
             guard runs.isUndecided, !hasGivenUp else { break }
             try runControl(isCancelled)
@@ -110,12 +121,26 @@ package final class TrialRunner: Sendable {
         state.withLock { $0.controlRuns.last?.accepted.contains(index) == true }
     }
 
+    /// Confirms a refusal that stands on equal ends, when all attacks have run. A client that gives up now and then
+    /// ends two runs alike by chance. So its failures in other attacks count, and several runs at the right server.
+    package func confirm(_ runs: inout Runs, isCancelled: () -> Bool) throws(ClientRunError) {
+        guard runs.needsControl else { return }
+        while !hasFailedControl(runs.index), state.withLock({ $0.controlRuns.count < Evidence.repetitions }) {
+            try runControl(isCancelled)
+        }
+        confirm(&runs)
+    }
+
     private func add(to runs: inout Runs, _ isCancelled: () -> Bool) throws(ClientRunError) {
-        let begin = ContinuousClock.now
+        let (begin, doubt) = (ContinuousClock.now, runs.outcome.doubt)
         let run = try runner.run(
             runs.scenario, at: runs.index, limit: limit, control: runs.control, isCancelled: isCancelled)
         runs.runs.append((run, begin))
         judge(&runs)
+        if doubt != nil, runs.outcome.verdict == .letThrough || runs.outcome.verdict == .accepted {
+            let index = runs.index
+            state.withLock { _ = $0.changing.insert(index) }
+        }
     }
 
     /// Judges the last run with those before it.
@@ -135,9 +160,12 @@ package final class TrialRunner: Sendable {
         if hasFailedControl(runs.index) { runs.outcome.withdraw(.failedControl) }
     }
 
-    /// Returns `true` if the client has failed at the right server of a host in any run after the first.
+    /// Returns `true` if the client has failed at the right server of a host in any run after the first, or has ended
+    /// at a server that it accepts.
     private func hasFailedControl(_ index: Int) -> Bool {
-        state.withLock { state in state.controlRuns.contains { !$0.accepted.contains(index) } }
+        state.withLock { state in
+            state.changing.contains(index) || state.controlRuns.contains { !$0.accepted.contains(index) }
+        }
     }
 
     /// Runs the client at the right servers.

@@ -22,7 +22,8 @@ final class PendingHandshake {
         self.order = order
         self.context = context
         self.configuration = configuration
-        hook = VerificationHook(for: order.target.endpoint, judge: order.judge)
+        hook = VerificationHook(
+            for: order.target.endpoint, authentication: order.authentication, judge: order.judge)
     }
 
     /// The descriptors and events that `poll` must watch.

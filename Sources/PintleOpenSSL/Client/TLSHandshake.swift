@@ -291,22 +291,25 @@ struct TLSHandshake: ~Copyable {
 package struct HandshakeOrder {
     let target: HandshakeTarget
     let proxy: ProxyConfiguration
+    let authentication: ClientAuthentication?
     let judge: (borrowing PeerChain) -> HandshakeVerdict
     let ended: (Result<TLSConnection, HandshakeError>) -> Void
 
     /// - Parameters:
     ///   - target: the server.
     ///   - proxy: the proxy to use, if any.
+    ///   - authentication: answers a CertificateRequest.
     ///   - judge: called at most once, and only if a certificate arrives.
     ///   - ended: called once with the result, unless the loop is stopped first. Nothing has been sent over the
     ///     connection.
     package init(
-        _ target: HandshakeTarget, via proxy: ProxyConfiguration,
+        _ target: HandshakeTarget, via proxy: ProxyConfiguration, authentication: ClientAuthentication? = nil,
         judge: @escaping (borrowing PeerChain) -> HandshakeVerdict,
         ended: @escaping (Result<TLSConnection, HandshakeError>) -> Void
     ) {
         self.target = target
         self.proxy = proxy
+        self.authentication = authentication
         self.judge = judge
         self.ended = ended
     }

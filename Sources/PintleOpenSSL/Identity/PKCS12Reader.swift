@@ -126,10 +126,16 @@ struct PKCS12Reader {
     /// The depth of bags in bags that is read.
     private static let depthLimit = 4
 
+    /// The number of keys that are read. OpenSSL takes a tenth of a second to compute the public half of a DSA key.
+    private static let keyLimit = 16
+
     private mutating func readBags(_ bags: OpaquePointer, depth: Int) throws(ClientIdentityError) {
         for index in 0..<max(0, OPENSSL_sk_num(bags)) {
             guard let bag = OPENSSL_sk_value(bags, index).map({ OpaquePointer($0) }) else { continue }
             switch PKCS12_SAFEBAG_get_nid(bag) {
+            case NID_keyBag where keys.count >= Self.keyLimit,
+                NID_pkcs8ShroudedKeyBag where keys.count >= Self.keyLimit:
+                throw ClientIdentityError(.tooLarge, "more than \(Self.keyLimit) keys are not read")
             case NID_keyBag:
                 guard let info = PKCS12_SAFEBAG_get0_p8inf(bag), let key = IdentityReader.key(info) else {
                     throw IdentityReader.unreadableKey

@@ -8,20 +8,26 @@ struct PathAttempt {
     let store: AnchorStore
     let profile: PathProfile
     let budget: PathBudget
+    /// A text about each certificate that the server sent and that OpenSSL may not use.
+    private let unusable: [String]
     private let work: ConstraintWork
+    private var names: LeafNames
     private var valid: ValidatedPath?
     private var failure: [PathFailure.Finding]?
     private(set) var isSettled = false
 
     init(
-        request: PathRequest, others: [PresentedIssuer], store: AnchorStore, profile: PathProfile, budget: PathBudget
+        request: PathRequest, others: [PresentedIssuer], unusable: [String] = [], store: AnchorStore,
+        profile: PathProfile, budget: PathBudget
     ) {
         self.request = request
+        self.unusable = unusable
         self.others = others
         self.store = store
         self.profile = profile
         self.budget = budget
         work = ConstraintWork(budget)
+        names = LeafNames(request)
     }
 
     /// The valid path if there is one. The budget matters only if no path was found.
@@ -38,7 +44,8 @@ struct PathAttempt {
                     text: "\(finding.text); \(hint)")
             }
         }
-        return .invalid(PathFailure(findings) ?? PathFailure(.untrustedRoot, text: "no path to an anchor"))
+        let failure = PathFailure(findings) ?? PathFailure(.untrustedRoot, text: "no path to an anchor")
+        return .invalid(failure.naming(unreadable: request.chain.unreadable + unusable))
     }
 
     /// A Boolean value that indicates whether the leaf, or an issuer that leads from it, has a key that this OpenSSL
@@ -119,8 +126,13 @@ struct PathAttempt {
         if certificates.count == result.path.count {
             let compares = result.hasAnchor && work.spend(NameComparisons.exclusionSteps(certificates))
             if result.hasAnchor, !compares { findings.append(ConstraintWork.exceeded) }
-            findings += profile.findings(certificates, leafIsAnchor: leafIsAnchor, comparesConstraints: compares)
+            // The same certificate may also be a root of the system: then the rule decides.
+            let anchorIsOfRule = certificates.last.map(request.anchors.certificates.contains) ?? false
+            findings += profile.findings(
+                certificates, leafIsAnchor: leafIsAnchor, anchorIsOfRule: anchorIsOfRule,
+                comparesConstraints: compares)
             if result.hasAnchor { findings += policyFindings(PathPolicies(certificates), result.path) }
+            if !certificates.isEmpty { findings += names.findings(beside: findings) }
         }
         if let anchor = result.path.last, anchor.deniesItsOwnSignature {
             findings.append(

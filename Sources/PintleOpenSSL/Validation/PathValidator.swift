@@ -89,6 +89,17 @@ public final class PathValidator: Sendable {
         return bits * bits * exponent <= largestWork
     }
 
+    /// Returns a text about each certificate that OpenSSL cannot parse, or whose key may take too long.
+    private static func unusable(_ chain: PresentedChain, parsed: [PresentedIssuer]) -> [String] {
+        chain.others.compactMap { certificate in
+            guard parsed.contains(where: { $0.certificate == certificate }) else {
+                return PresentedChain.text(certificate.der, "the library refuses it")
+            }
+            guard !isVerifiable(by: certificate.publicKey) else { return nil }
+            return PresentedChain.text(certificate.der, "a key of the kind \(certificate.publicKey)")
+        }
+    }
+
     private func validate(_ request: PathRequest, leaf: X509Reference, others: [PresentedIssuer]) -> PathOutcome {
         guard Verification.canJudge(request.instant) else {
             return .invalid(PathFailure(.other, text: "the instant is not one that a clock shows"))
@@ -99,11 +110,14 @@ public final class PathValidator: Sendable {
         } catch {
             return .invalid(error)
         }
-        let others = others.filter { Self.isVerifiable(by: $0.certificate.publicKey) }
+        let sent = others
+        let others = sent.filter { Self.isVerifiable(by: $0.certificate.publicKey) }
+        let unusable = others.count == request.chain.others.count ? [] : Self.unusable(request.chain, parsed: sent)
         guard let untrusted = X509Stack(others.map(\.reference)) else {
             return .invalid(PathFailure(.other, text: "out of memory"))
         }
-        var attempt = PathAttempt(request: request, others: others, store: store, profile: profile, budget: budget)
+        var attempt = PathAttempt(
+            request: request, others: others, unusable: unusable, store: store, profile: profile, budget: budget)
         if system.names(request.chain.leaf.der, in: request.anchors) {
             attempt.tryLeafAsAnchor(leaf)
         }

@@ -12,8 +12,8 @@ struct Verification {
     let host: ServerName
     let instant: Date
     let maximumIntermediates: Int
-    /// The anchors that a rule brought. A path to one of them may lack authority key identifiers: private authorities
-    /// often leave them out, and public ones never do.
+    /// The anchors that a rule brought. On a path to one of them, authorities may lack key identifiers, a key usage
+    /// and the criticality of basic constraints: private authorities often do, and public ones never.
     let anchorsOfRule: [Certificate]
     /// The answer to whether OpenSSL may compare names with name constraints.
     enum Comparison {
@@ -186,6 +186,7 @@ private struct Collector {
             X509_V_ERR_CA_CERT_MISSING_KEY_USAGE:
             // Five public roots are older than the profile and lack what STRICT requires.
             return leafIsAnchor || depth == OPENSSL_sk_num(X509_STORE_CTX_get0_chain(context)) - 1
+                || endsInAnchorOfRule(context)
         case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER:
             return leafIsAnchor || endsInAnchorOfRule(context)
         case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA,
@@ -200,8 +201,12 @@ private struct Collector {
     }
 
     private func endsInAnchorOfRule(_ context: OpaquePointer) -> Bool {
-        guard let last = X509Stack.references(in: X509_STORE_CTX_get0_chain(context)).last?.der else { return false }
-        return anchorsOfRule.contains { $0.der == last }
+        let chain = X509_STORE_CTX_get0_chain(context)
+        guard !anchorsOfRule.isEmpty, let last = OPENSSL_sk_value(chain, OPENSSL_sk_num(chain) - 1) else {
+            return false
+        }
+        let anchor = X509Reference(borrowing: OpaquePointer(last)).der
+        return anchorsOfRule.contains { $0.der == anchor }
     }
 
     /// Returns whether this second is the certificate's notAfter. It still belongs to the validity period (RFC 5280

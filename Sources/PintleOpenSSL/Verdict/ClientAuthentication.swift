@@ -36,6 +36,9 @@ package final class ClientAuthentication {
     private var refusal: Objection?
     private var misfits: [IdentityMisfit] = []
     private var hasSigned = false
+    /// A Boolean value that indicates whether the server had proved that it has its key when it asked. OpenSSL has then
+    /// verified a signature over this handshake.
+    package private(set) var followsProofOfKey = false
     private let didShow: (ClientIdentity) -> Void
 
     /// - Parameters:
@@ -66,12 +69,13 @@ package final class ClientAuthentication {
     /// fails.
     func answer(on ssl: OpaquePointer, isAccepted: Bool) {
         request = ClientCertificateRequest(on: ssl)
+        followsProofOfKey = Self.hasProvedKey(ssl)
         guard isAccepted, let identity else {
             refusal = .noIdentity
             return
         }
         misfits = identity.misfits(on: ssl, at: Date())
-        refusal = objection() ?? (Self.hasProvedKey(ssl) ? nil : .unprovenKey)
+        refusal = objection() ?? (followsProofOfKey ? nil : .unprovenKey)
         // Without an algorithm for the key, OpenSSL goes on without the certificate.
         if refusal == nil, !identity.credential.use(for: ssl) { refusal = .unsuitable }
     }

@@ -52,14 +52,14 @@ extension Command {
         ],
         ownOptions: [
             .policy, .hosts, .results, .resume, .auditPage, .metrics, .shard, .parallel, .isStrict, .require,
-            .timeLimit, .connectTo, .anchors, .families, .connectTimeout, .handshakeTimeout,
+            .timeLimit, .identity, .connectTo, .anchors, .families, .connectTimeout, .handshakeTimeout,
         ],
         rules: [
             .needs(.resume, .results, to: "go on with the results in it"),
             .needs(.auditPage, .results, to: "have results to show"),
             .needs(.metrics, .results, to: "have results to count"),
         ],
-        environment: LiveEnvironment.variables,
+        environment: LiveEnvironment.variables + [Passphrase.help],
         exitCodes: [
             (.fine, "every server is trusted"),
             (
@@ -150,7 +150,10 @@ extension ReferenceSection {
             ),
             ("moreCertificates, moreProblems", "The number of certificates and problems that were left out"),
             ("problems, fragility", "As `pintle lint` has them; at most 32 problems"),
-            ("tlsVersion, cipherSuite, keyExchangeGroup, address, alert", "As `pintle check` has them"),
+            (
+                "tlsVersion, cipherSuite, keyExchangeGroup, address, alert, clientCertificate",
+                "As `pintle check` has them"
+            ),
             ("error", "Instead of a decision: `code`, `message`, `hint`"),
             ("policy", "The SHA-256 of the policy file in hex"),
             ("anchors", "With `--anchors`, the SHA-256 of its certificates in DER, in hex"),
@@ -208,7 +211,8 @@ struct AuditCommand {
             throw .usage("- is given twice; standard input is read only once", of: .audit)
         }
         try GuardedFiles.check(
-            .results, .auditPage, .metrics, of: arguments, reading: files + lists + arguments.files(of: .anchors))
+            .results, .auditPage, .metrics, of: arguments,
+            reading: files + lists + arguments.files(of: .anchors, .identity))
         var hosts: [ServerEndpoint] = []
         for host in arguments.positionals where !PinCommand.isFile(host) {
             hosts.append(try HostArgument.endpoint(host))

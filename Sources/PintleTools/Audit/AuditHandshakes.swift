@@ -15,6 +15,8 @@ struct AuditHandshakes {
     let parallel: Int
     /// The instant at which the audit begins.
     let start: Date
+    /// The client's identity, for servers that ask for one; `nil` if there is none.
+    var identity: ClientIdentity?
     /// Runs before each verdict, on its thread: for tests.
     var beforeVerdict: @Sendable () -> Void = {}
 
@@ -57,10 +59,13 @@ struct AuditHandshakes {
         let begin = ContinuousClock.now
         let instant = start.addingTimeInterval((begin - beginning) / .seconds(1))
         let handshake = HandshakeTarget(target.endpoint, connectTo: target.connectTo)
-        let verdict = LiveVerdict(of: target.endpoint, by: policy, validator: validator, instant: instant)
+        let verdict = LiveVerdict(
+            of: target.endpoint, by: policy, validator: validator, instant: instant, identity: identity)
         let presented = LiveHandshake.Kept<[[UInt8]]>()
         let arrival = LiveHandshake.Kept<ContinuousClock.Instant>()
-        return HandshakeOrder(handshake, via: proxies.proxy(for: handshake)) { chain in
+        return HandshakeOrder(
+            handshake, via: proxies.proxy(for: handshake), authentication: verdict.authentication
+        ) { chain in
             // A server's time ends here. It excludes the time that this machine takes to decide.
             arrival.value = .now
             presented.value = chain.certificates

@@ -129,7 +129,7 @@ final class AuditRun {
             validator: anchors.map { PathValidator(system: SystemAnchors(replacedBy: $0)) } ?? PathValidator(),
             proxies: try invocation.proxies(),
             configuration: LiveHandshake.configuration(arguments), parallel: request.parallel,
-            start: invocation.now)
+            start: invocation.now, identity: try invocation.identity())
     }
 
     private func addResult(_ line: [UInt8], _ progress: ProgressLine) throws(ToolError) {

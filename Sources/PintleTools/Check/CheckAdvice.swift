@@ -95,10 +95,12 @@ struct CheckAdvice {
     /// The store as the command line takes it.
     private var store: String { SafeText.escape(ShellWord.quoted(invocation.arguments[.store] ?? "FILE")) }
 
-    /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, the extensions that
-    /// home-made authorities most often omit.
-    private static let missingKeyIdentifiers: Set<Int?> = [missingAuthorityKeyIdentifier, 86]
-    private static let missingAuthorityKeyIdentifier = 85
+    /// The extensions that home-made authorities most often leave out, by OpenSSL's numbers: both key identifiers, basic
+    /// constraints that are critical, and the key usage. A rule's anchors forgive them.
+    private static let missingFields: [Int: String] = [
+        85: "authorityKeyIdentifier=keyid", 86: "subjectKeyIdentifier=hash",
+        89: "basicConstraints=critical,CA:TRUE", 92: "keyUsage=critical,keyCertSign,cRLSign",
+    ]
     private static let ruleAnchor = "a private root?  add it to the rule: \"anchors\": {\"include\": [\"root.pem\"]}"
 
     /// A Boolean value that indicates whether the machine's roots count but there are none, as in slim containers.
@@ -120,7 +122,9 @@ struct CheckAdvice {
                         + "{\"include\": [\"root.pem\"]}}"
                     : Self.ruleAnchor,
                 "                 or try it first: --anchors root.pem",
-                "a public one?    the server must send its intermediates",
+                failure.unreadableIssuer == nil
+                    ? "a public one?    the server must send its intermediates"
+                    : "a public one?    have the intermediate that cannot be read issued again",
             ]
         case .notACA, .pathLengthExceeded, .nameConstraintViolation:
             ["have the certificate issued by an authority that may do so"]
@@ -136,11 +140,11 @@ struct CheckAdvice {
         case .notYetValid: ["check this machine's clock, then the server's certificate"]
         case .expired: ["renew the certificate. With the same key the pins stay as they are"]
         case .nameMismatch: ["ask for a name that the certificate is for, or have it issued with this one"]
-        case .other where Self.missingKeyIdentifiers.contains(failure.primary.platformCode):
+        case .other where failure.primary.platformCode.flatMap { Self.missingFields[$0] } != nil:
             [
                 "issue the certificate again with the extensions that RFC 5280 section 4.2.1 asks for; openssl's:",
-                "authorityKeyIdentifier=keyid and subjectKeyIdentifier=hash",
-            ] + (failure.primary.platformCode == Self.missingAuthorityKeyIdentifier ? [Self.ruleAnchor] : [])
+                failure.primary.platformCode.flatMap { Self.missingFields[$0] } ?? "", Self.ruleAnchor,
+            ]
         case .other where facts.rejectsTerms:
             [
                 "look from another network:   pintle pin \(server)",

@@ -122,7 +122,7 @@ extension OptionSpecification {
     fileprivate static let policy = Option(
         "policy", .file("FILE"), required: "the policy decides", help: "The policy file that decides")
     static let store = Option("store", .file("FILE"), help: "The file of approvals; it need not exist yet")
-    fileprivate static let identity = Option(
+    static let identity = Option(
         "identity", .file("FILE"),
         help: "A client certificate with its key, PEM or PKCS#12; shown only if the server asks, after the verdict")
     static let ask = OptionSpecification(
@@ -141,7 +141,7 @@ struct CheckCommand {
         let handshake = try LiveHandshake(endpoint, invocation)
         let validator = try invocation.validator()
         let policy = try PolicyInput(arguments[.policy], invocation).policy()
-        let identity = try arguments[.identity].map { path throws(ToolError) in try invocation.identity(path) }
+        let identity = try invocation.identity()
         func check(_ approvals: TrustApprovals) throws(ToolError) -> CheckReport {
             let verdict = LiveVerdict(
                 of: endpoint, by: policy, validator: validator, instant: invocation.instant, approvals: approvals,
@@ -210,8 +210,9 @@ struct CheckCommand {
 }
 
 extension Invocation {
-    /// Reads a client's identity, PEM or PKCS#12. Asks for its password if there is one.
-    fileprivate func identity(_ path: String) throws(ToolError) -> ClientIdentity {
+    /// Reads the client's identity of `--identity`, PEM or PKCS#12. Asks for its password if there is one.
+    func identity() throws(ToolError) -> ClientIdentity? {
+        guard let path = arguments[.identity] else { return nil }
         var file = try file(path, limit: 1 << 20)
         defer { KeyFile.wipe(&file.bytes) }
         let isPEM = PEMReader.looksLikePEM(file.bytes)

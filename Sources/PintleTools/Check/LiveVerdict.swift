@@ -39,16 +39,10 @@ final class LiveVerdict {
     ///   accepted: it has not proved that it holds the key.
     func facts(of handshake: LiveHandshake) throws(ToolError) -> CheckFacts {
         let outcome = handshake.run(authentication: authentication, judge: judge)
-        if let failure = outcome.error.flatMap(clientCertificateFailure) {
-            throw ToolError(
-                exitCode: .unreachable,
-                code: failure.wasShown ? "client-certificate-refused" : "client-certificate-required",
-                message: failure.message, hint: failure.hint)
-        }
         var facts = try facts(outcome)
-        if authentication.answer != .notAsked {
+        if authentication.answer != .notAsked, let connection = outcome.connection {
             // The server has proved its key, so the verdict stands.
-            let end = outcome.connection?.awaitEnd(timeout: Self.refusalTime)
+            let end = connection.awaitEnd(timeout: Self.refusalTime)
             facts.clientCertificateFailure = end.flatMap(clientCertificateFailure)
         }
         return facts
@@ -65,8 +59,17 @@ final class LiveVerdict {
     /// - Throws: the errors of ``facts(of:)``.
     func facts(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFacts {
         if let evaluation {
-            if evaluation.decision.isTrusted, let error = outcome.error { throw Self.broken(error) }
-            return facts(evaluation, outcome)
+            var facts = facts(evaluation, outcome)
+            guard evaluation.decision.isTrusted, let error = outcome.error else { return facts }
+            guard let failure = clientCertificateFailure(error) else { throw Self.broken(error) }
+            // Before TLS 1.3 the server refuses a client inside the handshake. The verdict stands if the server has
+            // proved its key before it asked.
+            guard authentication.followsProofOfKey else {
+                throw ToolError(
+                    exitCode: .unreachable, code: failure.code, message: failure.message, hint: failure.hint)
+            }
+            facts.clientCertificateFailure = failure
+            return facts
         }
         guard let error = outcome.error else {
             throw ToolError(
@@ -99,6 +102,11 @@ final class LiveVerdict {
             host: rule.map { policy.hosts[$0.index] },
             positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
             connection: outcome.connection, tls: outcome.connection?.tls ?? tls,
-            alert: outcome.error?.alert, clientCertificate: authentication.answer)
+            alert: evaluation.decision.isTrusted ? nil : outcome.error?.alert, clientCertificate: authentication.answer)
     }
+}
+
+extension ClientCertificateFailure {
+    /// The stable code.
+    fileprivate var code: String { wasShown ? "client-certificate-refused" : "client-certificate-required" }
 }

@@ -10,6 +10,7 @@ struct SourceReader {
     private let name: String
     private let path: String
     private var errors: [ToolError] = []
+    private var slowKeys = 0
 
     /// Reads the items, and wipes the file's bytes unless all of them turned out to be public: an unreadable block may
     /// be a key too.
@@ -83,9 +84,20 @@ struct SourceReader {
 
     private static let parameterLabels: Set<String> = ["EC PARAMETERS", "DH PARAMETERS", "DSA PARAMETERS"]
 
+    /// The number of private DSA and DH keys in a file. OpenSSL computes their public half, which takes a tenth of a
+    /// second.
+    private static let maximumSlowKeys = 16
+
     private mutating func read(_ block: PEMBlock, into items: inout [SourceItem]) {
-        do {
-            items.append(try Self.item(block))
+        do throws(ToolError) {
+            let isPrivateKey = block.label.hasSuffix("PRIVATE KEY")
+            guard !isPrivateKey || slowKeys < Self.maximumSlowKeys else {
+                throw ToolError.unusable(
+                    "too-large", "a private key after \(Self.maximumSlowKeys) of DSA or DH is not read")
+            }
+            let item = try Self.item(block)
+            if isPrivateKey, item.isSlow { slowKeys += 1 }
+            items.append(item)
         } catch {
             errors.append(
                 .unusable(
@@ -266,6 +278,14 @@ enum SourceItem {
         }
     }
 
+    /// A Boolean value that indicates whether the key is none of those whose public half OpenSSL gets fast.
+    fileprivate var isSlow: Bool {
+        switch publicKey.algorithm {
+        case .dsa, .other: true
+        default: false
+        }
+    }
+
     var certificate: Certificate? {
         if case .certificate(let certificate) = self { certificate } else { nil }
     }
@@ -305,6 +325,9 @@ enum SourceItem {
         switch self {
         case .certificate(let certificate):
             return certificate.keyFlaw.map { ("weak-key", Self.refusal(of: $0)) }
+        case .unfit(let certificate):
+            return PublicKeyFlaw.text(ofSubjectPublicKeyInfo: certificate.outline.subjectPublicKeyInfo)
+                .map { ("weak-key", Self.refusal(of: $0)) }
         case .request(let request):
             if let flaw = PublicKeyFlaw.text(ofSubjectPublicKeyInfo: request.subjectPublicKeyInfo) {
                 return ("weak-key", Self.refusal(of: flaw))

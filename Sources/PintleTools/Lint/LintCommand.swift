@@ -38,14 +38,16 @@ extension Command {
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
         ownOptions: [
-            .live, .against, .from, .families, .expiresWithin, .allow, .github, .connectTo, .anchors, .connectTimeout,
+            .live, .against, .from, .families, .expiresWithin, .allow, .github, .identity, .connectTo, .anchors,
+            .connectTimeout,
             .handshakeTimeout,
         ],
         rules: [
             .needs(.from, .live, .against, to: "know the servers"),
+            .needs(.identity, .live, .against, to: "know the servers"),
             .excludes(.github, .json, because: "both are formats of one report"),
         ],
-        environment: LiveEnvironment.variables,
+        environment: LiveEnvironment.variables + [Passphrase.help],
         exitCodes: [
             (.fine, "no problem"), (.rejected, "there are errors, or warnings that are not allowed"),
             (.unusable, "the file cannot be read"),
@@ -163,10 +165,11 @@ struct LintCommand {
             histories: try KeyHistory.read(invocation.arguments[.from], warning: invocation.console.warn),
             now: invocation.now)
         let validator = try invocation.validator()
+        let identity = try invocation.identity()
         var seen: Set<ServerEndpoint> = []
         var servers: [LiveLint.Server] = []
         for endpoint in endpoints where seen.insert(endpoint).inserted {
-            let (server, found) = try live.look(at: endpoint, validator, invocation)
+            let (server, found) = try live.look(at: endpoint, validator, identity, invocation)
             servers.append(server)
             entries += found
         }

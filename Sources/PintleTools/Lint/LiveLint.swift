@@ -40,10 +40,10 @@ struct LiveLint {
     ///
     /// - Throws: an error if the command line cannot be used. A server that cannot be reached is an entry.
     func look(
-        at endpoint: ServerEndpoint, _ validator: PathValidator, _ invocation: Invocation
+        at endpoint: ServerEndpoint, _ validator: PathValidator, _ identity: ClientIdentity?, _ invocation: Invocation
     ) throws(ToolError) -> (server: Server, entries: [LintProblem]) {
         let handshake = try LiveHandshake(endpoint, invocation)
-        let verdict = LiveVerdict(of: endpoint, by: policy, validator: validator, instant: now)
+        let verdict = LiveVerdict(of: endpoint, by: policy, validator: validator, instant: now, identity: identity)
         let facts: CheckFacts
         do throws(ToolError) {
             facts = try verdict.facts(of: handshake)
@@ -134,7 +134,9 @@ struct LiveLint {
     }
 
     private func invalidPath(_ facts: CheckFacts, _ failure: PathFailure) -> LintProblem {
-        if failure.code == .untrustedRoot, let last = endOfChain(facts.positions), !last.isSelfIssued {
+        if failure.code == .untrustedRoot, failure.unreadableIssuer == nil, let last = endOfChain(facts.positions),
+            !last.isSelfIssued
+        {
             return entry(
                 .error, .missingIntermediate, facts.endpoint, rule: facts.rule?.index,
                 "\(facts.endpoint) sends no certificate of \(last.issuer), and no root of that name is trusted",
@@ -142,7 +144,8 @@ struct LiveLint {
         }
         return entry(
             .error, .invalidPath, facts.endpoint, rule: facts.rule?.index,
-            "the path of \(facts.endpoint) is invalid: \(failure.code.rawValue): \(failure.primary.text)",
+            "the path of \(facts.endpoint) is invalid: \(failure.code.rawValue): "
+                + [failure.primary, failure.unreadableIssuer].compactMap { $0?.text }.joined(separator: "; "),
             help: "pins are not compared until that is fixed: pintle check \(facts.endpoint) --policy FILE")
     }
 
@@ -232,6 +235,12 @@ struct LiveLint {
     private func circumstances(_ facts: CheckFacts) -> [LintProblem] {
         let path = facts.positions.onPath
         var entries: [LintProblem] = []
+        if let failure = facts.clientCertificateFailure {
+            entries.append(
+                entry(
+                    .warning, failure.wasShown ? .clientCertificateRefused : .clientCertificateRequired,
+                    facts.endpoint, rule: facts.rule?.index, failure.message, help: failure.hint))
+        }
         // The server does not send or renew the root.
         for place in path.dropLast() {
             if !place.isSent, let certificate = place.certificate {
@@ -288,5 +297,7 @@ enum LiveProblem: String, CaseIterable {
     case unmatchedPin = "live-unmatched-pin"
     case sharedAuthority = "live-shared-authority"
     case certificateEnds = "live-certificate-ends"
+    case clientCertificateRequired = "live-client-certificate-required"
+    case clientCertificateRefused = "live-client-certificate-refused"
     case fragilePin = "fragile-pin"
 }

@@ -81,7 +81,7 @@ extension Certificate {
         for name in subjectAlternativeNames ?? [] {
             switch name {
             case .dns(let octets):
-                if let host = try? ServerName(String(decoding: octets, as: UTF8.self)) {
+                if let host = try? ServerName(String(decoding: octets, as: UTF8.self)), isFor(host) {
                     return ServerEndpoint(host: host)
                 }
             case .ipAddress(let octets):

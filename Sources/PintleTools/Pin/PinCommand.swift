@@ -95,7 +95,7 @@ extension Command {
                     [
                         ("`leaf`", "The certificate of the server"), ("`1`, `2`, ...", "The authorities above it"),
                         ("`root`", "The end of the path"),
-                        ("`extra`", "Sent, but not on the path: a pin of it would never match"),
+                        ("`extra`", "Sent, but not on the path; a note says whether a pin matches"),
                         ("`key`, `csr`", "A bare key, or a certificate request"),
                     ])),
         ],
@@ -209,6 +209,10 @@ struct PinCommand {
         let rules = try SnippetRule.rules(for: listings, host: invocation.arguments[.host])
         try invocation.deliver(snippet: try form.text(of: rules))
         for advice in form.advice(on: rules) { invocation.console.warn(advice) }
+        if form != .policy, rules.contains(where: { !$0.anchors.isEmpty }) {
+            invocation.console.warn(
+                "the root of --anchors is no part of this form: --as policy writes it into the rule")
+        }
         for listing in listings {
             guard let server = listing.server, let failure = server.failure else { continue }
             invocation.console.warn("\(server.endpoint): " + PinReport.obstacle(failure).joined(separator: " "))

@@ -184,6 +184,8 @@ struct PinListing {
         let endpoint: ServerEndpoint
         /// The reason why the system does not trust it; `nil` if it does.
         let failure: PathFailure?
+        /// The end of the path in DER, if it is one of `--anchors`.
+        let ownAnchor: [UInt8]?
         /// `TLS 1.3`; `nil` if the handshake broke after the certificate.
         let protocolVersion: String?
         let address: String?

@@ -19,6 +19,12 @@ struct RuleSorter {
             guard let server = listing.server else { continue }
             let leaf = listing.entries.lazy.compactMap(\.item.certificate).first
             add(leaf?.publicKeyPin, to: server.endpoint)
+            // Without the root, the policy would refuse the server for which it was made.
+            guard let anchor = server.ownAnchor.flatMap({ try? Certificate(der: $0) }),
+                let index = rules.firstIndex(where: { $0.endpoint == server.endpoint }),
+                !rules[index].anchors.contains(anchor)
+            else { continue }
+            rules[index].anchors.append(anchor)
         }
         let servers = rules.map(\.endpoint)
         let files = listings.filter { $0.server == nil }

@@ -74,6 +74,9 @@ enum Snippet: String, CaseIterable {
                 for (name, pins) in [("pins", rule.pins), ("backupPins", rule.backupPins)] {
                     json.array(name, pins) { json, pin in pin.write(to: &json, note: rule.note(of: pin)) }
                 }
+                if !rule.anchors.isEmpty {
+                    json.object("anchors") { json in json.member("include", rule.anchors.map(\.pem)) }
+                }
             }
         }
         return document.text
@@ -115,6 +118,8 @@ struct SnippetRule {
     /// Public-key pins, as are the backup pins.
     var pins: [Pin] = []
     var backupPins: [Pin] = []
+    /// The roots that the rule trusts; empty for the system's.
+    var anchors: [Certificate] = []
     /// The names of roots.
     var notes: [PublicKeyPin: String] = [:]
 

@@ -69,6 +69,28 @@ extension LintWarnings {
             help: "give the server a name of letters, digits and hyphens")
     }
 
+    /// Warns of a server that clients hardly ever connect to. The server that was meant then has no rule.
+    mutating func lookForUnlikelyServer(in host: PinnedHost, _ index: Int) {
+        if host.port == 80 {
+            warn(
+                "unlikely-server", .rule(index)["port"],
+                "\(host) is a rule for TLS on port 80, where servers speak plain HTTP, and https means port 443",
+                help: "write 443, or leave the port out for every port")
+        }
+        guard let address = host.host.ipAddress else { return }
+        if let embedded = address.embeddedIPv4 {
+            warn(
+                "unlikely-server", .rule(index)["host"],
+                "\(host.host) contains the IPv4 address \(embedded), and the rule does not cover that one",
+                help: "if the server is reached by IPv4, write \(embedded)")
+        } else if address.needsZone {
+            warn(
+                "unlikely-server", .rule(index)["host"],
+                "\(host.host) is a link-local address, which needs a zone, and URLs with a zone are refused",
+                help: "write the server's name, or another of its addresses")
+        }
+    }
+
     mutating func lookAtOverlap(of host: PinnedHost, _ index: Int, _ parents: ParentRules) {
         // A rule for a port always decides before a rule without one, and rules for two ports never overlap.
         let parent = parents.nearest(above: host.host, port: host.port).map { hosts[$0] }

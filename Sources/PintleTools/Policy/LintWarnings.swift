@@ -37,6 +37,7 @@ struct LintWarnings {
             if let families = lint.families { lookAtFamilies(of: host, index, families) }
             lookAtBreadth(of: host, index)
             lookForUnderscore(in: host, index)
+            lookForUnlikelyServer(in: host, index)
             if comparesRules { lookAtOverlap(of: host, index, parents) }
         }
         lookForSimilarNames()

@@ -134,14 +134,17 @@ final class ClientRehearsal {
                 progress.erase()
                 do throws(ClientRunError) {
                     var timed = try job.get()
-                    if timed.runs.isUndecided {
-                        // A client that runs without others gives up less often.
+                    if timed.runs.isUndecided || timed.runs.needsControl {
                         running.waitForAll {
                             progress.draw { _ in "\(running.finishedCount)/\(jobs.startOrder.count)" }
                         }
                         progress.draw { _ in "\(scenario.id), again" }
-                        try trials.runAlone(&timed.runs) { Interrupts.areAsking }
-                        timed.end = .now
+                        // A client that runs without others gives up less often.
+                        if timed.runs.isUndecided {
+                            try trials.runAlone(&timed.runs) { Interrupts.areAsking }
+                            timed.end = .now
+                        }
+                        try trials.confirm(&timed.runs) { Interrupts.areAsking }
                         progress.erase()
                     }
                     attacked.unlistedHosts += timed.runs.unlistedHosts
@@ -169,7 +172,7 @@ final class ClientRehearsal {
             return run.outcome(ofControl: scenario, host: place(index))
         }
         guard isProxied, run.observation.connectionCount == 0 else {
-            throw refusedControl(run, resolvedHost: request.namesHosts && !isProxied ? hosts[index].name : nil)
+            throw failedControl(run, resolvedHost: request.namesHosts && !isProxied ? hosts[index].name : nil)
         }
         var outcome = Outcome(scenario, .notRun, remark: Outcome.notAsked)
         outcome.host = hosts[index].authority
@@ -191,10 +194,10 @@ final class ClientRehearsal {
         printWords(of: run, most: 3)
     }
 
-    /// Prints the client's own words and returns the error for a client that refused the right server.
+    /// Prints the client's own words and returns the error for a client that did not accept the right server.
     ///
     /// - Parameter resolvedHost: the name of `--host`, if the client finds it by its own means.
-    private func refusedControl(_ run: ClientRun, resolvedHost: String?) -> ToolError {
+    private func failedControl(_ run: ClientRun, resolvedHost: String?) -> ToolError {
         printWords(of: run, most: 20)
         let (observation, isTimedOut) = (run.observation, run.process.end == .timedOut)
         var hint = "as it was run: " + client.line
@@ -218,10 +221,16 @@ final class ClientRehearsal {
             }
         } else if isTimedOut {
             message = "the client did not end within \(Outcome.seconds(observation.process?.timeout ?? 0))"
+            hint = "\(Outcome.moreTime); " + hint
         } else {
-            message = "the client refused even the valid server"
             if !client.uses("ca"), !client.uses("policy") {
                 hint = "does it trust the rehearsal's authorities? {ca} is their file, as in curl --cacert {ca}"
+            }
+            if let doubt = observation.doubtAboutRefusal {
+                message = "the control is inconclusive: the client sent the valid server no request, and \(doubt.words)"
+                hint = "if it gave up, give it a longer time-out of its own; " + hint
+            } else {
+                message = "the client refused even the valid server"
             }
         }
         let end = observation.process?.exitCode.map { " (exit code \($0))" } ?? ""

@@ -250,7 +250,7 @@ extension ConnectionLog.Event {
             return head + "handshake finished, \(bytes)\(version)" + (alert.map { ", then alert \($0)" } ?? "")
                 + (connection.role == .attack ? "" : ", on the way there")
         }
-        if let alert { return head + "refused: alert \(alert)" }
+        if let alert { return head + (alert.refusesCertificate ? "refused" : "no handshake") + ": alert \(alert)" }
         return head + "no handshake: " + (record.handshakeFailure ?? "the client hung up")
     }
 }

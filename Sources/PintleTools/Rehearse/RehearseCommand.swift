@@ -38,8 +38,8 @@ extension Command {
             Starts a TLS server on loopback for each attack, with new certificates, and runs the client once against \
             each. Judges by the bytes that the server got and by the end of the client: accepted, blocked, LET \
             THROUGH, inconclusive. Attacks of the group `hold` stall or overload the client. Some of them ask only \
-            that it ends by itself: ended, or HELD. The right server comes first: if a client refuses it, its other \
-            answers prove nothing.
+            that it ends by itself: ended, or HELD. The right server comes first: if a client does not accept it, its \
+            other answers prove nothing.
             """,
             """
             In the client's arguments these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. \
@@ -97,7 +97,7 @@ extension Command {
             ),
             (
                 .unusable,
-                "it proves nothing: the client cannot be run, refuses the right server too, or does not use the proxy"
+                "it proves nothing: the client cannot be run, does not accept the right server, or does not use the proxy"
             ),
         ],
         sections: [

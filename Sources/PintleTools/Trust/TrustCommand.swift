@@ -216,7 +216,11 @@ extension TrustCommand {
         switch action {
         case .approve, .revoke:
             guard let host else { throw .usage("HOST is missing", of: .trust, code: "missing-argument") }
-            return try HostArgument.endpoint(host)
+            let endpoint = try HostArgument.endpoint(host)
+            if action == .approve, let alias = AddressAlias(endpoint.host) {
+                throw .unusable("invalid-host", "\(alias.message), so it is never asked about", hint: alias.hint)
+            }
+            return endpoint
         case .list, .export:
             if let host { throw .usage("\"\(host)\" is one argument too many for \(action.rawValue)", of: .trust) }
             return nil

@@ -4,6 +4,7 @@ internal import PintleCrypto
 internal import PintleOpenSSL
 internal import PintleSystem
 internal import PintleUpdates
+internal import Synchronization
 
 /// A private Ed25519 key while it is in use. Its creator wipes it.
 struct SigningKey {
@@ -150,26 +151,80 @@ enum Passphrase {
         var before = termios()
         guard tcgetattr(terminal, &before) == 0 else { throw unread(file) }
         var silent = before
-        // Signals are blocked, because one that ended the program here would leave the terminal without echo.
-        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
-        guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { throw unread(file) }
-        defer { tcsetattr(terminal, TCSAFLUSH, &before) }
+        silent.c_lflag &= ~tcflag_t(ECHO)
         let sink = ByteSink(descriptor: terminal)
-        _ = sink.write(Array(question.utf8))
-        let line: [UInt8]
-        do {
-            line = try ByteSource(descriptor: terminal).readSome(4_096)
-        } catch {
-            throw unread(file)
+        while true {
+            let signals = HeldSignals()
+            guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { throw unread(file) }
+            _ = sink.write(Array(question.utf8))
+            let line = readLine(terminal)
+            tcsetattr(terminal, TCSAFLUSH, &before)
+            _ = sink.write([0x0A])
+            // A signal usually ends the program here. After a stop (SIGTSTP) the question is asked again.
+            let signal = signals.deliver()
+            if signal == SIGTSTP { continue }
+            guard signal == nil, let text = line?.prefix(while: { $0 != 0x0A && $0 != 0x0D }), !text.isEmpty else {
+                throw unread(file)
+            }
+            return Array(text)
         }
-        _ = sink.write([0x0A])
-        let interrupt: UInt8 = 3
-        let text = line.prefix { $0 != 0x0A && $0 != 0x0D }
-        guard !text.isEmpty, !text.contains(interrupt) else { throw unread(file) }
-        return Array(text)
+    }
+
+    /// Returns a line of the terminal; `nil` after a signal or an error. The terminal hands over whole lines.
+    private static func readLine(_ terminal: Int32) -> [UInt8]? {
+        var entry = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        // The short wait also notices a signal that came just before it.
+        while !HeldSignals.areNoted {
+            guard poll(&entry, 1, 100) > 0 else { continue }
+            let count = PintleSystem.read(terminal, &bytes, bytes.count)
+            if count >= 0 { return Array(bytes.prefix(count)) }
+            if errno != EINTR { return nil }
+        }
+        return nil
     }
 
     private static func unread(_ file: String) -> ToolError {
         .unusable("encrypted-key", "no passphrase was given", file: file, hint: "set \(variable), or type it")
+    }
+}
+
+/// Holds back the signals that would end or stop the program while its terminal has no echo. Signals that the process
+/// ignores stay ignored.
+private struct HeldSignals: ~Copyable {
+    private static let noted = Atomic<CInt>(0)
+    private var replaced: [(signal: CInt, action: sigaction)] = []
+
+    static var areNoted: Bool { noted.load(ordering: .relaxed) != 0 }
+
+    init() {
+        // Also initialises the value, because the handler must not do it.
+        Self.noted.store(0, ordering: .relaxed)
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] {
+            var before = sigaction()
+            sigaction(signal, nil, &before)
+            if before.isIgnored { continue }
+            var action = sigaction(calling: { HeldSignals.noted.store($0, ordering: .relaxed) })
+            if sigaction(signal, &action, nil) == 0 { replaced.append((signal, before)) }
+        }
+    }
+
+    deinit { restore() }
+
+    /// Puts the earlier actions back and sends the last held signal to this process. Returns the signal if the process
+    /// lives on; `nil` if none was held.
+    consuming func deliver() -> CInt? {
+        restore()
+        let signal = Self.noted.load(ordering: .relaxed)
+        guard signal != 0 else { return nil }
+        raise(signal)
+        return signal
+    }
+
+    private borrowing func restore() {
+        for (signal, action) in replaced {
+            var action = action
+            sigaction(signal, &action, nil)
+        }
     }
 }

@@ -9,7 +9,8 @@ internal import PintleOpenSSL
 /// libcurl never reads the environment itself. It would call `getenv` for each transfer on the transport thread, which
 /// races with a `setenv` of the app.
 struct ProxySetting: Sendable {
-    private enum Source: Sendable {
+    /// Indirect, because each request copies the setting.
+    private indirect enum Source: Sendable {
         case configuration(https: ProxyConfiguration, http: ProxyConfiguration)
         /// Separate results, so that a setting for `http` that cannot be used does not stop requests over `https`.
         case environment(

@@ -59,7 +59,10 @@ struct FieldValue: Equatable, Sendable, ExpressibleByStringInterpolation {
     private(set) var isLatin1 = false
 
     init(_ bytes: some Collection<UInt8>) {
-        if let text = String(validating: bytes, as: UTF8.self) {
+        // Most values are ASCII, for which `String(validating:)` takes three times as many instructions.
+        if bytes.allSatisfy({ $0 < 0x80 }) {
+            text = String(decoding: bytes, as: UTF8.self)
+        } else if let text = String(validating: bytes, as: UTF8.self) {
             self.text = text
         } else {
             (text, isLatin1) = (Self.latin1(bytes), true)

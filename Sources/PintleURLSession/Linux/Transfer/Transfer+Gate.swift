@@ -42,7 +42,7 @@ extension Transfer {
         state.phase = .seeking
         do throws(GateError) {
             guard generation.isCurrent else { throw .superseded }
-            let connection = try judgedConnection()
+            let connection = try judgedConnection(isKept: isKept)
             try isKept ? refuseUnfit(connection) : refuseEarly(connection, over: ends)
             use(connection)
             return true
@@ -55,11 +55,11 @@ extension Transfer {
     }
 
     /// Returns the connection that libcurl has found or made, if its verdict allows the request.
-    private func judgedConnection() throws(GateError) -> Connection {
+    private func judgedConnection(isKept: Bool) throws(GateError) -> Connection {
         let found = pintle_curl_get_ssl(handle).map { OpaquePointer($0) }
         guard request.url.scheme == .https else {
             guard found == nil else { throw .noReceipt }
-            return Connection(judge: nil, receipt: nil, isStream: false, at: lastActivity)
+            return Connection(judge: nil, receipt: nil, isStream: false, isKept: isKept, at: lastActivity)
         }
         guard let ssl = found, HandshakeJudge.hasEndedHandshake(ssl) else { throw .unfinished }
         guard let receipt = ConnectionReceipt.attached(to: ssl) else { throw .noReceipt }
@@ -77,7 +77,7 @@ extension Transfer {
         trust.tls = NegotiatedTLS(on: ssl)
         trust.clientCertificate = judge?.clientCertificate
         return Connection(
-            judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl), at: lastActivity)
+            judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl), isKept: isKept, at: lastActivity)
     }
 
     /// Throws if the server has sent content over a new connection.

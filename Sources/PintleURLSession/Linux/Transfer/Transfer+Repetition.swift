@@ -124,6 +124,11 @@ extension Transfer {
         // one each.
         case nil where (result == CURLE_HTTP2 || result == CURLE_OK) && state.isStream:
             guard request.isIdempotent, !state.head.hasBegun else { return false }
+        // libcurl repeats a request if it reads the end of a kept connection, but not if it meets that end when it
+        // writes more of the content. Over HTTP/2, libcurl may still offer the connection that has ended.
+        case nil where result == CURLE_SEND_ERROR && state.connection?.isKept == true && !state.isStream:
+            guard request.isIdempotent, !state.head.hasBegun else { return false }
+            wantsFreshConnection = true
         default: return false
         }
         isRepetition = true

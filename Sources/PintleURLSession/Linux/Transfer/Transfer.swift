@@ -88,13 +88,16 @@ final class Transfer: @unchecked Sendable {
         let receipt: TrustReceipt?
         /// A Boolean value that indicates whether the connection carries other transfers too (HTTP/2).
         let isStream: Bool
+        /// A Boolean value that indicates whether libcurl made the connection for an earlier transfer.
+        let isKept: Bool
         /// The uptime at which the gate let the request pass.
         let start: Double
 
-        init(judge: HandshakeJudge?, receipt: TrustReceipt?, isStream: Bool, at start: Double) {
+        init(judge: HandshakeJudge?, receipt: TrustReceipt?, isStream: Bool, isKept: Bool, at start: Double) {
             self.judge = judge
             self.receipt = receipt
             self.isStream = isStream
+            self.isKept = isKept
             self.start = start
         }
 

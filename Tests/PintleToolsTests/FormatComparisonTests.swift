@@ -57,7 +57,7 @@ struct FormatComparisonTests {
     @Test("The comparison finds a loss that is not named", arguments: ForeignFormat.allCases)
     func missingLosses(format: ForeignFormat) throws {
         for effect in [PolicyLoss.Effect.weaker, .stricter] {
-            let result = try exports([format], rounds: 12) { $0.effect != effect }
+            let result = try exports([format], rounds: 12, named: { $0.effect != effect })
             #expect(result[format]?.problems.contains { $0.contains("\(effect) at") } == true)
         }
     }

@@ -76,7 +76,8 @@ struct FormatComparison {
                 for rule in rules { found.insert(Difference(effect: effect, rule: rule)) }
                 let isNamed = named.contains { loss in
                     loss.effect == effect
-                        && (loss.hosts.isEmpty ? rules.contains(nil) : !Set(loss.hosts.map { $0 }).isDisjoint(with: rules))
+                        && (loss.hosts.isEmpty
+                            ? rules.contains(nil) : !Set(loss.hosts.map { $0 }).isDisjoint(with: rules))
                 }
                 if !isNamed {
                     problems.append(
@@ -134,8 +135,10 @@ extension FormatWorld {
             return (name, "<key>NSIncludesSubdomains</key><\(isWide)/>" + identities.joined())
         }
         let text = plist("NSPinnedDomains", entries)
-        return text.replacing("<dict><key>NSPinnedDomains", with: "<dict><key>NSAppTransportSecurity</key><dict><key>NSPinnedDomains")
-            .replacing("</dict></dict></plist>", with: "</dict></dict></dict></plist>")
+        return text.replacing(
+            "<dict><key>NSPinnedDomains", with: "<dict><key>NSAppTransportSecurity</key><dict><key>NSPinnedDomains"
+        )
+        .replacing("</dict></dict></plist>", with: "</dict></dict></dict></plist>")
     }
 
     private func trustKitFile(_ names: [String], _ numbers: inout SeededNumbers) -> String {

@@ -37,7 +37,9 @@ struct FormatComparisonTests {
                     let covering = plan.rules.filter { rule in
                         host == rule.host || rule.includesSubdomains && host.isBelow(rule.host)
                     }
-                    guard let best = covering.max(by: { $0.host.labels.count < $1.host.labels.count }) else { return [] }
+                    guard let best = covering.max(by: { $0.host.labels.count < $1.host.labels.count }) else {
+                        return []
+                    }
                     return policy.hosts.filter { $0.host == best.host }.map(\.description)
                 }
             }
@@ -86,7 +88,9 @@ struct FormatComparisonTests {
             let draft = try ImportCommand.read(
                 Array(text.utf8), as: format, files: ForeignFolder { $0 == "raw/own.pem" ? Array(own.pem.utf8) : nil })
             let policy = try draft.policy()
-            let files = [ExportedFile(name: "file", content: text), ExportedFile(name: "raw/own.pem", content: own.pem)]
+            let files = [
+                ExportedFile(name: "file", content: text), ExportedFile(name: "raw/own.pem", content: own.pem),
+            ]
             guard let model = try? format.model(files) else { continue }
             let servers = format == .nsc ? world.servers : world.servers.filter { $0.root != .user }
             result.compare(

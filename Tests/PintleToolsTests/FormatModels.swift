@@ -308,19 +308,21 @@ struct EnvoyModel: FormatModel {
 
     init(_ bytes: [UInt8]) throws {
         let root = try JSONDocument(bytes).root
-        clusters = (root["static_resources"]?["clusters"]?.elements).map(Array.init)?.map { cluster in
-            let endpoint = cluster["load_assignment"]?["endpoints"]?.elements?.first { _ in true }
-            let address = endpoint?["lb_endpoints"]?.elements?.first { _ in true }?["endpoint"]?["address"]
-            let socket = address?["socket_address"]
-            let validation = cluster["transport_socket"]?["typed_config"]?["common_tls_context"]?["validation_context"]
-            var hashes: [String] = []
-            for list in [validation?["verify_certificate_spki"], validation?["verify_certificate_hash"]] {
-                hashes += (list?.elements).map(Array.init)?.compactMap(\.string) ?? []
-            }
-            return Cluster(
-                address: socket?["address"]?.string ?? "", port: socket?["port_value"]?.integer ?? 0,
-                hashes: Set(hashes), roots: validation?["trusted_ca"]?["inline_string"]?.string)
-        } ?? []
+        clusters =
+            (root["static_resources"]?["clusters"]?.elements).map(Array.init)?.map { cluster in
+                let endpoint = cluster["load_assignment"]?["endpoints"]?.elements?.first { _ in true }
+                let address = endpoint?["lb_endpoints"]?.elements?.first { _ in true }?["endpoint"]?["address"]
+                let socket = address?["socket_address"]
+                let validation = cluster["transport_socket"]?["typed_config"]?["common_tls_context"]?[
+                    "validation_context"]
+                var hashes: [String] = []
+                for list in [validation?["verify_certificate_spki"], validation?["verify_certificate_hash"]] {
+                    hashes += (list?.elements).map(Array.init)?.compactMap(\.string) ?? []
+                }
+                return Cluster(
+                    address: socket?["address"]?.string ?? "", port: socket?["port_value"]?.integer ?? 0,
+                    hashes: Set(hashes), roots: validation?["trusted_ca"]?["inline_string"]?.string)
+            } ?? []
     }
 
     func answer(_ host: String, _ port: UInt16, _ server: FormatWorld.Server, at instant: Date) -> ModelAnswer {

@@ -97,7 +97,8 @@ extension FormatWorld {
         var hosts: [PinnedHost] = []
         let withPorts = numbers.chance(25)
         for (index, name) in Self.names.enumerated() where numbers.chance(index < 5 ? 50 : 12) {
-            let ports: [UInt16?] = withPorts && numbers.chance(50) ? [[8443], [nil, 443], [nil, 8443]].pick(&numbers) : [nil]
+            let ports: [UInt16?] =
+                withPorts && numbers.chance(50) ? [[8443], [nil, 443], [nil, 8443]].pick(&numbers) : [nil]
             for port in ports { hosts.append(try rule(name, port, &numbers)) }
         }
         if hosts.isEmpty { hosts.append(try rule("example.com", nil, &numbers)) }
@@ -122,7 +123,8 @@ extension FormatWorld {
         let date = Self.now + Double(numbers.chance(50) ? hours / 24 * 24 : hours) * 3_600
         let own = TrustAnchors(roots[.own].map { [$0] } ?? [], includesSystem: numbers.chance(50))
         return try PinnedHost(
-            name, port: port, includingSubdomains: numbers.chance(50) && name.first?.isNumber == false, pins: pins,
+            name, port: port,
+            includingSubdomains: numbers.chance(50) && name.contains(".") && name.first?.isNumber == false, pins: pins,
             backup: .noneAccepted, requires: needsBoth && !pins.isEmpty ? .leafAndCA : .anyPin,
             expiry: [.never, .never, .never, .systemTrust(after: date), .rejecting(after: date)].pick(&numbers),
             enforcement: numbers.chance(12) ? .reportOnly : .enforce, anchors: numbers.chance(80) ? .system : own)

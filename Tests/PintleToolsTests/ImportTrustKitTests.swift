@@ -27,7 +27,7 @@ struct ImportTrustKitTests: ImportReading {
             [
                 ("TSKSwizzleNetworkDelegates", "TSKSwizzleEverything", "1:28 unknown-key"),
                 ("TSKIncludeSubdomains", "TSKIncludeSubdomain", "3:1 unknown-key"),
-                ("TSKPublicKeyHashes", "TSKReportUris", "5:39 invalid-report-url"),
+                ("TSKPublicKeyHashes", "TSKReportUris", "5:32 invalid-report-url"),
                 ("2027-11-20", "20.11.2027", "4:29 invalid-date"),
                 // TrustKit would compare the name as it is written, and never find it.
                 ("<key>example.com", "<key>Example.com", "2:1 invalid-host"),

@@ -213,7 +213,8 @@ struct ExportPlan {
         let names = losses.losses.filter { $0.kind == .name || $0.kind == .address }.flatMap(\.hosts)
         let reason = names.isEmpty ? "" : ", and it cannot hold \(names.prefix(3).joined(separator: ", "))"
         return .unusable(
-            "nothing-pinned", "nothing is written: \(format.title) ends the app at launch if no host is pinned\(reason)",
+            "nothing-pinned",
+            "nothing is written: \(format.title) ends the app at launch if no host is pinned\(reason)",
             hint: "pin a name under a public top-level domain, or pin the others with a policy or --as swift")
     }
 

@@ -34,7 +34,7 @@ struct NSCImport {
         var expiry = PinExpiry.never
         /// A Boolean value that indicates whether paths to some of the anchors are exempt from the pins.
         var overridesPins = false
-        /// The settings of a domain-config and of those around it, which its domains lose; not those of base-config.
+        /// The settings of a domain-config and of those around it, which its domains lose; of base-config, the user's roots.
         var settings = Settings()
     }
 
@@ -74,7 +74,8 @@ struct NSCImport {
         }
         try readCommon(element, &defaults)
         lose(defaults.settings, nil)
-        defaults.settings = Settings()
+        // Hosts that inherit these roots lose those of the user too. The other settings are named once.
+        defaults.settings = Settings(trustsUser: defaults.settings.trustsUser)
         if !defaults.anchors.includesSystem {
             draft.lose(.validation, .weaker, "base-config: hosts without a rule are left to the system's roots")
         }

@@ -28,13 +28,15 @@ struct FormatComparison {
     private(set) var compared = 0
     private(set) var differences = 0
     private(set) var losses = 0
-    /// The differences without a loss and the losses without a difference, by their descriptions.
-    private(set) var problems: [String] = []
+    /// Differences without a loss.
+    private(set) var unnamed: [String] = []
+    /// Losses without a difference.
+    private(set) var idle: [(kind: PolicyLoss.Kind, text: String)] = []
 
     static func probes(_ policy: PinningPolicy, in world: FormatWorld, _ servers: [FormatWorld.Server]) throws
         -> [Probe]
     {
-        let ports: [UInt16] = policy.hosts.contains { $0.port != nil } ? [443, 8443, 9443] : [443]
+        let ports: [UInt16] = policy.hosts.contains { $0.port != nil } ? [443, 8443, 9443] : [443, 8443]
         var instants = [FormatWorld.now]
         for date in Set(policy.hosts.compactMap(\.expiry.date)).sorted() { instants += [date - 3_600, date + 1] }
         if instants.count > 1 { instants.append(FormatWorld.now + 900 * 86_400) }
@@ -80,7 +82,7 @@ struct FormatComparison {
                             ? rules.contains(nil) : !Set(loss.hosts.map { $0 }).isDisjoint(with: rules))
                 }
                 if !isNamed {
-                    problems.append(
+                    unnamed.append(
                         "\(title): \(effect) at \(probe.endpoint), not named; rules \(rules.compactMap { $0 })")
                 }
             }
@@ -89,9 +91,12 @@ struct FormatComparison {
             for rule in loss.hosts.isEmpty ? [nil] : loss.hosts.map(Optional.some) {
                 losses += 1
                 if !found.contains(Difference(effect: loss.effect, rule: rule)) {
-                    problems.append(
-                        "\(title): \(loss.effect) \(loss.kind) of \(rule ?? "all hosts") without a difference: "
-                            + loss.message)
+                    idle.append(
+                        (
+                            loss.kind,
+                            "\(title): \(loss.effect) \(loss.kind) of \(rule ?? "all hosts") without a difference: "
+                                + loss.message
+                        ))
                 }
             }
         }

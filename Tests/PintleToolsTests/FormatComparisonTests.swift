@@ -6,7 +6,11 @@ import Testing
 
 @Suite("Formats compared with models of their programs")
 struct FormatComparisonTests {
-    private static let rounds = 240
+    private static let rounds = 120
+
+    /// Losses that are named for what may happen. Another rule decides at some ports, or another certificate has a key
+    /// that is pinned too.
+    private static let cautious: Set<PolicyLoss.Kind> = [.port, .portRule, .certificatePins]
 
     /// Compares exports of random policies, to the formats in turn.
     ///
@@ -27,8 +31,15 @@ struct FormatComparisonTests {
             let probes = try FormatComparison.probes(policy, in: world, servers)
             for format in formats {
                 let needsPosition = ExportPlan.needsPositions(policy, for: format) || round % 3 == 0
-                let plan = ExportPlan(policy, to: format, positionless: needsPosition ? position : nil)
-                if plan.refusal != nil { continue }
+                let stated = needsPosition ? position : nil
+                let plan = ExportPlan(policy, to: format, positionless: stated)
+                let refusals = [
+                    ExportLockOut.byAuthorities(in: policy, to: format, stated: stated),
+                    ExportLockOut.byBackups(in: plan, of: policy, stated: stated), ExportLockOut.byPooling(in: plan),
+                    plan.refusal,
+                ]
+                // The command writes nothing then.
+                guard refusals.allSatisfy({ $0 == nil }) else { continue }
                 let model = change(try format.model(plan.files(ExportSettings(language: .plist))))
                 results[format, default: FormatComparison()].compare(
                     probes, with: model, losses: plan.losses.losses.filter(named), servers, isExport: true,
@@ -51,16 +62,18 @@ struct FormatComparisonTests {
     func exports() throws {
         for (format, result) in try exports(ForeignFormat.allCases, rounds: Self.rounds) {
             print("\(format): \(result.compared) decisions, \(result.differences) differ, \(result.losses) losses")
-            #expect(result.problems.isEmpty, "\(result.problems.prefix(12).joined(separator: "\n"))")
-            #expect(result.compared > 100_000 && result.differences > 1_000 && result.losses > 100)
+            #expect(result.unnamed.isEmpty, "\(result.unnamed.prefix(12).joined(separator: "\n"))")
+            let idle = result.idle.filter { !Self.cautious.contains($0.kind) }
+            #expect(idle.isEmpty, "\(idle.prefix(12).map(\.text).joined(separator: "\n"))")
+            #expect(result.compared > 50_000 && result.differences > 1_000 && result.losses > 100)
         }
     }
 
     @Test("The comparison finds a loss that is not named", arguments: ForeignFormat.allCases)
     func missingLosses(format: ForeignFormat) throws {
         for effect in [PolicyLoss.Effect.weaker, .stricter] {
-            let result = try exports([format], rounds: 12, named: { $0.effect != effect })
-            #expect(result[format]?.problems.contains { $0.contains("\(effect) at") } == true)
+            let result = try exports([format], rounds: 10, named: { $0.effect != effect })
+            #expect(result[format]?.unnamed.contains { $0.contains("\(effect) at") } == true)
         }
     }
 
@@ -71,9 +84,9 @@ struct FormatComparisonTests {
             model.addsUp = false
             return model
         }
-        let result = try exports([.ats], rounds: 60, model: change)
-        #expect(result[.ats]?.problems.contains { $0.contains("pooling") && $0.contains("without") } == true)
-        #expect(try imports(.ats, rounds: 60, model: change).problems.isEmpty == false)
+        let result = try exports([.ats], rounds: 40, model: change)
+        #expect(result[.ats]?.idle.contains { $0.kind == .pooling } == true)
+        #expect(try imports(.ats, rounds: 40, model: change).unnamed.isEmpty == false)
     }
 
     private func imports(
@@ -106,7 +119,8 @@ struct FormatComparisonTests {
     func imports(format: ForeignFormat) throws {
         let result = try imports(format, rounds: Self.rounds)
         print("\(format): \(result.compared) decisions, \(result.differences) differ, \(result.losses) losses")
-        #expect(result.problems.isEmpty, "\(result.problems.prefix(12).joined(separator: "\n"))")
+        #expect(result.unnamed.isEmpty, "\(result.unnamed.prefix(12).joined(separator: "\n"))")
+        #expect(result.idle.isEmpty, "\(result.idle.prefix(12).map(\.text).joined(separator: "\n"))")
         #expect(result.compared > 50_000)
     }
 }

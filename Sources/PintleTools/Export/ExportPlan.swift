@@ -283,7 +283,9 @@ struct ExportPlan {
         }
         let day = (date.timeIntervalSince1970 / 86_400).rounded(.up) * 86_400
         if day != date.timeIntervalSince1970 {
-            lose(.expiryTime, .stricter, "pins end with the day, not at a time of day", rule)
+            // Pins that are not enforced refuse nothing, and a rule that refuses without them does so only later.
+            let effect: PolicyLoss.Effect = rejects ? .weaker : rule.enforcement == .enforce ? .stricter : .other
+            lose(.expiryTime, effect, "pins end with the day, not at a time of day", rule)
         }
         if traits.expiry == .localDay {
             lose(
@@ -295,6 +297,13 @@ struct ExportPlan {
     }
 
     // MARK: Pins
+
+    /// Names a loss of pins, which changes no decision if the rule only reports.
+    private mutating func losePins(
+        _ kind: PolicyLoss.Kind, _ effect: PolicyLoss.Effect, _ message: String, _ rule: ExportRule
+    ) {
+        lose(kind, rule.enforcement == .enforce ? effect : .other, message, rule)
+    }
 
     private mutating func loseCertificatePins(_ rule: inout ExportRule) {
         guard !traits.hasCertificatePins, !rule.fingerprints.isEmpty else { return }
@@ -309,21 +318,24 @@ struct ExportPlan {
         let kept = rule.pins.filter { !isDropped($0) }
         guard kept.count < rule.pins.count else { return }
         if kept.isEmpty {
-            lose(kind, .weaker, "\(reason), and there are no others: nothing is pinned", rule)
+            let effect: PolicyLoss.Effect = rule.refuses ? .weaker : .other
+            lose(kind, effect, "\(reason), and there are no others: nothing is pinned", rule)
             return rule.unpin()
         }
         let keptPositions = Set(kept.map(\.position))
         let droppedPositions = Set(rule.pins.filter(isDropped).map(\.position))
         var isStricter = true
         if rule.requires == .leafAndCA, keptPositions.count < 2 {
-            lose(.requires, .weaker, "\(reason): of the pins for leaf and ca one kind is left", rule)
+            losePins(.requires, .weaker, "\(reason): of the pins for leaf and ca one kind is left", rule)
             rule.requires = .anyPin
             isStricter = !droppedPositions.isDisjoint(with: keptPositions)
         } else if rule.requires == .leafAndCA, traits.positions == .anywhere {
             // A server that matched by a dropped pin also matched by one of the other kind.
             isStricter = droppedPositions.count > 1
         }
-        if isStricter { lose(kind, .stricter, "\(reason): servers that match only by those pins are refused", rule) }
+        if isStricter {
+            losePins(kind, .stricter, "\(reason): servers that match only by those pins are refused", rule)
+        }
         rule.pins = kept
     }
 
@@ -331,7 +343,7 @@ struct ExportPlan {
         guard rule.isPinned else { return }
         if traits.positions != .anywhere, let positionless, rule.pins.contains(where: { $0.position == .any }) {
             let risk = positionless == .leaf ? ": if they are authorities', every server is refused" : ""
-            lose(
+            losePins(
                 .position, .stricter, "pins without a position are taken for those of \(positionless.phrase)\(risk)",
                 rule)
             rule.pins = rule.pins.map { $0.position == .any ? Pin($0.subject, at: positionless) : $0 }
@@ -340,7 +352,7 @@ struct ExportPlan {
         case .anywhere: forgetPositions(&rule)
         case .leafAndCA:
             if rule.requires == .anyPin, Set(rule.pins.map(\.position)).count > 1 {
-                lose(.requires, .stricter, "a leaf and a ca must match, where one pin would have been enough", rule)
+                losePins(.requires, .stricter, "a leaf and a ca must match, where one pin would have been enough", rule)
                 rule.requires = .leafAndCA
             }
         case .leaf: limitPinsToLeaf(&rule)
@@ -349,13 +361,13 @@ struct ExportPlan {
 
     private mutating func forgetPositions(_ rule: inout ExportRule) {
         if rule.requires == .leafAndCA {
-            lose(.requires, .weaker, "one pin is enough, where a leaf and a ca had to match", rule)
+            losePins(.requires, .weaker, "one pin is enough, where a leaf and a ca had to match", rule)
             rule.requires = .anyPin
         }
         guard rule.pins.contains(where: { $0.position != .any }) else { return }
         let positions = Dictionary(grouping: rule.pins, by: \.subject).values.map { Set($0.map(\.position)) }
         if positions.contains(where: { !$0.contains(.any) && $0.count < 2 }) {
-            lose(.position, .weaker, "a pin matches anywhere on the path, whatever its position", rule)
+            losePins(.position, .weaker, "a pin matches anywhere on the path, whatever its position", rule)
         }
         rule.pins = rule.pins.map { Pin($0.subject) }
     }
@@ -363,7 +375,7 @@ struct ExportPlan {
     private mutating func limitPinsToLeaf(_ rule: inout ExportRule) {
         drop(.position, "pins of a ca cannot be compared", from: &rule) { $0.position == .ca }
         guard rule.isPinned, rule.pins.contains(where: { $0.position == .any }) else { return }
-        lose(
+        losePins(
             .position, .stricter,
             "pins are compared with the leaf only: if they are authorities', every server is refused", rule)
         rule.pins = rule.pins.map { Pin($0.subject, at: .leaf) }
@@ -417,9 +429,10 @@ struct ExportPlan {
         var found: [ExportRule] = []
         while labels.count > 1 {
             labels = labels.dropFirst()
-            guard let name = try? ServerName(labels.joined(separator: ".")), let place = places[name] else { continue }
-            let parent = rules[place]
-            if parent.isPinned, parent.includesSubdomains { found.append(parent) }
+            if let name = try? ServerName(labels.joined(separator: ".")), let place = places[name] {
+                let parent = rules[place]
+                if parent.isPinned, parent.includesSubdomains { found.append(parent) }
+            }
             if traits.subdomains == .oneLabel { break }
         }
         return found

@@ -125,6 +125,66 @@ struct FormatComparisonTests {
     }
 }
 
+@Suite("Effects of losses")
+struct LossEffectTests {
+    private func rule(
+        _ name: String, _ key: Int, isWide: Bool = false, _ enforcement: Enforcement = .enforce,
+        expiry: PinExpiry = .never, in world: FormatWorld
+    ) throws -> PinnedHost {
+        try PinnedHost(
+            name, includingSubdomains: isWide, pins: [Pin(.publicKey(world.leaves[key].publicKeyPin), at: .leaf)],
+            backup: .noneAccepted, expiry: expiry, enforcement: enforcement)
+    }
+
+    @Test("ATS adds the list of a parent one label above, not of one two labels above")
+    func distantParent() throws {
+        let world = try FormatWorld()
+        for (name, isPooled) in [("cdn.example.com", true), ("deep.cdn.example.com", false)] {
+            let policy = try PinningPolicy(hosts: [
+                try rule("example.com", 0, isWide: true, in: world), try rule(name, 1, in: world),
+            ])
+            let kinds = ExportPlan(policy, to: .ats).losses.losses.filter { $0.hosts.contains(name) }.map(\.kind)
+            #expect(kinds.contains(.pooling) == isPooled)
+        }
+    }
+
+    @Test("Pins of a rule that only reports change no decision in TrustKit")
+    func reportOnly() throws {
+        let world = try FormatWorld()
+        for (enforcement, effect) in [(Enforcement.enforce, PolicyLoss.Effect.weaker), (.reportOnly, .other)] {
+            let policy = try PinningPolicy(hosts: [try rule("example.com", 0, enforcement, in: world)])
+            let loss = ExportPlan(policy, to: .trustkit).losses.losses.first { $0.kind == .position }
+            #expect(loss?.effect == effect)
+        }
+    }
+
+    @Test("Pins that end with the day are stricter, except for a rule that refuses after them")
+    func endOfDay() throws {
+        let world = try FormatWorld()
+        let date = FormatWorld.now + 3_600
+        for (expiry, effect) in [
+            (PinExpiry.systemTrust(after: date), PolicyLoss.Effect.stricter), (.rejecting(after: date), .weaker),
+        ] {
+            let policy = try PinningPolicy(hosts: [try rule("example.com", 0, expiry: expiry, in: world)])
+            let loss = ExportPlan(policy, to: .nsc).losses.losses.first { $0.kind == .expiryTime && $0.effect != .other }
+            #expect(loss?.effect == effect)
+        }
+    }
+
+    @Test("Hosts that inherit the user's roots from base-config are named, and those with roots of their own are not")
+    func inheritedRoots() throws {
+        let text = """
+            <network-security-config><base-config><trust-anchors><certificates src="system"/><certificates src="user"/>
+            </trust-anchors></base-config><domain-config><domain>a.example.com</domain></domain-config><domain-config>
+            <domain>b.example.com</domain><trust-anchors><certificates src="system"/></trust-anchors></domain-config>
+            </network-security-config>
+            """
+        let draft = try ImportCommand.read(Array(text.utf8), as: .nsc, files: .none)
+        let hosts = draft.losses.losses.filter { $0.kind == .userAnchors }.map(\.hosts)
+        #expect(hosts == [[], ["a.example.com"]])
+    }
+}
+
 extension ServerName {
     fileprivate func isBelow(_ parent: ServerName) -> Bool {
         labels.count > parent.labels.count && labels.suffix(parent.labels.count).elementsEqual(parent.labels)

@@ -132,9 +132,12 @@ extension FormatWorld {
 
     private func pin(_ position: PinPosition, _ numbers: inout SeededNumbers) -> Pin {
         let index = Int.random(in: 0..<(Self.keyCount - 1), using: &numbers)
-        let certificate = position == .ca ? authorities[index] : leaves[index]
+        let isFingerprint = numbers.chance(12)
+        // The certificate of a leaf is on no path as that of an authority.
+        let isAuthority = position == .ca || position == .any && isFingerprint
+        let certificate = isAuthority ? authorities[index] : leaves[index]
         return Pin(
-            numbers.chance(12) ? .certificate(certificate.fingerprint) : .publicKey(certificate.publicKeyPin),
+            isFingerprint ? .certificate(certificate.fingerprint) : .publicKey(certificate.publicKeyPin),
             at: position)
     }
 

@@ -166,7 +166,9 @@ struct LossEffectTests {
             (PinExpiry.systemTrust(after: date), PolicyLoss.Effect.stricter), (.rejecting(after: date), .weaker),
         ] {
             let policy = try PinningPolicy(hosts: [try rule("example.com", 0, expiry: expiry, in: world)])
-            let loss = ExportPlan(policy, to: .nsc).losses.losses.first { $0.kind == .expiryTime && $0.effect != .other }
+            let loss = ExportPlan(policy, to: .nsc).losses.losses.first {
+                $0.kind == .expiryTime && $0.effect != .other
+            }
             #expect(loss?.effect == effect)
         }
     }

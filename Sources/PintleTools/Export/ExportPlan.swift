@@ -354,6 +354,7 @@ struct ExportPlan {
             if rule.requires == .anyPin, Set(rule.pins.map(\.position)).count > 1 {
                 losePins(.requires, .stricter, "a leaf and a ca must match, where one pin would have been enough", rule)
                 rule.requires = .leafAndCA
+                rule.isTightened = true
             }
         case .leaf: limitPinsToLeaf(&rule)
         }
@@ -411,7 +412,9 @@ struct ExportPlan {
         case .lists:
             guard let parent = parents.first else { return }
             let lists = [PinPosition.leaf, .ca].map { (own: Set(rule.keys(at: $0)), added: Set(parent.keys(at: $0))) }
-            if lists.contains(where: { !$0.own.isEmpty && !$0.added.isSubset(of: $0.own) }) {
+            // If one pin was enough, a server that the policy refuses needs new pins in both lists.
+            let grown = lists.count { !$0.own.isEmpty && !$0.added.isSubset(of: $0.own) }
+            if grown > (rule.isTightened ? 1 : 0) {
                 lose(.pooling, .weaker, message, rule)
             }
             if lists.contains(where: { $0.own.isEmpty && !$0.added.isEmpty }) {

@@ -12,6 +12,8 @@ struct ExportRule {
     /// The pins in use, then the backups; no subject twice at one position.
     var pins: [Pin]
     var requires: PinRequirement
+    /// A Boolean value that indicates whether one pin is enough in the policy, where the format wants one in each list.
+    var isTightened = false
     var expiry: PinExpiry
     var enforcement: Enforcement
     var anchors: TrustAnchors

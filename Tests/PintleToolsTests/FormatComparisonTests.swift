@@ -77,16 +77,32 @@ struct FormatComparisonTests {
         }
     }
 
-    @Test("The comparison finds pooling where the model has none")
-    func missingPooling() throws {
-        func change(_ model: any FormatModel) -> any FormatModel {
-            guard var model = model as? ATSModel else { return model }
-            model.addsUp = false
-            return model
+    private static func withoutPooling(_ model: any FormatModel) -> any FormatModel {
+        guard var model = model as? ATSModel else { return model }
+        model.addsUp = false
+        return model
+    }
+
+    @Test("The comparison finds a model that does not pool", arguments: [true, false])
+    func missingPooling(pools: Bool) throws {
+        let world = try FormatWorld()
+        let servers = world.servers.filter { $0.root != .user }
+        let hosts = try [("example.com", 0), ("api.example.com", 1)].map { name, key in
+            try PinnedHost(
+                name, includingSubdomains: key == 0,
+                pins: [Pin(.publicKey(world.leaves[key].publicKeyPin), at: .leaf)], backup: .noneAccepted)
         }
-        let result = try exports([.ats], rounds: 40, model: change)
-        #expect(result[.ats]?.idle.contains { $0.kind == .pooling } == true)
-        #expect(try imports(.ats, rounds: 40, model: change).unnamed.isEmpty == false)
+        let policy = try PinningPolicy(hosts: hosts)
+        let plan = ExportPlan(policy, to: .ats)
+        let model = try ForeignFormat.ats.model(plan.files(ExportSettings()))
+        var result = FormatComparison()
+        result.compare(
+            try FormatComparison.probes(policy, in: world, servers),
+            with: pools ? model : Self.withoutPooling(model), losses: plan.losses.losses, servers, isExport: true,
+            title: "ats")
+        #expect(result.unnamed.isEmpty)
+        #expect(result.idle.map(\.kind) == (pools ? [] : [.pooling]))
+        #expect(try imports(.ats, rounds: 40, model: pools ? { $0 } : Self.withoutPooling).unnamed.isEmpty == pools)
     }
 
     private func imports(

@@ -295,7 +295,7 @@ struct CurlModel: FormatModel {
     }
 }
 
-/// Envoy, after `DefaultCertValidator`: hashes of keys and of certificates are compared with the leaf, and one is enough.
+/// Envoy, after `DefaultCertValidator`: hashes of keys and certificates are compared with the leaf. One is enough.
 struct EnvoyModel: FormatModel {
     private struct Cluster {
         let address: String

@@ -15,8 +15,8 @@ extension Command {
         overview: [
             """
             Writes a policy file. An element or a digest that the tool does not understand is an error with its \
-            place, and source code is not read. Settings that a policy cannot have are printed to standard error as losses, as \
-            `pintle export` does.
+            place, and source code is not read. Settings that a policy cannot have are printed to standard error \
+            as losses, as `pintle export` does.
             """,
             """
             The formats do not say which pins are backups. The rules therefore have `"backupPins": \

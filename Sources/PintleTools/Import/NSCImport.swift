@@ -34,7 +34,8 @@ struct NSCImport {
         var expiry = PinExpiry.never
         /// A Boolean value that indicates whether paths to some of the anchors are exempt from the pins.
         var overridesPins = false
-        /// The settings of a domain-config and of those around it, which its domains lose; of base-config, the user's roots.
+        /// The settings of a domain-config and of those around it, which its domains lose. Of base-config it has only
+        /// the user's roots.
         var settings = Settings()
     }
 

@@ -5,7 +5,7 @@ import PackageDescription
 // every module, links libFuzzer's main, and enables @testable, because the entry points are internal.
 let entries = [
     "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Families",
-    "Fields", "ForeignCode", "ForeignJSON", "ForeignXML", "HTTP2", "Heads", "Identities", "JSON", "Keys", "Messages",
+    "Fields", "ForeignXML", "HTTP2", "Heads", "Identities", "JSON", "Keys", "Messages",
     "Names", "PEM", "Path", "Payload", "Pins", "Plan", "Policy", "Proxies", "Redirects", "Spool",
 ]
 

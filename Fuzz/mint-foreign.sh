@@ -9,23 +9,6 @@ seed ForeignXML ats '<plist version="1.0"><dict><key>NSPinnedDomains</key><dict>
 <array><dict><key>SPKI-SHA256-BASE64</key><string>'$pin'</string></dict></array></dict></dict></dict></plist>'
 seed ForeignXML trustkit '<plist><dict><key>TSKPinnedDomains</key><dict><key>a.test</key><dict><key>TSKPublicKeyHashes</key>
 <array><string>'$pin'</string></array><key>TSKEnforcePinning</key><false/></dict></dict></dict></plist>'
-seed ForeignCode okhttp 'val h = "a.test" // x
-CertificatePinner.Builder().add("a.test", "sha256/'$pin'").apply { add("**.b.test", "sha256/'$pin'") }.build()'
-seed ForeignCode trustkit '[kTSKPinnedDomains: ["a.test": [kTSKIncludeSubdomains: NSNumber(value: true), kTSKPublicKeyHashes: ["'$pin'"]] as [String: Any]]]'
-seed ForeignCode curl "curl -sS --pinnedpubkey 'sha256//$pin' \"https://a.test:8443/\""
-seed ForeignJSON chromium '{"pinsets": [{"name": "a", "static_spki_hashes": ["A"]}], // x
-"entries": [{"name": "a.test", "include_subdomains": true, "pins": "a"}]}'
-seed ForeignJSON chromium-https '{"pinsets": [{"name": "a", "static_spki_hashes": ["A"]}], "domain_ids": ["A"], "entries": [
-{"name": "a.test", "include_subdomains_for_pinning": true, "mode": "force-https", "pins": "a", "expect_ct": true},
-{"name": "b.a.test", "mode": "force-https", "expect_staple": true, "expect_staple_report_uri": "https://b.test/"}]}'
-seed ForeignJSON keys "A
-sha256/$pin
-PinsListTimestamp
-1"
-seed ForeignJSON envoy '{"clusters": [{"load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address":
-{"port_value": 443}}}}]}]}, "transport_socket": {"typed_config": {"@type":
-"type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", "sni": "a.test", "common_tls_context":
-{"validation_context": {"trusted_ca": {"filename": "/etc/ssl/cert.pem"}, "verify_certificate_spki": ["'$pin'"]}}}}}]}'
 seed Audit results '{"host":"a.example","port":443,"connectTo":"127.0.0.1:8443","at":"2026-11-20T00:00:00Z","decision":"rejected","reason":"pin-mismatch","certificateEnds":"2027-02-18T00:00:00Z","pinsEnd":"2028-01-01T00:00:00Z","backup":"unused","problems":[{"id":"live-mismatch","severity":"error","message":"<b>"}]}'$'\n{"host":"b","port":1,"at":"2026-11-20T00:00:00Z","error":{"code":"not-tls"}}\n{"ho'
 certificate() { # position, digit of the fingerprint, pin
     echo "{\"position\":\"$1\",\"subject\":\"CN=<b>\",\"issuer\":\"CN=i\",\"spkiPin\":\"sha256/$3\",\"certificateSHA256\":\"$(printf "${2}a%.0s" {1..32})\",\"notBefore\":\"2026-11-01T00:00:00Z\",\"notAfter\":\"2027-01-01T00:00:00Z\",\"onPath\":true}"

@@ -2,9 +2,9 @@
 @testable import PintleTools
 
 enum ForeignEntry {
-    static func check(_ input: [UInt8], _ format: ForeignFormat, keys: ChromiumKeys? = nil) {
+    static func check(_ input: [UInt8], _ format: ForeignFormat) {
         do throws(ToolError) {
-            let draft = try ImportCommand.read(input, as: format, keys: keys, files: .none)
+            let draft = try ImportCommand.read(input, as: format, files: .none)
             let policy = try draft.policy()
             let printed = policy.json()
             guard let again = try? PinningPolicy(json: printed), again.json() == printed else {

@@ -70,9 +70,6 @@ forge() {
 # Imports a platform's file of the kit that sed has changed.
 from() { sed "$2" "import.$1" | pintle import --from "$1" - "${@:3}"; }
 
-# The same for Chromium's list and its keys.
-list() { sed "$1" import.chromium | pintle import --from chromium - --keys import.pins "${@:2}"; }
-
 # Plays the plan of the kit, changed by sed.
 planned() { sed "$1" plan.json > in.json && pintle plan in.json "${@:2}"; }
 

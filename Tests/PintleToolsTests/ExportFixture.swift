@@ -70,11 +70,10 @@ struct ExportedPolicy {
         language: ForeignLanguage? = nil
     ) throws {
         plan = ExportPlan(policy, to: format, positionless: positionless)
-        let files = plan.files(ExportSettings(language: language, writtenAt: 1_795_000_000))
+        let files = plan.files(ExportSettings(language: language))
         self.files = files
         let folder = ForeignFolder { path in files.first { $0.name == path }.map { Array($0.content.utf8) } }
-        let keys = try format == .chromium ? ChromiumKeys(Array(files[1].content.utf8)) : nil
-        draft = try ImportCommand.read(Array(files[0].content.utf8), as: format, keys: keys, files: folder)
+        draft = try ImportCommand.read(Array(files[0].content.utf8), as: format, files: folder)
         self.policy = try draft.policy()
     }
 

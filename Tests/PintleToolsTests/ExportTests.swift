@@ -79,12 +79,6 @@ struct ExportTests {
         ("\"port\": 443, \(plain)", "curl", []),
         ("\"port\": 443, \(plain)", "envoy", []),
         ("\"includeSubdomains\": true, \"port\": 443, \(plain)", "envoy", ["weaker subdomains"]),
-        ("\"includeSubdomains\": true, \(anywhere)", "chromium", ["weaker list-age", "weaker user-anchors"]),
-        (
-            "\"reportTo\": [\"https://reports.test/\"], \(anywhere)", "chromium",
-            ["weaker list-age", "weaker user-anchors"]
-        ),
-        ("\"enforcement\": \"reportOnly\", \(anywhere)", "chromium", ["other report-only"]),
         (
             "\"pins\": [{\"certificate\": \"\(String(repeating: "ab", count: 32))\"}, \"\(spare)\"], \"backupPins\": [\"\(pin)\"]",
             "nsc",
@@ -99,7 +93,7 @@ struct ExportTests {
     @Test("Export names each member that a format cannot express, with the effect", arguments: table.indices)
     func losses(row: Int) throws {
         let (members, format, expected) = Self.table[row]
-        let run = ToolRun("export", try policy(members), "--to", format, "--json")
+        let run = ToolRun("export", try policy(members, host: "example.com"), "--to", format, "--json")
         #expect(run.code == 0)
         let found = try losses(run)
         // No format keeps which pins are backups.
@@ -113,7 +107,7 @@ struct ExportTests {
     @Test(
         "A policy that refuses or asks about other hosts loses that in every format", arguments: ForeignFormat.allCases)
     func unpinnedHosts(format: ForeignFormat) throws {
-        let path = try policy(Self.plain, top: "\"unpinnedHosts\": \"reject\",")
+        let path = try policy(Self.plain, top: "\"unpinnedHosts\": \"reject\",", host: "example.com")
         #expect(try losses(ToolRun("export", path, "--to", format.rawValue, "--json")).first == "weaker unpinned-hosts")
         let twin = try policy(Self.plain)
         #expect(
@@ -169,6 +163,67 @@ struct ExportTests {
         #expect(!placed.errors.contains("position"))
     }
 
+    @Test("Export names the lists of App Transport Security that the system adds up, with the effect on the host")
+    func pooledLists() throws {
+        func run(_ parent: String, _ child: String, isWide: Bool = true) throws -> ToolRun {
+            let path = try directory.write(
+                """
+                {"version": 1, "hosts": [
+                 {"host": "example.test", "includeSubdomains": \(isWide), "pins": [\(parent)], "backupPins": "none-accepted"},
+                 {"host": "api.example.test", "pins": [\(child)], "backupPins": "none-accepted"
+                  \(child.contains("leaf") && child.contains("ca\"") ? ", \"requires\": \"leafAndCA\"" : "")}]}
+                """, to: "lists.json")
+            return ToolRun("export", path, "--to", "ats", "--json")
+        }
+        func pin(_ key: String, _ position: String) -> String { "{\"spki\": \"\(key)\", \"at\": \"\(position)\"}" }
+        let authority = pin(Self.pin, "ca")
+        func pooling(_ run: ToolRun) throws -> [String] { try losses(run).filter { $0.contains("pooling") } }
+        #expect(try pooling(run(authority, pin(Self.spare, "ca"))) == ["weaker pooling"])
+        #expect(try pooling(run(authority, authority)) == [])
+        #expect(try pooling(run(authority, pin(Self.spare, "ca"), isWide: false)) == [])
+        // The list of authorities of the parent must match too. The rule pins none of them, so no server may pass.
+        let refused = try run(authority, pin(Self.spare, "leaf"))
+        #expect(refused.code == 2)
+        #expect(try refused.json()["error"]?["code"]?.string == "locks-out")
+        #expect(try run(authority, pin(Self.spare, "leaf"), isWide: false).code == 0)
+        #expect(try pooling(run(authority, pin(Self.pin, "leaf"))) == ["stricter pooling"])
+        #expect(try pooling(run(authority, pin(Self.spare, "leaf") + ", " + authority)) == [])
+    }
+
+    @Test(
+        "A rule for a name at which TrustKit ends the app is left out as weaker",
+        arguments: [
+            "api.corp.internal", "srv.lan", "example.corp", "files.local", "azurewebsites.net", "appspot.com",
+            "googleapis.com", "amazonaws.com", "abc.execute-api.eu-west-1.amazonaws.com", "fastly.net",
+        ])
+    func refusedNames(host: String) throws {
+        let rule = "{\"host\": \"\(host)\", \"includeSubdomains\": true, \(Self.anywhere)}"
+        let other = "{\"host\": \"example.com\", \(Self.anywhere)}"
+        func run(_ hosts: String) throws -> ToolRun {
+            let path = try directory.write("{\"version\": 1, \"hosts\": [\(hosts)]}", to: "names.json")
+            return ToolRun("export", path, "--to", "trustkit", "--json")
+        }
+        let both = try run("\(rule), \(other)")
+        #expect(both.code == 0)
+        #expect(try losses(both).contains("weaker name"))
+        #expect(try both.json()["files"]?.elements?.first { _ in true }?["content"]?.string?.contains(host) == false)
+        // TrustKit also ends the app if no host is pinned.
+        let alone = try run(rule)
+        #expect(alone.code == 2)
+        #expect(try alone.json()["error"]?["code"]?.string == "nothing-pinned")
+        #expect(try !losses(run(other)).contains("weaker name"))
+    }
+
+    @Test(
+        "--pins-at has no effect on a format that compares pins with every certificate", arguments: ["nsc", "okhttp"])
+    func positionsWithoutPlaces(format: String) throws {
+        let path = try policy(Self.anywhere)
+        let run = ToolRun("export", path, "--to", format, "--strict", "--pins-at", "leaf", "--json")
+        #expect(run.code == 0)
+        #expect(try losses(run).allSatisfy { $0.hasPrefix("other") })
+        #expect(run.output == ToolRun("export", path, "--to", format, "--strict", "--json").output)
+    }
+
     @Test("Export names rules that OkHttp pools, unless the parent has the same pins")
     func pooling() throws {
         func export(_ child: String) throws -> [String] {
@@ -189,18 +244,18 @@ struct ExportTests {
         let root = try CertificateAuthority.root()
         try directory.write(root.certificate.pem, to: "root.pem")
         let parent =
-            "{\"host\": \"example.test\", \"includeSubdomains\": true, \"pins\": [\"\(Self.pin)\"], "
+            "{\"host\": \"example.com\", \"includeSubdomains\": true, \"pins\": [\"\(Self.pin)\"], "
             + "\"backupPins\": \"none-accepted\"}, "
         func export(_ parent: String, _ members: String, to format: String = "nsc") throws -> [String] {
             let path = try directory.write(
-                "{\"version\": 1, \"hosts\": [\(parent){\"host\": \"api.example.test\", \"port\": 8443\(members)}]}",
+                "{\"version\": 1, \"hosts\": [\(parent){\"host\": \"api.example.com\", \"port\": 8443\(members)}]}",
                 to: "ports.json")
             return try losses(ToolRun("export", path, "--to", format, "--json"))
         }
         let pins = ", \"pins\": [\"\(Self.spare)\"], \"backupPins\": \"none-accepted\""
         let anchors = ", \"anchors\": {\"include\": [\"root.pem\"]}"
         // Under a parent with pins, the parent decides at the other ports.
-        for format in ["nsc", "trustkit", "chromium"] {
+        for format in ["nsc", "trustkit"] {
             #expect(try export(parent, pins, to: format).contains("weaker port-rule"))
             #expect(try !export("", pins, to: format).contains("weaker port-rule"))
         }
@@ -272,7 +327,7 @@ struct ExportTests {
 
     @Test("Kotlin, Java, Swift and both property lists have the documented form")
     func looks() throws {
-        let path = try policy("\"includeSubdomains\": true, \(Self.anywhere)")
+        let path = try policy("\"includeSubdomains\": true, \(Self.anywhere)", host: "example.com")
         #expect(
             ToolRun("export", path, "--to", "okhttp").output == """
                 // Written by pintle export; edit the policy, not this file.
@@ -282,7 +337,7 @@ struct ExportTests {
                 val certificatePinner: CertificatePinner =
                     CertificatePinner.Builder()
                         .add(
-                            "**.example.test",
+                            "**.example.com",
                             "\(Self.pin)",
                             "\(Self.spare)",
                         )
@@ -294,9 +349,9 @@ struct ExportTests {
         #expect(plist.contains("<key>TSKIgnorePinningForUserDefinedTrustAnchors</key>\n        <false/>"))
         let swift = ToolRun("export", path, "--to", "trustkit").output
         #expect(swift.contains("    \"TSKIgnorePinningForUserDefinedTrustAnchors\": false,\n"))
-        #expect(swift.contains("        \"example.test\": [\n            kTSKIncludeSubdomains: true,"))
+        #expect(swift.contains("        \"example.com\": [\n            kTSKIncludeSubdomains: true,"))
         let curl = ToolRun("export", path, "--to", "curl").output
         let hashes = [Self.pin, Self.spare].map { "sha256//" + $0.dropFirst(7) }.joined(separator: ";")
-        #expect(curl.hasSuffix("\ncurl --pinnedpubkey '\(hashes)' https://example.test/\n"))
+        #expect(curl.hasSuffix("\ncurl --pinnedpubkey '\(hashes)' https://example.com/\n"))
     }
 }

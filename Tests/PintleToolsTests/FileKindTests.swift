@@ -24,6 +24,9 @@ struct FileKindTests {
             ("MC4CAQAwBQYDK2VwBCIEIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n", .keys),
             ("<!DOCTYPE html><html>", .webPage),
             ("NSDictionary *c = @{ @\"a\": @1 };", .objectiveC), ("import Foundation\nlet a = 1", .sourceCode),
+            ("curl --pinnedpubkey sha256//a https://a.example/", .otherPins),
+            ("// pins\n{\"static_spki_hashes\": []}", .otherPins),
+            ("{\"validation_context\": {\"verify_certificate_spki\": []}}", .otherPins),
         ])
     func kinds(text: String, kind: FileKind) {
         #expect(FileKind(of: Array(text.utf8)) == kind)

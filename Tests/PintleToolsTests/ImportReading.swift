@@ -12,13 +12,13 @@ extension ImportReading {
     static var other: String { "IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=" }
 
     func draft(_ text: String, _ format: ForeignFormat) throws -> ImportDraft {
-        try ImportCommand.read(Array(text.utf8), as: format, keys: nil, files: .none)
+        try ImportCommand.read(Array(text.utf8), as: format, files: .none)
     }
 
     /// Returns the place and the reason of a refusal: `3:12 unknown-element`.
     func refusal(_ text: String, _ format: ForeignFormat) throws -> String {
         do throws(ToolError) {
-            let draft = try ImportCommand.read(Array(text.utf8), as: format, keys: nil, files: .none)
+            let draft = try ImportCommand.read(Array(text.utf8), as: format, files: .none)
             let policy = try draft.policy()
             return "read as \(policy.hosts.count) rules"
         } catch {

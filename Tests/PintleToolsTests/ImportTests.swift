@@ -80,6 +80,7 @@ struct ImportTests: ImportReading {
                     "9:15 duplicate-key"
                 ),
                 ("</domain-config>", "", "11:3 malformed-xml"),
+                ("<!-- ours -->", "<base-config/><base-config/>", "3:17 duplicate-key"),
                 (
                     "<!-- ours -->",
                     "<domain-config><domain>a.test</domain><trust-anchors><certificates src=\"@raw/x\"/>"
@@ -146,8 +147,6 @@ struct ImportTests: ImportReading {
         #expect(error?.hint == "write \(Self.hash)")
         #expect(
             try refusal(Self.ats.replacing(Self.hash, with: "sha256/\(Self.hash)"), .ats) == "9:40 invalid-pin")
-        #expect(
-            try refusal(Self.envoy.replacing(Self.hash, with: "sha256/\(Self.hash)"), .envoy) == "8:35 invalid-pin")
     }
 
     @Test("The hint for an empty inner pin-set leaves the host without pins, as Android does")
@@ -155,7 +154,7 @@ struct ImportTests: ImportReading {
         let domain = "<domain>api.example.test</domain>"
         func hint(_ text: String) -> String? {
             do throws(ToolError) {
-                _ = try ImportCommand.read(Array(text.utf8), as: .nsc, keys: nil, files: .none)
+                _ = try ImportCommand.read(Array(text.utf8), as: .nsc, files: .none)
                 return nil
             } catch {
                 return error.hint
@@ -277,98 +276,63 @@ struct ImportTests: ImportReading {
         #expect(ToolRun("import", "--from", "ats", "-", "--strict", input: Array(Self.ats.utf8)).code == 0)
     }
 
-    // MARK: JSON
-
-    private static let envoy = """
-        {"static_resources": {"clusters": [{"name": "a",
-          "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address":
-            {"address": "10.0.0.1", "port_value": 8443}}}}]}]},
-          "transport_socket": {"name": "tls", "typed_config": {"@type": "\(EnvoyExport.contextType)",
-            "sni": "example.test", "common_tls_context": {"validation_context": {
-              "trusted_ca": {"filename": "/etc/ssl/certs/ca-certificates.crt"},
-              "match_typed_subject_alt_names": [{"san_type": "DNS", "matcher": {"exact": "example.test"}}],
-              "verify_certificate_spki": ["\(hash)"]}}}}}]}}
-        """
-
-    @Test("Import reads Envoy's clusters; a setting that would validate less is an error with its place")
-    func envoy() throws {
-        let rule = try #require(try draft(Self.envoy, .envoy).policy().hosts.first)
-        #expect(rule.description == "example.test:8443")
-        #expect(rule.pins.map(\.position) == [.leaf])
-        try check(
-            Self.envoy, .envoy,
-            [
-                ("\"verify_certificate_spki\"", "\"verify_certificate_sha1\"", "8:7 unknown-key"),
-                ("[\"\(Self.hash)\"]", "[\"\(Self.hash)\"], \"allow_expired_certificate\": true", "8:84 unknown-key"),
-                ("\"exact\"", "\"suffix\"", "7:41 not-expressible"),
-                ("\"port_value\": 8443", "\"port_value\": 0", "1:36 not-expressible"),
-                ("UpstreamTlsContext", "QuicUpstreamTransport", "4:55 unknown-value"),
-                ("\"transport_socket\"", "\"transportSocket\"", "4:3 unknown-key"),
-                ("\"lb_endpoints\"", "\"lbEndpoints\"", "2:38 unknown-key"),
-                (
-                    "8443}}}}", "8443}}}}, {\"endpoint\": {\"address\": {\"pipe\": {\"path\": \"/x\"}}}}",
-                    "3:53 not-expressible"
-                ),
-                (
-                    "8443}}}}",
-                    "8443}}}}, {\"endpoint\": {\"address\": {\"socket_address\": {\"port_value\": 8443}}}}",
-                    "read as 1 rules"
-                ),
-                ("{\"static_resources\"", "static_resources:\n {\"x\"", "1:1 unexpected-character"),
-                ("\"name\": \"a\",", "\"name\": \"a\", \"name\": \"b\",", "1:50 duplicate-key"),
-            ])
-    }
-
-    @Test("Import names each of Envoy's settings of TLS")
-    func envoyLosses() throws {
-        #expect(try losses(Self.envoy, .envoy) == [])
-        for (old, key, value, effect) in [
-            ("\"sni\"", "allow_renegotiation", "true", "other"),
-            ("\"sni\"", "enforce_rsa_key_usage", "true", "other"),
-            ("\"validation_context\"", "tls_params", "{\"tls_minimum_protocol_version\": \"TLSv1_3\"}", "weaker"),
-            ("\"validation_context\"", "tls_certificates", "[{}]", "other"),
-        ] {
-            let changed = Self.envoy.replacing(old, with: "\"\(key)\": \(value), \(old)")
-            #expect(try losses(changed, .envoy) == ["\(effect) tls-settings example.test:8443"], "\(key)")
+    @Test("Import joins the lists of a host and of the parent domain one label above, as the system does")
+    func pooledLists() throws {
+        func domain(_ name: String, _ list: String, _ key: String, isWide: Bool) -> String {
+            "<key>\(name)</key><dict><key>NSIncludesSubdomains</key><\(isWide)/><key>NSPinned\(list)Identities</key>"
+                + "<array><dict><key>SPKI-SHA256-BASE64</key><string>\(key)</string></dict></array></dict>"
         }
-        // A rule without a port would also trust the cluster's roots on other ports.
-        let usual = Self.envoy.replacing("8443", with: "443")
-        #expect(try losses(usual, .envoy) == [])
-        #expect(try draft(usual, .envoy).policy().hosts.map(\.port) == [443])
+        func read(_ domains: String...) throws -> ImportDraft {
+            try draft("<plist><dict><key>NSPinnedDomains</key><dict>\(domains.joined())</dict></dict></plist>", .ats)
+        }
+        let parent = domain("example.test", "CA", Self.hash, isWide: true)
+        let api = try read(parent, domain("api.example.test", "Leaf", Self.other, isWide: false))
+        #expect(api.rules.map(\.pins.count) == [1, 2])
+        #expect(api.rules.map(\.requires) == [.anyPin, .leafAndCA])
+        #expect(api.losses.losses.allSatisfy { $0.kind != .pooling })
+        // One label below the child, only its own entry counts.
+        let wide = try read(parent, domain("api.example.test", "Leaf", Self.other, isWide: true))
+        #expect(wide.losses.losses.filter { $0.kind == .pooling }.map(\.effect) == [.stricter])
+        let same = try read(parent, domain("api.example.test", "CA", Self.other, isWide: true))
+        #expect(same.losses.losses.filter { $0.kind == .pooling }.map(\.effect) == [.weaker])
+        // Two labels below, and below a parent without sub-domains, nothing is joined.
+        let deep = try read(parent, domain("a.b.example.test", "Leaf", Self.other, isWide: false))
+        #expect(deep.rules.map(\.pins.count) == [1, 1])
+        let narrow = try read(
+            domain("example.test", "CA", Self.hash, isWide: false),
+            domain("api.example.test", "Leaf", Self.other, isWide: false))
+        #expect(narrow.rules.map(\.pins.count) == [1, 1])
     }
 
-    @Test("Import accepts comments in Chromium's list, keys in another file and forbidden keys")
-    func chromium() throws {
-        let keys = Array("# keys\nKeyA\nsha256/\(Self.hash)\n\nKeyB\nsha256/\(Self.other)\n".utf8)
-        let list = """
-            // "pins"
-            {"pinsets": [{"name": "a", "static_spki_hashes": ["KeyA"]}], // "entries": []
-             "entries": [{"name": "example.test", "include_subdomains": true, "pins": "a"}]}
+    @Test("Losses of a domain-config name each of its hosts, and those of inner ones that inherit the setting")
+    func lossesOfEveryHost() throws {
+        let text = """
+            <network-security-config><domain-config><certificateTransparency enabled="true"/><domain>one.test</domain>
+            <domain>two.test</domain><pin-set><pin digest="SHA-256">\(Self.hash)</pin></pin-set>
+            <domain-config><domain>three.two.test</domain></domain-config>
+            <domain-config><domain>four.two.test</domain><certificateTransparency enabled="false"/></domain-config>
+            </domain-config></network-security-config>
             """
-        func read(_ text: String, _ keys: [UInt8]) throws(ToolError) -> ImportDraft {
-            try ImportCommand.read(Array(text.utf8), as: .chromium, keys: ChromiumKeys(keys), files: .none)
-        }
-        #expect(try read(list, keys).policy().hosts.first?.includesSubdomains == true)
-        let forbidding = list.replacing("[\"KeyA\"]", with: "[\"KeyA\"], \"bad_static_spki_hashes\": [\"KeyB\"]")
-        #expect(try read(forbidding, keys).losses.count(.weaker) == 1)
-        for (old, new, expected) in [
-            ("KeyA", "KeyC", "2:51 unknown-pin"), ("\"pins\": \"a\"", "\"pins\": \"b\"", "3:75 unknown-value"),
-            ("include_subdomains", "includes_subdomains", "3:39 unknown-key"),
-            ("// \"entries\"", "/* */", "2:62 comment"),
-            ("[\"KeyA\"]", "[]", "2:14 nothing-pinned"),
+        #expect(try losses(text, .nsc) == ["weaker certificate-transparency one.test two.test three.two.test"])
+    }
+
+    @Test("Source code is an error that says what the file is and how to go on")
+    func sourceCode() {
+        for (text, kind) in [
+            ("CertificatePinner.Builder().add(\"a.test\", \"sha256/x\")", "source code"),
+            ("let c = [kTSKPinnedDomains: [:]]", "source code"),
+            ("curl --pinnedpubkey 'sha256//x' https://a.test/", "curl"),
         ] {
-            do {
-                _ = try read(list.replacing(old, with: new), keys)
-                Issue.record("\(new) is read")
-            } catch {
-                #expect("\(error.line ?? 0):\(error.column ?? 0) \(error.code)" == expected)
+            for format in ForeignFormat.imported {
+                let run = ToolRun("import", "--from", format.rawValue, "-", "--json", input: Array(text.utf8))
+                #expect(run.code == 2)
+                let error = try? run.json()["error"]
+                #expect(error?["code"]?.string == "other-kind")
+                #expect(error?["message"]?.string?.contains(kind) == true)
+                #expect(error?["hint"]?.string?.contains("a policy") == true)
             }
         }
-        for broken in [
-            "KeyA\nsha256/AAAA\n", "KeyA\n", "KeyA\nsha256/\(Self.hash)\nKeyA\nsha256/\(Self.other)\n", "key a\nx",
-        ] {
-            #expect(throws: ToolError.self) { try ChromiumKeys(Array(broken.utf8)) }
-        }
+        #expect(ToolRun("import", "--from", "nsc", "-", input: Array(Self.nsc.utf8)).code == 0)
     }
 
     // MARK: Command
@@ -387,7 +351,7 @@ struct ImportTests: ImportReading {
         #expect(good.code == 0)
         #expect(try PinningPolicy(json: Array(good.output.utf8)).hosts.count == 1)
         #expect(good.errors.contains("other     backups"))
-        #expect(ToolRun("import", "--from", "nsc", "-", "--keys", "x", input: Array(Self.nsc.utf8)).code == 2)
+        #expect(ToolRun("import", "--from", "nsc", "-", "--keys=x", input: Array(Self.nsc.utf8)).code == 2)
         #expect(ToolRun("import", "-", input: Array(Self.nsc.utf8)).code == 2)
         let both = Self.nsc.replacing(
             "<!-- ours -->",

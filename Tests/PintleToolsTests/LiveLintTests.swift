@@ -209,7 +209,7 @@ struct LiveLintTests {
 
     @Test(
         "The tool prints the pins of a server in the formats of other platforms",
-        arguments: ["ats", "nsc", "okhttp", "trustkit"])
+        arguments: ["ats", "nsc", "okhttp"])
     func snippets(form: String) throws {
         let leaf = try directory.write(identity.certificate.pem, to: "leaf.pem")
         let backup = try directory.write(try PrivateKey().pem, to: "backup.key")
@@ -219,8 +219,10 @@ struct LiveLintTests {
         #expect(run.output.contains(base64))
         #expect(run.output.contains("example.test"))
         let format = try #require(ForeignFormat(rawValue: form))
-        let draft = try ImportCommand.read(Array(run.output.utf8), as: format, keys: nil, files: .none)
-        #expect(draft.rules.map(\.pins.count) == [2])
+        if ForeignFormat.imported.contains(format) {
+            let draft = try ImportCommand.read(Array(run.output.utf8), as: format, files: .none)
+            #expect(draft.rules.map(\.pins.count) == [2])
+        }
         #expect(!run.errors.contains("stricter") && !run.errors.contains("weaker"))
     }
 

@@ -55,7 +55,21 @@ struct PinHostTests {
         #expect(try rules(policy(directory.write(reversed, to: "reversed.pem"))) == [wanted[0]])
     }
 
-    @Test("No form gives a host the key of another", arguments: ["swift", "ats", "nsc", "okhttp", "trustkit", "curl"])
+    @Test("A snippet for TrustKit without a host that it can hold is an error with the remedy")
+    func unregistered() throws {
+        let refused = ToolRun("pin", paths[0], "--as", "trustkit")
+        #expect(refused.code == 2 && refused.output.isEmpty)
+        #expect(refused.errors.contains("cannot hold a.test") && refused.errors.contains("--as swift"))
+        let identity = try issuing.issue(hosts: ["a.example.com"])
+        let file = try directory.write(identity.certificate.pem, to: "registered.pem")
+        let run = ToolRun("pin", file, "--as", "trustkit")
+        #expect(run.code == 0 && run.output.contains("\"a.example.com\": ["), "\(run.errors)")
+        // Beside a host that it can hold, the other is left out, and the advice says so.
+        let both = ToolRun("pin", file, paths[0], "--as", "trustkit")
+        #expect(both.code == 0 && !both.output.contains("a.test") && both.errors.contains("weaker: TrustKit ends"))
+    }
+
+    @Test("No form gives a host the key of another", arguments: ["swift", "ats", "nsc", "okhttp", "curl"])
     func forms(_ form: String) throws {
         let run = ToolRun("pin", paths[0], paths[1], "--as", form)
         try #require(run.code == 0, "\(run.errors)")
@@ -128,7 +142,8 @@ struct PinHostTests {
         let named = try issuing.issue(hosts: []) { $0.subject = .commonName("b.test") }
         let file = try directory.write(named.certificate.pem, to: "named.pem")
         let both = try rules(policy(paths[0], file, key, "--host", "a.test"))
-        #expect(both.count == 2 && both.first?.hasPrefix("a.test: \(try pin(identities[0])); sha256/") == true)
+        #expect(both.count == 2)
+        #expect(try both.first?.hasPrefix("a.test: \(pin(identities[0])); sha256/") == true)
         #expect(both.last == "b.test: \(try pin(named)); ")
         #expect(try rules(policy(file, "--host", "c.test")) == ["c.test: \(try pin(named)); "])
     }

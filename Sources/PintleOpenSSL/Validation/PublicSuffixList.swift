@@ -30,6 +30,14 @@ package struct PublicSuffixList: Sendable {
         return psl_is_public_suffix2(list, name, PSL_TYPE_ICANN | PSL_TYPE_NO_STAR_RULE) == 1
     }
 
+    /// Returns whether the name is in either section of the list. Without a list, every top-level domain counts.
+    ///
+    /// - Parameter name: lower-case ASCII, without a trailing dot.
+    package func containsAny(_ name: String) -> Bool {
+        guard let list = handle.list else { return !name.contains(".") }
+        return psl_is_public_suffix2(list, name, PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) == 1
+    }
+
     /// Returns whether a host may set a cookie for itself with its sub-domains, or for a domain above it. The domain
     /// must not be a public suffix, in either section of the list (RFC 6265bis section 5.7).
     ///

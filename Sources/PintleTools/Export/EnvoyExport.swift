@@ -3,7 +3,7 @@ internal import Pintle
 /// A cluster for each host, with a context that validates its certificate.
 enum EnvoyExport {
     static let contextType = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
-    /// The path of the roots on Debian; the import also reads those of other systems.
+    /// The path of the roots on Debian.
     static let systemRoots = "/etc/ssl/certs/ca-certificates.crt"
 
     static func file(_ rules: [ExportRule]) -> ExportedFile {

@@ -42,7 +42,8 @@ extension Command {
                     """
                     A rule whose servers would all be refused is the error `locks-out`. This is a rule that pins \
                     only authorities, for a format that compares pins with the leaf, or a rule of which only backups \
-                    would be written. For `ats`, each of its two lists needs a pin in use.
+                    would be written. For `ats`, each of its two lists needs a pin in use, and a rule below a parent \
+                    domain that pins in the other list must pin one of that list's keys too.
                     """),
                 .paragraph(
                     """
@@ -89,8 +90,10 @@ struct ExportCommand {
         if positionless == nil, ExportPlan.needsPositions(policy, for: format) { positionless = .leaf }
         let plan = ExportPlan(policy, to: format, positionless: positionless)
         if let error = ExportLockOut.byBackups(in: plan, of: policy, stated: positionless) { throw error }
+        if let error = ExportLockOut.byPooling(in: plan) { throw error }
         let report = LossReport(losses: plan.losses, format: format)
         report.write(to: invocation.console, isVerbose: invocation.isVerbose)
+        if let error = plan.refusal { throw error }
         if try report.refusesWeaker(invocation) { return .rejected }
         try deliver(plan.files(settings), report)
         return .fine
@@ -98,7 +101,6 @@ struct ExportCommand {
 
     private func settings(for format: ForeignFormat) throws(ToolError) -> ExportSettings {
         var settings = ExportSettings()
-        settings.writtenAt = Int(invocation.now.timeIntervalSince1970)
         if let language = invocation.arguments[.language] {
             let choices = ForeignLanguage.choices(for: format)
             guard choices.contains(language) else {

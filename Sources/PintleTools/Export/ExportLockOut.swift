@@ -68,6 +68,21 @@ enum ExportLockOut {
                 + "\"at\" for the others")
     }
 
+    /// Looks for rules to which a parent domain adds a list in which they pin nothing. Their servers pass only if they
+    /// also have a key of that list, which is certain only if the rule itself pins one.
+    static func byPooling(in plan: ExportPlan) -> ToolError? {
+        let names = plan.pooledLists.filter { rule, parent in
+            let position: PinPosition = rule.keys(at: .ca).isEmpty ? .ca : .leaf
+            return Set(rule.keys).isDisjoint(with: parent.keys(at: position))
+        }.map(\.rule.name)
+        guard !names.isEmpty else { return nil }
+        return error(
+            "\(plan.format.title) also demands a pin of the parent domain, in the list in which the rule pins nothing: "
+                + "it would refuse every server of", names,
+            hint: "give the rule a pin of the same authorities or leaves as its parent domain with \"at\", and "
+                + "\"requires\": \"leafAndCA\"; or take includeSubdomains from the parent")
+    }
+
     /// Returns whether the rule is probably one of an imported list of authorities.
     private static func isList(_ host: PinnedHost, _ shared: Set<Set<Pin>>) -> Bool {
         guard host.backupPins.isEmpty, host.pins.allSatisfy({ $0.position == .any }) else { return false }

@@ -9,6 +9,8 @@ struct ExportPlan {
     /// The rules that are written, in the order of the policy.
     private(set) var rules: [ExportRule] = []
     private(set) var losses = LossList()
+    /// Rules that pin in one list, and their parents, which add the other list.
+    private(set) var pooledLists: [(rule: ExportRule, parent: ExportRule)] = []
     private let traits: FormatTraits
     /// The position of a pin that has none; `nil` for a pin that matches anywhere.
     private let positionless: PinPosition?
@@ -148,7 +150,12 @@ struct ExportPlan {
             lose(loss.kind, .weaker, loss.message, rule)
         }
         guard holdsName(of: rule) else {
-            leaveOut(rule)
+            let names = traits.hasLabels ? "addresses" : "addresses and names of one label"
+            leaveOut(rule, .address, "\(names) are left out")
+            return nil
+        }
+        if let reason = refusal(of: rule) {
+            leaveOut(rule, .name, reason)
             return nil
         }
         if let message { loseEveryPort(message, rule) }
@@ -162,25 +169,25 @@ struct ExportPlan {
             placePins(&rule)
             loseExpiry(&rule)
         }
-        if rule.isPinned, traits.lapses {
-            lose(.listAge, .weaker, "pins are enforced for ten weeks after the list's timestamp", rule)
-            lose(.userAnchors, .weaker, "pins are ignored for paths to a root that was installed locally", rule)
+        if rule.isPinned, rule.includesSubdomains, rule.host.description.utf8.count > traits.longestParent {
+            let limit = traits.longestParent
+            lose(.subdomains, .weaker, "names of more than \(limit) characters have no pattern for sub-domains", rule)
+            rule.includesSubdomains = false
         }
-        if rule.isPinned, rule.keys.count + rule.fingerprints.count < traits.minimumPins {
+        if rule.isPinned, rule.enforcement == .enforce, rule.keys.count + rule.fingerprints.count < traits.minimumPins {
             lose(.tooFewPins, .other, "at least two pins are required: the second one is not the hash of a key", rule)
         }
         return rule
     }
 
     private mutating func loseEveryPort(_ message: String, _ rule: ExportRule) {
-        let isEnforced = rule.isPinned && rule.enforcement == .enforce
-        if isEnforced || !rule.anchors.includesSystem {
+        if rule.refuses {
             lose(.port, .weaker, "\(message): at others the system's trust decides", rule)
         }
         if !rule.anchors.certificates.isEmpty {
             lose(.port, .stricter, "\(message): at others private roots do not count", rule)
         }
-        if !isEnforced, rule.anchors == .system { lose(.port, .other, message, rule) }
+        if !rule.refuses, rule.anchors == .system { lose(.port, .other, message, rule) }
     }
 
     private func holdsName(of rule: ExportRule) -> Bool {
@@ -188,14 +195,37 @@ struct ExportPlan {
         return traits.hasLabels || rule.host.labels.count > 1
     }
 
-    private mutating func leaveOut(_ rule: ExportRule) {
-        let message = (traits.hasLabels ? "addresses" : "addresses and names of one label") + " are left out"
-        if rule.isPinned || !rule.anchors.includesSystem {
-            lose(.address, .weaker, "\(message): the system's trust decides", rule)
+    /// Returns the reason why the target refuses a file with this rule.
+    private func refusal(of rule: ExportRule) -> String? {
+        guard traits.hasOnlyRegisteredNames, rule.isPinned else { return nil }
+        return switch TrustKitName(rule.host) {
+        case .unknown:
+            "TrustKit ends the app at launch for names below no top-level domain that it knows: they are left out"
+        case .suffix where rule.includesSubdomains:
+            "TrustKit ends the app at launch for public suffixes with sub-domains: they are left out"
+        case .suffix, .registered: nil
+        }
+    }
+
+    /// The error if the target refuses a file without rules.
+    var refusal: ToolError? {
+        guard traits.refusesNoRules, rules.isEmpty else { return nil }
+        let names = losses.losses.filter { $0.kind == .name || $0.kind == .address }.flatMap(\.hosts)
+        let reason = names.isEmpty ? "" : ", and it cannot hold \(names.prefix(3).joined(separator: ", "))"
+        return .unusable(
+            "nothing-pinned",
+            "nothing is written: \(format.title) ends the app at launch if no host is pinned\(reason)",
+            hint: "pin a name under a public top-level domain, or pin the others with a policy or --as swift")
+    }
+
+    private mutating func leaveOut(_ rule: ExportRule, _ kind: PolicyLoss.Kind, _ message: String) {
+        if rule.refuses {
+            lose(kind, .weaker, "\(message): the system's trust decides", rule)
         }
         if !rule.anchors.certificates.isEmpty {
-            lose(.address, .stricter, "\(message): private roots do not count", rule)
+            lose(kind, .stricter, "\(message): private roots do not count", rule)
         }
+        if !rule.refuses, rule.anchors.certificates.isEmpty { lose(kind, .other, message, rule) }
     }
 
     private mutating func loseReports(_ rule: inout ExportRule) {
@@ -253,7 +283,9 @@ struct ExportPlan {
         }
         let day = (date.timeIntervalSince1970 / 86_400).rounded(.up) * 86_400
         if day != date.timeIntervalSince1970 {
-            lose(.expiryTime, .stricter, "pins end with the day, not at a time of day", rule)
+            // Pins that are not enforced refuse nothing, and a rule that refuses without them does so only later.
+            let effect: PolicyLoss.Effect = rejects ? .weaker : rule.enforcement == .enforce ? .stricter : .other
+            lose(.expiryTime, effect, "pins end with the day, not at a time of day", rule)
         }
         if traits.expiry == .localDay {
             lose(
@@ -265,6 +297,13 @@ struct ExportPlan {
     }
 
     // MARK: Pins
+
+    /// Names a loss of pins, which changes no decision if the rule only reports.
+    private mutating func losePins(
+        _ kind: PolicyLoss.Kind, _ effect: PolicyLoss.Effect, _ message: String, _ rule: ExportRule
+    ) {
+        lose(kind, rule.enforcement == .enforce ? effect : .other, message, rule)
+    }
 
     private mutating func loseCertificatePins(_ rule: inout ExportRule) {
         guard !traits.hasCertificatePins, !rule.fingerprints.isEmpty else { return }
@@ -279,23 +318,32 @@ struct ExportPlan {
         let kept = rule.pins.filter { !isDropped($0) }
         guard kept.count < rule.pins.count else { return }
         if kept.isEmpty {
-            lose(kind, .weaker, "\(reason), and there are no others: nothing is pinned", rule)
+            let effect: PolicyLoss.Effect = rule.refuses ? .weaker : .other
+            lose(kind, effect, "\(reason), and there are no others: nothing is pinned", rule)
             return rule.unpin()
         }
-        if rule.requires == .leafAndCA, Set(kept.map(\.position)).count < 2 {
-            lose(.requires, .weaker, "\(reason): of the pins for leaf and ca one kind is left", rule)
+        let keptPositions = Set(kept.map(\.position))
+        let droppedPositions = Set(rule.pins.filter(isDropped).map(\.position))
+        var isStricter = true
+        if rule.requires == .leafAndCA, keptPositions.count < 2 {
+            losePins(.requires, .weaker, "\(reason): of the pins for leaf and ca one kind is left", rule)
             rule.requires = .anyPin
-        } else {
-            lose(kind, .stricter, "\(reason): servers that match only by those pins are refused", rule)
+            isStricter = !droppedPositions.isDisjoint(with: keptPositions)
+        } else if rule.requires == .leafAndCA, traits.positions == .anywhere {
+            // A server that matched by a dropped pin also matched by one of the other kind.
+            isStricter = droppedPositions.count > 1
+        }
+        if isStricter {
+            losePins(kind, .stricter, "\(reason): servers that match only by those pins are refused", rule)
         }
         rule.pins = kept
     }
 
     private mutating func placePins(_ rule: inout ExportRule) {
         guard rule.isPinned else { return }
-        if let positionless, rule.pins.contains(where: { $0.position == .any }) {
+        if traits.positions != .anywhere, let positionless, rule.pins.contains(where: { $0.position == .any }) {
             let risk = positionless == .leaf ? ": if they are authorities', every server is refused" : ""
-            lose(
+            losePins(
                 .position, .stricter, "pins without a position are taken for those of \(positionless.phrase)\(risk)",
                 rule)
             rule.pins = rule.pins.map { $0.position == .any ? Pin($0.subject, at: positionless) : $0 }
@@ -304,8 +352,9 @@ struct ExportPlan {
         case .anywhere: forgetPositions(&rule)
         case .leafAndCA:
             if rule.requires == .anyPin, Set(rule.pins.map(\.position)).count > 1 {
-                lose(.requires, .stricter, "a leaf and a ca must match, where one pin would have been enough", rule)
+                losePins(.requires, .stricter, "a leaf and a ca must match, where one pin would have been enough", rule)
                 rule.requires = .leafAndCA
+                rule.isTightened = true
             }
         case .leaf: limitPinsToLeaf(&rule)
         }
@@ -313,18 +362,21 @@ struct ExportPlan {
 
     private mutating func forgetPositions(_ rule: inout ExportRule) {
         if rule.requires == .leafAndCA {
-            lose(.requires, .weaker, "one pin is enough, where a leaf and a ca had to match", rule)
+            losePins(.requires, .weaker, "one pin is enough, where a leaf and a ca had to match", rule)
             rule.requires = .anyPin
         }
         guard rule.pins.contains(where: { $0.position != .any }) else { return }
-        lose(.position, .weaker, "a pin matches anywhere on the path, whatever its position", rule)
+        let positions = Dictionary(grouping: rule.pins, by: \.subject).values.map { Set($0.map(\.position)) }
+        if positions.contains(where: { !$0.contains(.any) && $0.count < 2 }) {
+            losePins(.position, .weaker, "a pin matches anywhere on the path, whatever its position", rule)
+        }
         rule.pins = rule.pins.map { Pin($0.subject) }
     }
 
     private mutating func limitPinsToLeaf(_ rule: inout ExportRule) {
         drop(.position, "pins of a ca cannot be compared", from: &rule) { $0.position == .ca }
         guard rule.isPinned, rule.pins.contains(where: { $0.position == .any }) else { return }
-        lose(
+        losePins(
             .position, .stricter,
             "pins are compared with the leaf only: if they are authorities', every server is refused", rule)
         rule.pins = rule.pins.map { Pin($0.subject, at: .leaf) }
@@ -339,18 +391,38 @@ struct ExportPlan {
             let parents = parents(of: rule, places)
             if rule.includesSubdomains { loseSubdomains(&rule) }
             if rule.isPinned {
-                if traits.poolsRules, parents.contains(where: { !Set($0.keys).isSubset(of: rule.keys) }) {
-                    lose(.pooling, .weaker, "the pins of the parent domain are accepted too", rule)
-                }
-                if traits.confusesParents, rule.includesSubdomains, !parents.isEmpty {
-                    lose(.overlap, .weaker, "sub-domains may fall to the parent domain's rule", rule)
-                }
+                losePooling(rule, parents)
                 kept.append(rule)
             } else if needsEntry(&rule, isUnderPins: !parents.isEmpty) {
                 kept.append(rule)
             }
         }
         rules = kept
+    }
+
+    /// Names the pins of parent domains that join those of a rule. The effect is that of the joined pins on the host.
+    private mutating func losePooling(_ rule: ExportRule, _ parents: [ExportRule]) {
+        let message = "the pins of the parent domain are accepted too"
+        switch traits.pooling {
+        case .none: break
+        case .pins:
+            if parents.contains(where: { !Set($0.keys).isSubset(of: rule.keys) }) {
+                lose(.pooling, .weaker, message, rule)
+            }
+        case .lists:
+            guard let parent = parents.first else { return }
+            let lists = [PinPosition.leaf, .ca].map { (own: Set(rule.keys(at: $0)), added: Set(parent.keys(at: $0))) }
+            // If one pin was enough, a server that the policy refuses needs new pins in both lists.
+            let grown = lists.count { !$0.own.isEmpty && !$0.added.isSubset(of: $0.own) }
+            if grown > (rule.isTightened ? 1 : 0) {
+                lose(.pooling, .weaker, message, rule)
+            }
+            if lists.contains(where: { $0.own.isEmpty && !$0.added.isEmpty }) {
+                pooledLists.append((rule, parent))
+                lose(
+                    .pooling, .stricter, "the parent domain pins in the other list, and both lists must match", rule)
+            }
+        }
     }
 
     /// Returns the rules with pins that would apply to the host if it had none of its own, nearest first.
@@ -360,9 +432,10 @@ struct ExportPlan {
         var found: [ExportRule] = []
         while labels.count > 1 {
             labels = labels.dropFirst()
-            guard let name = try? ServerName(labels.joined(separator: ".")), let place = places[name] else { continue }
-            let parent = rules[place]
-            if parent.isPinned, parent.includesSubdomains { found.append(parent) }
+            if let name = try? ServerName(labels.joined(separator: ".")), let place = places[name] {
+                let parent = rules[place]
+                if parent.isPinned, parent.includesSubdomains { found.append(parent) }
+            }
             if traits.subdomains == .oneLabel { break }
         }
         return found

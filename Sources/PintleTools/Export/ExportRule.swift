@@ -12,6 +12,8 @@ struct ExportRule {
     /// The pins in use, then the backups; no subject twice at one position.
     var pins: [Pin]
     var requires: PinRequirement
+    /// A Boolean value that indicates whether one pin is enough in the policy, where the format wants one in each list.
+    var isTightened = false
     var expiry: PinExpiry
     var enforcement: Enforcement
     var anchors: TrustAnchors
@@ -32,6 +34,12 @@ struct ExportRule {
     }
 
     var isPinned: Bool { !pins.isEmpty }
+
+    /// A Boolean value that indicates whether the rule refuses a server that the system trusts.
+    var refuses: Bool {
+        let expires = if case .rejecting = expiry { true } else { false }
+        return isPinned && (enforcement == .enforce || expires) || !anchors.includesSystem
+    }
 
     /// The keys, each once.
     var keys: [PublicKeyPin] { Self.unique(pins.compactMap(\.key)) }

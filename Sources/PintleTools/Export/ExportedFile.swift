@@ -10,8 +10,6 @@ struct ExportSettings {
     var language: ForeignLanguage?
     /// Certificates in PEM that debug builds trust too, without pins.
     var debugRoots: [String] = []
-    /// The time of writing in seconds since 1970, for formats that carry it.
-    var writtenAt = 0
 }
 
 extension ExportPlan {
@@ -25,7 +23,6 @@ extension ExportPlan {
         case .trustkit: [language == .plist ? TrustKitExport.propertyList(rules) : TrustKitExport.swift(rules)]
         case .curl: CurlExport.files(rules)
         case .envoy: [EnvoyExport.file(rules)]
-        case .chromium: ChromiumExport.files(rules, writtenAt: settings.writtenAt)
         }
     }
 }

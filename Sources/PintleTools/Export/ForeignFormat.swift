@@ -12,8 +12,9 @@ enum ForeignFormat: String, CaseIterable, Sendable {
     case curl
     /// Clusters with a validation context, JSON.
     case envoy
-    /// The static pin list, JSON with comments and a file of named keys.
-    case chromium
+
+    /// The formats that import reads. Source code and commands are not read: most of their pins are not literals.
+    static let imported: [ForeignFormat] = [.ats, .nsc, .trustkit]
 
     /// The name in messages.
     var title: String {
@@ -24,7 +25,6 @@ enum ForeignFormat: String, CaseIterable, Sendable {
         case .trustkit: "TrustKit"
         case .curl: "curl"
         case .envoy: "Envoy"
-        case .chromium: "Chromium's list"
         }
     }
 }
@@ -42,7 +42,7 @@ extension ForeignFormat {
         case .nsc:
             "it does not reach Swift's URLSession on Android, Flutter, Cronet's own TLS, gRPC over C++ and WebRTC: "
                 + own
-        case .okhttp, .trustkit, .curl, .envoy, .chromium: nil
+        case .okhttp, .trustkit, .curl, .envoy: nil
         }
     }
 }
@@ -93,6 +93,15 @@ struct FormatTraits: Sendable {
         case full
     }
 
+    /// The pins of a parent domain that also count for a host with a rule of its own.
+    enum Pooling {
+        case none
+        /// The pins of every rule that covers the host join those of the host. One of them is enough.
+        case pins
+        /// The lists of the rule one label above join the lists of the host. Each list must match.
+        case lists
+    }
+
     enum Anchors {
         case none
         /// Private roots or the system's, but not both.
@@ -103,6 +112,7 @@ struct FormatTraits: Sendable {
     var subdomains = Subdomains.everyDepth
     var positions = Positions.anywhere
     var expiry = Expiry.none
+    var pooling = Pooling.none
     var exclusions = Exclusions.none
     var anchors = Anchors.none
     var hasPorts = false
@@ -113,35 +123,34 @@ struct FormatTraits: Sendable {
     var hasReportOnly = false
     /// The number of report addresses that a rule may have.
     var maximumReports = 0
-    /// A Boolean value that indicates whether a host has the pins of every rule that covers it.
-    var poolsRules = false
-    /// A Boolean value that indicates whether it is undefined which of two parents decides.
-    var confusesParents = false
-    /// A Boolean value that indicates whether pins are not enforced once the list is old, and never for roots that were
-    /// installed locally.
-    var lapses = false
-    /// The fewest pins that are accepted.
+    /// The fewest pins that an enforced rule may have.
     var minimumPins = 1
+    /// The longest name that may have sub-domains.
+    var longestParent = 253
+    /// A Boolean value that indicates whether only names under a top-level domain that TrustKit knows can have rules.
+    var hasOnlyRegisteredNames = false
+    /// A Boolean value that indicates whether the target refuses a file without pinned hosts.
+    var refusesNoRules = false
 }
 
 extension ForeignFormat {
     var traits: FormatTraits {
         switch self {
         case .ats:
-            FormatTraits(subdomains: .oneLabel, positions: .leafAndCA, hasAddresses: false, hasLabels: false)
+            FormatTraits(
+                subdomains: .oneLabel, positions: .leafAndCA, pooling: .lists, hasAddresses: false, hasLabels: false)
         case .nsc: FormatTraits(expiry: .localDay, exclusions: .full, anchors: .both)
-        case .okhttp: FormatTraits(poolsRules: true)
+        case .okhttp: FormatTraits(pooling: .pins, longestParent: 250)
         case .trustkit:
             FormatTraits(
                 expiry: .day, exclusions: .hostAlone, hasAddresses: false, hasLabels: false, hasReportOnly: true,
-                maximumReports: 16, confusesParents: true, minimumPins: 2)
+                maximumReports: 16, minimumPins: 2, hasOnlyRegisteredNames: true, refusesNoRules: true)
         case .curl:
             FormatTraits(subdomains: .none, positions: .leaf, exclusions: .full, anchors: .either, hasPorts: true)
         case .envoy:
             FormatTraits(
                 subdomains: .none, positions: .leaf, exclusions: .full, anchors: .either, hasPorts: true,
                 hasCertificatePins: true)
-        case .chromium: FormatTraits(hasAddresses: false, maximumReports: 1, lapses: true)
         }
     }
 }

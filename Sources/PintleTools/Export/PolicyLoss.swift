@@ -16,7 +16,6 @@ struct PolicyLoss: Sendable, Hashable {
         case address
         case anchors
         case backups
-        case badPins = "bad-pins"
         case certificatePins = "certificate-pins"
         case certificateTransparency = "certificate-transparency"
         case cleartext
@@ -26,9 +25,7 @@ struct PolicyLoss: Sendable, Hashable {
         case expiryTime = "expiry-time"
         case httpsOnly = "https-only"
         case issuerKey = "issuer-key"
-        case listAge = "list-age"
-        case listMetadata = "list-metadata"
-        case overlap
+        case name
         case overridePins = "override-pins"
         case pathLength = "path-length"
         case pooling
@@ -39,7 +36,6 @@ struct PolicyLoss: Sendable, Hashable {
         case reports
         case requires
         case stacks
-        case stapling
         case subdomains
         case tlsSettings = "tls-settings"
         case tooFewPins = "too-few-pins"

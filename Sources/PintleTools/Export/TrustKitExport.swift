@@ -28,7 +28,8 @@ enum TrustKitExport {
 
     private static func settings(_ rule: ExportRule) -> [(key: Key, value: PropertyListItem)] {
         guard rule.isPinned else { return [(.exclude, .boolean(true))] }
-        let keys = rule.keys.count < 2 ? rule.keys + [.ofNoKey] : rule.keys
+        let isShort = rule.enforcement == .enforce && rule.keys.count < 2
+        let keys = isShort ? rule.keys + [.ofNoKey] : rule.keys
         var settings: [(key: Key, value: PropertyListItem)] = [
             (.subdomains, .boolean(rule.includesSubdomains)), (.enforce, .boolean(rule.enforcement == .enforce)),
             (.hashes, .array(keys.map { .string($0.base64) })),

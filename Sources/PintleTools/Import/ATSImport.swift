@@ -12,7 +12,10 @@ enum ATSImport {
                 hint: "give the app's Info.plist")
         }
         var draft = ImportDraft()
-        for member in try domains.dictionary("NSPinnedDomains") { try add(member, to: &draft) }
+        var entries: [Entry] = []
+        for member in try domains.dictionary("NSPinnedDomains") { entries.append(try entry(member)) }
+        let places = Dictionary(entries.enumerated().map { ($1.host, $0) }) { first, _ in first }
+        for entry in entries { add(entry, above: parent(of: entry, entries, places), to: &draft) }
         for member in settings.members ?? [] { try lose(member, from: &draft) }
         return draft
     }
@@ -85,49 +88,103 @@ enum ATSImport {
 
     // MARK: Pins
 
-    private static let keys = ["NSIncludesSubdomains", "NSPinnedCAIdentities", "NSPinnedLeafIdentities"]
+    private static let knownKeys = ["NSIncludesSubdomains", "NSPinnedCAIdentities", "NSPinnedLeafIdentities"]
 
-    private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ToolError) {
-        var rule = PinnedHost(unchecked: try ForeignValues.host(member.key, at: member.place))
-        for setting in try member.value.dictionary(member.key) {
-            switch setting.key {
-            case "NSIncludesSubdomains": rule.includesSubdomains = try setting.value.boolean(setting.key)
-            case "NSPinnedCAIdentities": rule.pins += try pins(setting, at: .ca)
-            case "NSPinnedLeafIdentities": rule.pins += try pins(setting, at: .leaf)
-            default: throw .unknownKey(setting.key, in: member.key, at: setting.place, known: keys)
+    /// An entry of `NSPinnedDomains`. A list without keys is one that the entry does not have.
+    private struct Entry {
+        let host: ServerName
+        let place: TextPlace
+        var includesSubdomains = false
+        var leaves: [PublicKeyPin] = []
+        var authorities: [PublicKeyPin] = []
+
+        /// Returns the entry with the keys of another, as iOS adds them up for a host that both cover.
+        func joined(with other: Entry) -> Entry {
+            var joined = self
+            joined.leaves += other.leaves.filter { !leaves.contains($0) }
+            joined.authorities += other.authorities.filter { !authorities.contains($0) }
+            return joined
+        }
+
+        /// Returns whether iOS accepts every server by this entry that it accepts by the other one.
+        func accepts(all other: Entry) -> Bool {
+            [(leaves, other.leaves), (authorities, other.authorities)].allSatisfy { own, others in
+                own.isEmpty || !others.isEmpty && Set(others).isSubset(of: own)
             }
         }
-        guard !rule.pins.isEmpty else {
+    }
+
+    private static func entry(_ member: Setting.Member) throws(ToolError) -> Entry {
+        var entry = Entry(host: try ForeignValues.host(member.key, at: member.place), place: member.place)
+        for setting in try member.value.dictionary(member.key) {
+            switch setting.key {
+            case "NSIncludesSubdomains": entry.includesSubdomains = try setting.value.boolean(setting.key)
+            case "NSPinnedCAIdentities": entry.authorities = try keys(setting)
+            case "NSPinnedLeafIdentities": entry.leaves = try keys(setting)
+            default: throw .unknownKey(setting.key, in: member.key, at: setting.place, known: knownKeys)
+            }
+        }
+        guard !entry.leaves.isEmpty || !entry.authorities.isEmpty else {
             throw .unusable(
                 "nothing-pinned", "\(member.key) has neither CA nor leaf identities", at: member.place,
                 hint: "App Transport Security wants one of them")
         }
-        if Set(rule.pins.map(\.position)).count > 1 { rule.requires = .leafAndCA }
+        return entry
+    }
+
+    /// Returns the entry that also covers the host: the one for the name without its first label, with sub-domains.
+    private static func parent(of entry: Entry, _ entries: [Entry], _ places: [ServerName: Int]) -> Entry? {
+        guard entry.host.labels.count > 1,
+            let name = try? ServerName(entry.host.labels.dropFirst().joined(separator: ".")), let place = places[name],
+            entries[place].includesSubdomains
+        else { return nil }
+        return entries[place]
+    }
+
+    /// Adds the rule of an entry. The rule has the pins of the parent domain too, because iOS adds them up.
+    private static func add(_ entry: Entry, above parent: Entry?, to draft: inout ImportDraft) {
+        let joined = parent.map(entry.joined) ?? entry
+        var rule = PinnedHost(unchecked: entry.host)
+        rule.includesSubdomains = entry.includesSubdomains
+        rule.pins =
+            joined.authorities.map { Pin(.publicKey($0), at: .ca) }
+            + joined.leaves.map { Pin(.publicKey($0), at: .leaf) }
+        if !joined.leaves.isEmpty, !joined.authorities.isEmpty { rule.requires = .leafAndCA }
         if rule.includesSubdomains {
             draft.lose(
                 .subdomains, .stricter, "sub-domains of every depth are pinned, not only those of one label",
-                rule.description
-            )
+                rule.description)
+            // One label below, only the entry itself counts.
+            if !entry.accepts(all: joined) {
+                draft.lose(
+                    .pooling, .weaker, "sub-domains also accept the pins of the parent domain", rule.description)
+            }
+            if !joined.accepts(all: entry) {
+                draft.lose(
+                    .pooling, .stricter, "sub-domains must also match the parent domain's other list",
+                    rule.description)
+            }
         }
-        draft.add(rule, at: member.place)
+        draft.add(rule, at: entry.place)
     }
 
-    private static func pins(_ member: Setting.Member, at position: PinPosition) throws(ToolError) -> [Pin] {
-        var pins: [Pin] = []
+    private static func keys(_ member: Setting.Member) throws(ToolError) -> [PublicKeyPin] {
+        var pins: [PublicKeyPin] = []
         for identity in try member.value.array(member.key) {
             for setting in try identity.dictionary("an identity") {
                 guard setting.key == "SPKI-SHA256-BASE64" else {
                     throw .unknownKey(setting.key, in: "an identity", at: setting.place, known: ["SPKI-SHA256-BASE64"])
                 }
                 let key = try ForeignValues.key(setting.value.string(setting.key), at: setting.value.place)
-                pins.append(Pin(.publicKey(key), at: position))
+                pins.append(key)
             }
             if identity.members?.isEmpty == true {
                 throw .unusable("nothing-pinned", "an identity without a hash", at: identity.place)
             }
         }
         guard !pins.isEmpty else {
-            throw .unusable("nothing-pinned", "\(member.key) is empty", at: member.place)
+            throw .unusable(
+                "nothing-pinned", "\(member.key) is empty, so iOS refuses every server", at: member.place)
         }
         return pins
     }

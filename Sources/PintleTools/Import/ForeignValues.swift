@@ -4,12 +4,24 @@ internal import PintleSystem
 /// Values that all foreign formats spell in the same way. Places are found lazily, only for errors, because a search
 /// takes as long as reading the file.
 enum ForeignValues {
-    static func host(_ text: String, at place: @autoclosure () -> TextPlace) throws(ToolError) -> ServerName {
+    /// Reads a name that the platform compares with the host of a connection as it is written.
+    ///
+    /// - Parameter ignoresCase: false if capital letters differ from small ones, which hosts of connections have.
+    static func host(
+        _ text: String, ignoresCase: Bool = true, at place: @autoclosure () -> TextPlace
+    ) throws(ToolError) -> ServerName {
+        let host: ServerName
         do {
-            return try ServerName(text)
+            host = try ServerName(text)
         } catch {
             throw .unusable("invalid-host", error.description, at: place(), hint: hint(for: error))
         }
+        guard (ignoresCase ? text.lowercased() : text) == host.description else {
+            throw .unusable(
+                "invalid-host", "\(text) equals no host of a connection, so the platform pins nothing", at: place(),
+                hint: "write \(host)")
+        }
+        return host
     }
 
     /// Reads base64 of 32 bytes after the prefix of the format. `PublicKeyPin` reads any prefix, but an app that the

@@ -10,18 +10,13 @@ extension Command {
                 line: "pintle import --from nsc res/xml/network_security_config.xml -o policy.json",
                 purpose: "Android; certificates that it names are found in the folder raw beside xml"),
             Example(line: "pintle import --from ats Info.plist", purpose: "NSPinnedDomains"),
-            Example(
-                line: "pintle import --from okhttp Network.kt",
-                purpose: "the literal add(...) calls of a CertificatePinner"),
-            Example(
-                line: "pintle import --from chromium pins.json --keys pins.pins",
-                purpose: "the static list and the file of its keys"),
+            Example(line: "pintle import --from trustkit Info.plist", purpose: "TSKConfiguration"),
         ],
         overview: [
             """
-            Writes a policy file. An element, a digest or a variable that the tool does not understand is an error \
-            with its place. Settings that a policy cannot have are printed to standard error as losses, as `pintle \
-            export` does.
+            Writes a policy file. An element or a digest that the tool does not understand is an error with its \
+            place, and source code is not read. Settings that a policy cannot have are printed to standard error \
+            as losses, as `pintle export` does.
             """,
             """
             The formats do not say which pins are backups. The rules therefore have `"backupPins": \
@@ -29,8 +24,8 @@ extension Command {
             """,
         ],
         arguments: [Argument(name: "FILE", help: "The file to read, or `-` for standard input")],
-        ownOptions: [.from, .output, .strict, .keys, .files],
-        rules: [.only(.keys, for: ForeignFormat.chromium, of: .from)],
+        ownOptions: [.from, .output, .strict, .files],
+        rules: [.only(.files, for: ForeignFormat.nsc, of: .from)],
         exitCodes: [
             (.fine, "the policy was written, also with losses"),
             (.rejected, "with `--strict`: something would be weaker"),
@@ -49,12 +44,10 @@ extension Command {
 
 extension OptionSpecification {
     fileprivate static let from = Option(
-        "from", .choice("FORMAT", ForeignFormat.allCases), help: "The format of FILE (required)")
-    fileprivate static let keys = Option(
-        "keys", .file("FILE"), defaultText: "the .pins file beside the list", help: "For chromium: the file of keys")
+        "from", .choice("FORMAT", ForeignFormat.imported), help: "The format of FILE (required)")
     fileprivate static let files = Option(
-        "files", .file("FOLDER"), defaultText: "FILE's own folder; for nsc the one around xml",
-        help: "The folder of certificates that FILE names: for nsc the folder res")
+        "files", .file("FOLDER"), defaultText: "the one around xml",
+        help: "For nsc: the folder res, with the certificates that FILE names")
 }
 
 /// `pintle import --from FORMAT FILE`
@@ -68,11 +61,10 @@ struct ImportCommand {
             throw .usage("--from FORMAT is missing", of: .import, code: "missing-option")
         }
         let file = try InputFile(path, limit: ForeignLimits.fileSize, standardInput: invocation.input)
-        let keys = format == .chromium ? try chromiumKeys() : nil
         let draft: ImportDraft
         let policy: PinningPolicy
         do throws(ToolError) {
-            draft = try Self.read(file.bytes, as: format, keys: keys, files: folder(for: format))
+            draft = try Self.read(file.bytes, as: format, files: folder)
             policy = try draft.policy()
         } catch {
             throw Self.failure(error, format, file: file)
@@ -88,16 +80,14 @@ struct ImportCommand {
     }
 
     static func read(
-        _ bytes: [UInt8], as format: ForeignFormat, keys: ChromiumKeys?, files: ForeignFolder
+        _ bytes: [UInt8], as format: ForeignFormat, files: ForeignFolder
     ) throws(ToolError) -> ImportDraft {
         switch format {
         case .ats: try ATSImport.read(bytes)
         case .nsc: try NSCImport.read(bytes, resources: files)
-        case .okhttp: try OkHttpImport.read(bytes)
         case .trustkit: try TrustKitImport.read(bytes)
-        case .curl: try CurlImport.read(bytes, files: files)
-        case .envoy: try EnvoyImport.read(bytes, files: files)
-        case .chromium: try ChromiumImport.read(bytes, keys: keys ?? .none)
+        case .okhttp, .curl, .envoy:
+            throw .usage("\(format.rawValue) is written, not read", of: .import)
         }
     }
 
@@ -113,12 +103,12 @@ struct ImportCommand {
         return failure
     }
 
-    private func folder(for format: ForeignFormat) -> ForeignFolder {
+    private var folder: ForeignFolder {
         let folder: PolicyFolder
         if let path = invocation.arguments[.files] {
             folder = PolicyFolder(ofFile: path.hasSuffix("/") ? path : path + "/")
         } else {
-            folder = PolicyFolder(ofFile: format == .nsc ? Self.parent(of: path) : path)
+            folder = PolicyFolder(ofFile: Self.parent(of: path))
         }
         return ForeignFolder { try? folder.content(of: $0) }
     }
@@ -131,36 +121,11 @@ struct ImportCommand {
         return String(folder[...above])
     }
 
-    private func chromiumKeys() throws(ToolError) -> ChromiumKeys {
-        let candidates = invocation.arguments[.keys].map { [$0] } ?? keyFiles
-        guard let path = candidates.first(where: { candidates.count == 1 || InputFile.exists($0) }) else {
-            throw .unusable(
-                "missing-option", "the keys that the list names are in a file of their own",
-                hint: "name it: --keys FILE")
-        }
-        let file = try InputFile(path, limit: ForeignLimits.fileSize, standardInput: invocation.input)
-        do {
-            return try ChromiumKeys(file.bytes)
-        } catch {
-            throw error.placed(in: file.name)
-        }
-    }
-
-    /// The paths where the file of keys may be, beside the list.
-    private var keyFiles: [String] {
-        guard path != "-" else { return [] }
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        let stem = path.hasSuffix(".json") ? String(path.dropLast(".json".count)) : path
-        // The old name of this file comes last.
-        return ["\(stem).pins", folder + ChromiumExport.keys, "\(stem).certs"]
-    }
-
     private func deliver(_ policy: PinningPolicy, _ report: LossReport) throws(ToolError) {
         let bytes = policy.json()
         let target = invocation.arguments[.output]
         if let target {
-            try GuardedFiles.check(
-                .output, of: invocation.arguments, reading: [path] + invocation.arguments.files(of: .keys))
+            try GuardedFiles.check(.output, of: invocation.arguments, reading: [path])
             try invocation.write(bytes, to: target)
         }
         if invocation.writesJSON {
@@ -186,10 +151,9 @@ extension FileKind {
         case .propertyList(let reader?): reader.rawValue != format.rawValue
         case .propertyList(nil): format != .ats && format != .trustkit
         case .binaryPropertyList: format != .ats && format != .trustkit
-        // The other formats are text or JSON that this type does not tell apart.
-        case .objectiveC: true
-        case .sourceCode: format == .nsc || format == .ats
-        case .policy, .update, .approvals, .report, .plan, .families, .results, .keys, .webPage: true
+        case .objectiveC, .sourceCode, .otherPins, .policy, .update, .approvals, .report, .plan, .families, .results,
+            .keys, .webPage:
+            true
         }
     }
 }

@@ -15,7 +15,7 @@ struct NSCImport {
         try reader.check(root, attributes: [], children: ["base-config", "domain-config", "debug-overrides"])
         var defaults = Terms(anchors: .system)
         // The defaults also apply to the elements before them.
-        for child in root.children where child.name == "base-config" { try reader.readBase(child, &defaults) }
+        if let base = try reader.only("base-config", in: root) { try reader.readBase(base, &defaults) }
         for child in root.children {
             switch child.name {
             case "domain-config": try reader.read(child, defaults, depth: 0)
@@ -32,6 +32,20 @@ struct NSCImport {
         var anchors: TrustAnchors
         var pins: [PublicKeyPin] = []
         var expiry = PinExpiry.never
+        /// A Boolean value that indicates whether paths to some of the anchors are exempt from the pins.
+        var overridesPins = false
+        /// The settings of a domain-config and of those around it, which its domains lose. Of base-config it has only
+        /// the user's roots.
+        var settings = Settings()
+    }
+
+    /// Settings that a policy cannot have. The values are those of the innermost element that has them.
+    private struct Settings {
+        var permitsCleartext: Bool?
+        var enforcesHSTS: Bool?
+        var wantsTransparency: Bool?
+        var encryption: String?
+        var trustsUser: Bool?
     }
 
     /// - Throws: an error for an element that is not known. Android ignores it, but here it might be a restriction that
@@ -59,9 +73,15 @@ struct NSCImport {
         for name in Self.attributes where try Self.boolean(name, of: element) == (name == "hstsEnforced") {
             draft.lose(.httpsOnly, .weaker, "\(name) in base-config: plain http is refused only to hosts with a rule")
         }
-        try readCommon(element, nil, &defaults)
-        if defaults.anchors != .system {
-            draft.lose(.validation, .weaker, "hosts without a rule are left to the system's roots")
+        try readCommon(element, &defaults)
+        lose(defaults.settings, nil)
+        // Hosts that inherit these roots lose those of the user too. The other settings are named once.
+        defaults.settings = Settings(trustsUser: defaults.settings.trustsUser)
+        if !defaults.anchors.includesSystem {
+            draft.lose(.validation, .weaker, "base-config: hosts without a rule are left to the system's roots")
+        }
+        if !defaults.anchors.certificates.isEmpty {
+            draft.lose(.validation, .stricter, "base-config: its own roots do not count for hosts without a rule")
         }
     }
 
@@ -74,10 +94,9 @@ struct NSCImport {
             throw .unusable("no-domain", "a domain-config without a domain", at: element.place)
         }
         var terms = inherited
-        let first = try hostName(of: domains[0]).description
-        try readCommon(element, first, &terms)
+        try readCommon(element, &terms)
         try readPinSet(element, &terms)
-        try loseTrustKit(element, first)
+        let trustKit = try only("trustkit-config", in: element)
         for domain in domains {
             try check(domain, attributes: ["includeSubdomains"], children: [])
             var rule = PinnedHost(unchecked: try hostName(of: domain))
@@ -90,6 +109,14 @@ struct NSCImport {
                 draft.lose(
                     .expiryTime, .other, "pins end at midnight in UTC, not in the device's time zone", rule.description)
             }
+            let host = rule.description
+            lose(terms.settings, host)
+            if terms.overridesPins, !rule.pins.isEmpty {
+                draft.lose(
+                    .overridePins, .stricter, "pins also apply to paths to these anchors, which overridePins exempts",
+                    host)
+            }
+            if let trustKit { try loseTrustKit(trustKit, host) }
             draft.add(rule, at: domain.place)
         }
         for child in element.children where child.name == "domain-config" { try read(child, terms, depth: depth + 1) }
@@ -110,37 +137,46 @@ struct NSCImport {
         }
     }
 
-    private mutating func readCommon(
-        _ element: XMLElement, _ host: String?, _ terms: inout Terms
-    ) throws(ToolError) {
-        if try Self.boolean("cleartextTrafficPermitted", of: element) == true {
-            draft.lose(.cleartext, .stricter, "plain http to hosts with pins is refused, not permitted", host)
+    private func readCommon(_ element: XMLElement, _ terms: inout Terms) throws(ToolError) {
+        if let value = try Self.boolean("cleartextTrafficPermitted", of: element) {
+            terms.settings.permitsCleartext = value
         }
-        if try Self.boolean("hstsEnforced", of: element) == true, let host {
-            draft.lose(.httpsOnly, .other, "hstsEnforced: plain http to hosts with a rule is refused anyway", host)
-        }
-        if let anchors = try only("trust-anchors", in: element) { terms.anchors = try readAnchors(anchors, host) }
+        if let value = try Self.boolean("hstsEnforced", of: element) { terms.settings.enforcesHSTS = value }
+        if let anchors = try only("trust-anchors", in: element) { try readAnchors(anchors, &terms) }
         if let transparency = try only("certificateTransparency", in: element) {
             try check(transparency, attributes: ["enabled"], children: [])
-            if try Self.boolean("enabled", of: transparency) ?? true {
-                draft.lose(.certificateTransparency, .weaker, "certificate transparency is not asked for", host)
-            }
+            terms.settings.wantsTransparency = try Self.boolean("enabled", of: transparency) ?? true
         }
         if let encryption = try only("domainEncryption", in: element) {
             try check(encryption, attributes: ["mode"], children: [])
-            let mode = encryption.attribute("mode")
+            terms.settings.encryption = encryption.attribute("mode") ?? ""
+        }
+    }
+
+    /// Names the settings that a host loses; `nil` for the hosts without a rule.
+    private mutating func lose(_ settings: Settings, _ host: String?) {
+        if settings.permitsCleartext == true {
+            draft.lose(.cleartext, .stricter, "plain http to hosts with pins is refused, not permitted", host)
+        }
+        if settings.enforcesHSTS == true, let host {
+            draft.lose(.httpsOnly, .other, "hstsEnforced: plain http to hosts with a rule is refused anyway", host)
+        }
+        if settings.trustsUser == true {
+            draft.lose(.userAnchors, .stricter, "roots that the user installed are not named", host)
+        }
+        if settings.wantsTransparency == true {
+            draft.lose(.certificateTransparency, .weaker, "certificate transparency is not asked for", host)
+        }
+        if let mode = settings.encryption, mode != "disabled" {
             // Only this mode refuses servers: those for which DNS has no keys.
             let effect: PolicyLoss.Effect = mode == "required" ? .weaker : .other
-            if mode != "disabled" {
-                draft.lose(
-                    .tlsSettings, effect, "domainEncryption: a policy has no settings of Encrypted Client Hello", host)
-            }
+            draft.lose(
+                .tlsSettings, effect, "domainEncryption: a policy has no settings of Encrypted Client Hello", host)
         }
     }
 
     /// Names the element with which TrustKit-Android extends the file. Android ignores it.
-    private mutating func loseTrustKit(_ element: XMLElement, _ host: String) throws(ToolError) {
-        guard let settings = try only("trustkit-config", in: element) else { return }
+    private mutating func loseTrustKit(_ settings: XMLElement, _ host: String) throws(ToolError) {
         try check(settings, attributes: ["enforcePinning", "disableDefaultReportUri"], children: ["report-uri"])
         draft.lose(.reports, .other, "trustkit-config is for TrustKit-Android: its reports are left out", host)
         if try Self.boolean("enforcePinning", of: settings) != true {
@@ -195,21 +231,18 @@ struct NSCImport {
 
     // MARK: Anchors
 
-    private mutating func readAnchors(_ element: XMLElement, _ host: String?) throws(ToolError) -> TrustAnchors {
+    private func readAnchors(_ element: XMLElement, _ terms: inout Terms) throws(ToolError) {
         try check(element, attributes: [], children: ["certificates"])
+        terms.overridesPins = false
+        terms.settings.trustsUser = false
         var includesSystem = false
         var certificates: [Certificate] = []
         for child in element.children {
             try check(child, attributes: ["src", "overridePins"], children: [])
-            if try Self.boolean("overridePins", of: child) == true {
-                draft.lose(
-                    .overridePins, .stricter, "pins also apply to paths to these anchors, which overridePins exempts",
-                    host)
-            }
+            if try Self.boolean("overridePins", of: child) == true { terms.overridesPins = true }
             switch child.attribute("src") {
             case "system": includesSystem = true
-            case "user":
-                draft.lose(.userAnchors, .stricter, "roots that the user installed are not named", host)
+            case "user": terms.settings.trustsUser = true
             case let source?: certificates += try resource(source, at: child.place)
             case nil: throw .unusable("missing-key", "<certificates> without src", at: child.place)
             }
@@ -219,7 +252,7 @@ struct NSCImport {
                 "no-anchors", "no roots are left that a policy can name", at: element.place,
                 hint: "name system, or certificates in @raw")
         }
-        return TrustAnchors(certificates, includesSystem: includesSystem)
+        terms.anchors = TrustAnchors(certificates, includesSystem: includesSystem)
     }
 
     private static let extensions = ["pem", "crt", "cer", "der", "cert"]

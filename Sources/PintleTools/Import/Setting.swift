@@ -1,6 +1,6 @@
 internal import Pintle
 
-/// A value of a property list or of a literal in code, with its place.
+/// A value of a property list, with its place.
 struct Setting: Sendable {
     indirect enum Value: Sendable {
         case string(String)

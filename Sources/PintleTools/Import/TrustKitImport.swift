@@ -1,18 +1,11 @@
 internal import Pintle
 
-/// A reader of TrustKit's configuration: a property list, or the dictionary with `kTSKPinnedDomains` in Swift.
+/// A reader of TrustKit's configuration in a property list.
 enum TrustKitImport {
     static func read(_ bytes: [UInt8]) throws(ToolError) -> ImportDraft {
-        let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
-        let isXML = first == UInt8(ascii: "<") || bytes.starts(with: Array("bplist".utf8))
         var draft = ImportDraft()
-        let configuration: Setting
-        if isXML {
-            let root = try PropertyListReader.root(bytes)
-            configuration = root["TSKConfiguration"] ?? root
-        } else {
-            configuration = try CodeLiteral.dictionary(with: "TSKPinnedDomains", in: CodeScanner.tokens(of: bytes))
-        }
+        let root = try PropertyListReader.root(bytes)
+        let configuration = root["TSKConfiguration"] ?? root
         let domains = try domains(of: configuration, &draft)
         let members = try domains.dictionary("TSKPinnedDomains")
         for member in members { try add(member, to: &draft) }
@@ -59,7 +52,7 @@ enum TrustKitImport {
     ]
 
     private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ToolError) {
-        var rule = PinnedHost(unchecked: try ForeignValues.host(member.key, at: member.place))
+        var rule = PinnedHost(unchecked: try ForeignValues.host(member.key, ignoresCase: false, at: member.place))
         var isExcluded = false
         var reportsToMaker = true
         for setting in try member.value.dictionary(member.key) {

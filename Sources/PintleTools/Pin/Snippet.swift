@@ -12,7 +12,9 @@ enum Snippet: String, CaseIterable {
         // The certificates themselves, which the rules do not have.
         case .pem: return ""
         case .ats, .nsc, .okhttp, .trustkit:
-            guard let plan = try plan(rules), let file = plan.files(ExportSettings()).first else { return "" }
+            guard let plan = try plan(rules) else { return "" }
+            if let error = plan.refusal { throw error }
+            guard let file = plan.files(ExportSettings()).first else { return "" }
             return String(file.content.dropLast())
         }
     }

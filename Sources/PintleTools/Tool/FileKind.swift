@@ -10,6 +10,8 @@ enum FileKind: Hashable {
     case binaryPropertyList
     case keys
     case objectiveC, sourceCode
+    /// Pins in a form that no command reads: of curl, Envoy or Chromium.
+    case otherPins
     case webPage
 
     /// The reader of the pins in a property list, as `import` calls it.
@@ -55,6 +57,8 @@ enum FileKind: Hashable {
     // MARK: JSON
 
     private static func document(_ bytes: [UInt8]) -> FileKind? {
+        // Envoy's and Chromium's files may have comments, which JSON has not.
+        if hasOtherPins(String(decoding: bytes.prefix(1 << 18), as: UTF8.self)) { return .otherPins }
         // Every result of an audit is a line of its own, which begins with the host and the port.
         if bytes.starts(with: "{\"host\":\"".utf8) {
             let line = String(decoding: bytes.prefix(512).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
@@ -129,9 +133,14 @@ enum FileKind: Hashable {
     private static func code(_ bytes: [UInt8]) -> FileKind? {
         guard !bytes.prefix(1 << 12).contains(0) else { return nil }
         let text = String(decoding: bytes.prefix(1 << 18), as: UTF8.self)
+        if hasOtherPins(text) { return .otherPins }
         if text.contains("@{"), text.contains("@\"") || text.contains("#import") { return .objectiveC }
-        let signs = ["TSKPinnedDomains", "CertificatePinner", "import Foundation", "\nimport ", "#import", "#include"]
+        let signs = ["PinnedDomains", "CertificatePinner", "import Foundation", "\nimport ", "#import", "#include"]
         return text.hasPrefix("import ") || signs.contains(where: text.contains) ? .sourceCode : nil
+    }
+
+    private static func hasOtherPins(_ text: String) -> Bool {
+        ["pinnedpubkey", "verify_certificate_spki", "static_spki_hashes"].contains(where: text.contains)
     }
 
     // MARK: Words
@@ -154,6 +163,7 @@ enum FileKind: Hashable {
         case .keys: "certificates or keys"
         case .objectiveC: "Objective-C"
         case .sourceCode: "source code"
+        case .otherPins: "a command of curl, or a configuration of Envoy or Chromium"
         case .webPage: "a web page"
         }
     }
@@ -176,6 +186,7 @@ enum FileKind: Hashable {
         case .propertyList(nil): "give the app's Info.plist, with NSPinnedDomains or TSKConfiguration"
         case .binaryPropertyList: "convert it: plutil -convert xml1 \(file); then pintle import"
         case .keys: "pintle pin \(file) shows the pins"
+        case .otherPins: "write its pins into a policy: \"pins\": [\"sha256/...\"]"
         case .objectiveC, .sourceCode:
             "code is not read: write the pins into a property list for pintle import --from trustkit, or into a policy"
         case .webPage: "give the file itself, not the page around it"

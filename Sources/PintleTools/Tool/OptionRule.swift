@@ -34,7 +34,7 @@ struct OptionRule: Sendable {
         }
     }
 
-    /// `--keys is for chromium only`
+    /// `--debug-anchors is for nsc only`
     ///
     /// - Parameters:
     ///   - value: the value of the other option with which this one goes.

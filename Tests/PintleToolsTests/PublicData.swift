@@ -1,0 +1,13 @@
+import Glibc
+
+@testable import PintleTools
+
+/// The folder of the public test data; `nil` if it is not installed.
+enum PublicData {
+    static let folder: String? = {
+        let named = getenv("PINTLE_SHARED_DATA").map { String(cString: $0) } ?? ""
+        let beside = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let folder = named.isEmpty ? "/\(beside)/shared/data" : named
+        return InputFile.exists("\(folder)/chromium-pins.json") ? folder : nil
+    }()
+}

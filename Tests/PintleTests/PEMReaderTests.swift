@@ -214,7 +214,13 @@ struct PEMReaderTests {
         let key: [UInt8] =
             [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21] + [UInt8](repeating: 0, count: 33)
         let certificate: [UInt8] = [0x30, 0x82, 0x01, 0x00, 0x30, 0x81, 0xA0] + [UInt8](repeating: 3, count: 249)
-        for der in [key, certificate, Array(certificate.prefix(40))] {
+        let lineFeed: [UInt8] = [0x30, 0x82, 0x0A, 0x6D, 0x30, 0x82, 0x09, 0x00] + [UInt8](repeating: 3, count: 2_665)
+        let carriageReturn: [UInt8] = [0x30, 0x82, 0x0D, 0x64] + lineFeed.dropFirst(4)
+        let indefinite: [UInt8] = [0x30, 0x80] + key.dropFirst(2)
+        for der in [
+            key, certificate, Array(certificate.prefix(40)), lineFeed, carriageReturn, Array(lineFeed.prefix(40)),
+            indefinite,
+        ] {
             for (bytes, line) in [(der + [0x0A] + pem, 1), (pem + der, 6)] {
                 let error = #expect(throws: PEMError.self) { try PEMReader.blocks(in: bytes) }
                 #expect(error?.reason == .notText && error?.line == line)

@@ -53,8 +53,8 @@ extension PinningPolicy {
                 endpoint: endpoint, decision: decision, rule: rule, presented: chain, path: path,
                 origin: TrustEvaluation.Origin(policy: self, instant: instant))
         }
-        if let refusal = Self.refusal(ofAlias: endpoint) { return conclude(refusal) }
         if rule == nil, unpinnedHosts == .reject { return conclude(.rejected(.hostNotAllowed(endpoint))) }
+        if let refusal = Self.refusal(ofAlias: endpoint) { return conclude(refusal) }
         if rule == nil, unpinnedHosts == .askUser {
             let (decision, path) = decideByApproval(endpoint, chain, approvals, at: instant, validate: validate)
             return conclude(decision, path)
@@ -81,13 +81,11 @@ extension PinningPolicy {
     /// Use it for TLS stacks whose validation cannot be asked for another path. Under `askUser`, a host without a rule
     /// gives `unknown-host` here; ``decide(_:path:approvals:at:)`` takes approvals into account.
     public func decide(_ endpoint: ServerEndpoint, path: ValidatedPath, at instant: Date) -> TrustDecision {
-        if let refusal = Self.refusal(ofAlias: endpoint) { return refusal }
         guard let rule = rule(for: endpoint) else {
-            switch unpinnedHosts {
-            case .systemTrust: return .trusted(.hostNotPinned)
-            case .reject: return .rejected(.hostNotAllowed(endpoint))
-            case .askUser: return decideByApproval(endpoint, path, .none, at: instant)
-            }
+            if unpinnedHosts == .reject { return .rejected(.hostNotAllowed(endpoint)) }
+            if let refusal = Self.refusal(ofAlias: endpoint) { return refusal }
+            return unpinnedHosts == .askUser
+                ? decideByApproval(endpoint, path, .none, at: instant) : .trusted(.hostNotPinned)
         }
         return decide(endpoint, path: path, rule: rule, presented: nil, at: instant, newestKnownTime: nil)
     }

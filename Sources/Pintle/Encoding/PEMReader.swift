@@ -79,8 +79,11 @@ package struct PEMReader: Sendable {
 
     /// Throws if a line between blocks begins a file in another encoding, or resembles part of a block.
     private mutating func checkText(_ line: PEMLine) throws(PEMError) {
-        if !hasReportedJoinedFile, line.holdsControlByte,
-            line.holdsWideDashes || Self.beginsLikeDER(text[line.text.startIndex...])
+        // The line may end within the length of a SEQUENCE, as that may hold a line feed.
+        let rest = text[line.text.startIndex...]
+        let hasLongLength = rest.dropFirst().first.map { (0x80...0x83).contains($0) } ?? false
+        if !hasReportedJoinedFile, line.holdsControlByte || hasLongLength,
+            line.holdsWideDashes || Self.beginsLikeDER(rest)
         {
             hasReportedJoinedFile = true
             throw error(
@@ -102,6 +105,10 @@ package struct PEMReader: Sendable {
     /// SEQUENCE, an INTEGER or an OBJECT IDENTIFIER that fits into it. A SEQUENCE of less than 128 bytes must be whole,
     /// because its header has only two bytes, which text may have too.
     private static func beginsLikeDER(_ bytes: ArraySlice<UInt8>) -> Bool {
+        // The indefinite length of BER.
+        if bytes.starts(with: [0x30, 0x80]) {
+            return bytes.dropFirst(2).first.map { [0x02, 0x06, 0x30].contains($0) } ?? false
+        }
         guard let (tag, length, content) = header(bytes), tag == 0x30,
             length <= content.count || length > 127,
             let (inner, innerLength, rest) = header(content), [0x02, 0x06, 0x30].contains(inner)

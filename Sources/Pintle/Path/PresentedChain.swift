@@ -20,7 +20,7 @@ public struct PresentedChain: Sendable {
     /// that exceeds a limit is not dropped: the whole chain is refused.
     public let others: [Certificate]
     /// The number of certificates that were dropped.
-    public var unreadableCount: Int { unreadable.count }
+    public let unreadableCount: Int
     /// A description of each certificate that was dropped, for people: its position, its subject and the mistake.
     package let unreadable: [String]
 
@@ -48,6 +48,11 @@ public struct PresentedChain: Sendable {
         }
         var readable: [Certificate] = []
         var unreadable: [String] = []
+        var unreadableCount = 0
+        func drop(_ der: [UInt8], _ depth: Int, _ mistake: String) {
+            unreadableCount += 1
+            if unreadable.count < Self.mostTexts { unreadable.append(Self.text(der, at: depth, mistake)) }
+        }
         var names = 0
         for (depth, der) in certificates.enumerated() {
             let certificate: Certificate
@@ -60,14 +65,14 @@ public struct PresentedChain: Sendable {
                     throw PathFailure(.limitsExceeded, depth: depth, text: error.description)
                 }
                 if depth == 0 { throw PathFailure(.malformedCertificate, depth: 0, text: error.description) }
-                unreadable.append(Self.text(der, at: depth, error.description))
+                drop(der, depth, error.description)
                 continue
             }
             if certificate.publicKey.hasUnnamedCurve {
                 guard depth > 0 else {
                     throw PathFailure(.malformedCertificate, depth: 0, text: KeyAlgorithm.unnamedCurveText)
                 }
-                unreadable.append(Self.text(der, at: depth, KeyAlgorithm.unnamedCurveText))
+                drop(der, depth, KeyAlgorithm.unnamedCurveText)
                 continue
             }
             names += certificate.nameCount
@@ -83,14 +88,22 @@ public struct PresentedChain: Sendable {
         self.leaf = leaf
         others = Array(readable.dropFirst())
         self.unreadable = unreadable
+        self.unreadableCount = unreadableCount
     }
+
+    /// The number of certificates that texts describe, because a server can send many.
+    package static let mostTexts = 8
+    /// The length in bytes up to which a text repeats a subject.
+    private static let longestSubject = 512
 
     /// Returns a text about a certificate that cannot be used.
     ///
     /// - Parameter depth: the position in the chain that the server sent, 0 for the leaf; `nil` if it is not known.
     package static func text(_ der: [UInt8], at depth: Int? = nil, _ mistake: String) -> String {
         var subject = ""
-        if let name = try? CertificateLayout(der).subject, (try? DistinguishedName.check(name, in: der)) != nil {
+        if let name = try? CertificateLayout(der).subject, name.range.count <= Self.longestSubject,
+            (try? DistinguishedName.check(name, in: der)) != nil
+        {
             subject = " (\(DistinguishedName(name, in: der)))"
         }
         let place = depth.map { " \($0)" } ?? ""

@@ -44,7 +44,7 @@ struct PathAttempt {
                     text: "\(finding.text); \(hint)")
             }
         }
-        if findings.contains(where: { $0.code == .untrustedRoot }) { findings += unreadableExtensions }
+        if findings.contains(where: { $0.code == .untrustedRoot }) { findings += unreadableExtensions.prefix(64) }
         let failure = PathFailure(findings) ?? PathFailure(.untrustedRoot, text: "no path to an anchor")
         return .invalid(failure.naming(unreadable: request.chain.unreadable + unusable))
     }
@@ -70,7 +70,7 @@ struct PathAttempt {
         var certificates = [request.chain.leaf]
         while certificates.count <= others.count, let last = certificates.last,
             let issuer = others.first(where: { $0.certificate.subjectDER == last.issuerDER })?.certificate,
-            issuer != last
+            !certificates.contains(issuer)
         {
             certificates.append(issuer)
         }

@@ -89,15 +89,16 @@ public final class PathValidator: Sendable {
         return bits * bits * exponent <= largestWork
     }
 
-    /// Returns a text about each certificate that OpenSSL cannot parse, or whose key may take too long.
+    /// Returns texts about certificates that OpenSSL cannot parse, or whose key may take too long.
     private static func unusable(_ chain: PresentedChain, parsed: [PresentedIssuer]) -> [String] {
-        chain.others.compactMap { certificate in
+        let texts = chain.others.lazy.compactMap { certificate -> String? in
             guard parsed.contains(where: { $0.certificate == certificate }) else {
                 return PresentedChain.text(certificate.der, "the library refuses it")
             }
             guard !isVerifiable(by: certificate.publicKey) else { return nil }
             return PresentedChain.text(certificate.der, "a key of the kind \(certificate.publicKey)")
         }
+        return Array(texts.prefix(PresentedChain.mostTexts))
     }
 
     private func validate(_ request: PathRequest, leaf: X509Reference, others: [PresentedIssuer]) -> PathOutcome {

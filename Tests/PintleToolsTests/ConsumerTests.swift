@@ -117,7 +117,7 @@ struct ConsumerTests {
     func propertyLists(format: String) throws {
         let options = format == "ats" ? ["--pins-at", "leaf"] : ["--language", "plist"]
         let path = try directory.write(
-            "{\"version\": 1, \"hosts\": [\(rule("example.test", try pin, more: ", \"includeSubdomains\": true"))]}",
+            "{\"version\": 1, \"hosts\": [\(rule("example.com", try pin, more: ", \"includeSubdomains\": true"))]}",
             to: "policy.json")
         let run = ToolRun(arguments: ["export", path, "--to", format] + options)
         #expect(run.code == 0)
@@ -131,12 +131,12 @@ struct ConsumerTests {
         let root = try JSONDocument(Array(read.output.utf8)).root
         let base64 = String(try pin.dropFirst("sha256/".count))
         if format == "ats" {
-            let domain = root["NSAppTransportSecurity"]?["NSPinnedDomains"]?["example.test"]
+            let domain = root["NSAppTransportSecurity"]?["NSPinnedDomains"]?["example.com"]
             #expect(domain?["NSIncludesSubdomains"]?.boolean == true)
             let identity = domain?["NSPinnedLeafIdentities"]?.elements?.first { _ in true }
             #expect(identity?["SPKI-SHA256-BASE64"]?.string == base64)
         } else {
-            let domain = root["TSKConfiguration"]?["TSKPinnedDomains"]?["example.test"]
+            let domain = root["TSKConfiguration"]?["TSKPinnedDomains"]?["example.com"]
             #expect(domain?["TSKDisableDefaultReportUri"]?.boolean == true)
             #expect(domain?["TSKPublicKeyHashes"]?.elements?.map { $0.string }.first == base64)
             #expect(domain?["TSKPublicKeyHashes"]?.count == 2)

@@ -62,9 +62,9 @@ struct PrivateChainTests {
         "A path to a rule's anchor may lack what private authorities leave out, and a path to a root may not",
         arguments: [
             Shape("complete", accepted),
-            Shape("no key identifiers", authority: { $0.subjectKeyIdentifier = .absent }) {
-                $0.authorityKeyIdentifier = .absent
-            },
+            Shape(
+                "no key identifiers", authority: { $0.subjectKeyIdentifier = .absent },
+                leaf: { $0.authorityKeyIdentifier = .absent }),
             Shape("no subject key identifier", authority: { $0.subjectKeyIdentifier = .absent }),
             Shape("no key usage", authority: { $0.keyUsage = nil }),
             Shape(

@@ -33,7 +33,11 @@ struct FileKindTests {
     }
 
     @Test(
-        "A file of no known kind has none", arguments: ["", "hello", "{\"host\":\"a.example\",\"pins\":[]}", "a.example\nb.example\n", "[]", "{}", "<svg/>", "{\"version\": 1", "<!--"])
+        "A file of no known kind has none",
+        arguments: [
+            "", "hello", "{\"host\":\"a.example\",\"pins\":[]}", "a.example\nb.example\n", "[]", "{}", "<svg/>",
+            "{\"version\": 1", "<!--",
+        ])
     func unknown(text: String) {
         #expect(FileKind(of: Array(text.utf8)) == nil)
     }

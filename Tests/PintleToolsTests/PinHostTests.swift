@@ -192,7 +192,8 @@ struct PinHostTests {
     func renewedBelow() throws {
         let text = PolicyText.policy(PolicyText.rule("a.test", #""includeSubdomains": true"#))
         let file = try directory.write(text, to: "policy.json")
-        for (host, isRefused) in [("www.b.test", true), ("nota.test", true), ("www.a.test", false), ("*.a.test", false)] {
+        let hosts = [("www.b.test", true), ("nota.test", true), ("www.a.test", false), ("*.a.test", false)]
+        for (host, isRefused) in hosts {
             let request = try CertificateSigningRequest(hosts: [host], key: try PrivateKey())
             let path = try directory.write(request.pem, to: "next.csr")
             let run = ToolRun("renew", file, "--key", path, "--connect-to", "127.0.0.1:1")

@@ -18,7 +18,8 @@ package final class TrialRunner: Sendable {
     private struct State {
         var habits: [Int: ClientHabit] = [:]
         var controlRuns: [ControlRun] = []
-        /// The indices of the hosts at which the client ended without an alert, and then sent the same attack a request.
+        /// The indices of the hosts at which the client ended without an alert, and then sent the same attack a
+        /// request.
         var changing: Set<Int> = []
     }
 

@@ -140,3 +140,10 @@ extension Evidence.Doubt {
         }
     }
 }
+
+extension Observation {
+    /// The reason why this run by itself is no refusal, or `nil` if it is one.
+    package var doubtAboutRefusal: Evidence.Doubt? {
+        ends.isEmpty ? .early : Evidence.doubt(about: [trial], habit: ClientHabit())
+    }
+}

@@ -154,11 +154,6 @@ package struct Observation: Sendable {
     /// certificate, and sent no byte of a request on any of them.
     var refusedEveryCertificate: Bool { connectionCount > 0 && otherEndCount == 0 }
 
-    /// The reason why this run by itself is no refusal, or `nil` if it is one.
-    package var doubtAboutRefusal: Evidence.Doubt? {
-        ends.isEmpty ? .early : Evidence.doubt(about: [trial], habit: ClientHabit())
-    }
-
     /// Returns `true` if the client reached the attack, or the response that leads to it.
     package func wasTried(_ scenario: Scenario) -> Bool {
         scenario.needsRequest ? leadingByteCount + exposedByteCount > 0 : attackCount > 0

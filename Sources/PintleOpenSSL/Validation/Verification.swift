@@ -195,7 +195,8 @@ private struct Collector {
             return leafIsAnchor
                 || endsInAnchorOfRule(context) && certificate.map { X509_get_key_usage($0) == UInt32.max } ?? false
         case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA,
-            X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA, X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA,
+            X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA,
+            X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA,
             X509_V_ERR_ISSUER_NAME_EMPTY, X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL,
             X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
             return leafIsAnchor

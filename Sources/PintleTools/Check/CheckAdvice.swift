@@ -95,8 +95,8 @@ struct CheckAdvice {
     /// The store as the command line takes it.
     private var store: String { SafeText.escape(ShellWord.quoted(invocation.arguments[.store] ?? "FILE")) }
 
-    /// The extensions that home-made authorities most often leave out, by OpenSSL's numbers: both key identifiers, basic
-    /// constraints that are critical, and the key usage. A rule's anchors forgive them.
+    /// The extensions that home-made authorities most often leave out, by OpenSSL's numbers: both key identifiers,
+    /// basic constraints that are critical, and the key usage. A rule's anchors forgive them.
     private static let missingFields: [Int: String] = [
         85: "authorityKeyIdentifier=keyid", 86: "subjectKeyIdentifier=hash",
         89: "basicConstraints=critical,CA:TRUE", 92: "keyUsage=critical,keyCertSign,cRLSign",

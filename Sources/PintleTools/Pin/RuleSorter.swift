@@ -1,7 +1,7 @@
 internal import Pintle
 
-/// Sorts the sources of a command line into rules. A key gets into the rule of a host for one of three reasons. The host
-/// is a server that showed the key, its certificate or request names the host, or the user named the host.
+/// Sorts the sources of a command line into rules. A key gets into the rule of a host for one of three reasons. The
+/// host is a server that showed the key, its certificate or request names the host, or the user named the host.
 struct RuleSorter {
     private(set) var rules: [SnippetRule] = []
     /// The host of the command line, for sources without a name.

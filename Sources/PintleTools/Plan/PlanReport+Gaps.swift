@@ -46,10 +46,11 @@ extension PlanReport {
             instant < plan.until && !plan.apps.contains { $0.isSupported(at: instant) }
         }
         let unsupported = bare.map { ["no version is supported on \(PlanTime.text($0))"] } ?? []
-        return unsupported + Self.distinct(
-            plan.servers.indices.flatMap { server in
-                [unserved(server)].compactMap(\.self) + unchecked(server)
-            })
+        return unsupported
+            + Self.distinct(
+                plan.servers.indices.flatMap { server in
+                    [unserved(server)].compactMap(\.self) + unchecked(server)
+                })
     }
 
     private func unserved(_ server: Int) -> String? {

@@ -97,7 +97,8 @@ extension Command {
             ),
             (
                 .unusable,
-                "it proves nothing: the client cannot be run, does not accept the right server, or does not use the proxy"
+                "it proves nothing: the client cannot be run, does not accept the right server, or does not use the "
+                    + "proxy"
             ),
         ],
         sections: [

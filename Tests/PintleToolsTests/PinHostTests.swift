@@ -181,9 +181,9 @@ struct PinHostTests {
             let run = ToolRun(arguments: arguments)
             #expect(run.code == 2)
             #expect(!(run.output + run.errors).contains(body.prefix(20)))
-            #expect((run.output + run.errors).contains("certificates or keys"))
+            #expect((run.output + run.errors).contains("key"))
         }
-        let list = try directory.write("a.test\n\(body.prefix(40))\n", to: "hosts.txt")
+        let list = try directory.write("a.test\n\(body.prefix(64))\n", to: "hosts.txt")
         let mixed = ToolRun("audit", "--hosts", list, "--json")
         #expect(mixed.code == 2 && !(mixed.output + mixed.errors).contains(body.prefix(20)))
     }

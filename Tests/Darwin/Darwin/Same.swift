@@ -20,6 +20,7 @@
 @_exported public import var Glibc.EMFILE
 @_exported public import var Glibc.ENFILE
 @_exported public import var Glibc.ENOBUFS
+@_exported public import var Glibc.EPIPE
 @_exported public import var Glibc.ENOENT
 @_exported public import var Glibc.ENOMEM
 @_exported public import var Glibc.ENOSPC
@@ -60,7 +61,9 @@
 @_exported public import var Glibc.SIGINT
 @_exported public import var Glibc.SIGKILL
 @_exported public import var Glibc.SIGPIPE
+@_exported public import var Glibc.SIGQUIT
 @_exported public import var Glibc.SIGTERM
+@_exported public import var Glibc.SIGTSTP
 @_exported public import var Glibc.SIGUSR2
 @_exported public import var Glibc.SIG_DFL
 @_exported public import var Glibc.SIG_IGN

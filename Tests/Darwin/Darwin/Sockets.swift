@@ -14,6 +14,7 @@ public let AF_INET6: Int32 = Glibc.AF_INET6
 public let SOCK_STREAM: Int32 = 1
 public let SHUT_RD: Int32 = 0
 public let SHUT_WR: Int32 = 1
+public let SHUT_RDWR: Int32 = 2
 public let IPPROTO_TCP: Int32 = 6
 public let SO_NOSIGPIPE: Int32 = 0x1022
 

@@ -37,6 +37,27 @@ struct KeyValueTests {
         }
     }
 
+    @Test("A pinned path of another platform is refused if a key below its anchor is none, and accepted otherwise")
+    func otherPlatforms() throws {
+        for key in try FlawedKey.all() {
+            let leaf = try root.issue(hosts: [Validation.host]) { $0.subjectPublicKeyInfo = key.spki }
+            let path = ValidatedPath(uncheckedLeafToAnchor: leaf.chain + [root.certificate.der])
+            func failure(_ pins: [Pin]) throws -> PathFailure? {
+                let rule = try PinnedHost(Validation.host, pins: pins, backup: .noneAccepted)
+                var found: PathFailure?
+                _ = try PinningPolicy(hosts: [rule]).evaluate(
+                    ServerEndpoint(host: try ServerName(Validation.host)), presented: leaf.chain, at: Date()
+                ) { request in
+                    found = request.keyFailure(of: path)
+                    return .valid(path)
+                }
+                return found
+            }
+            let found = try failure([Validation.pin(leaf.certificate)])
+            #expect(found?.code == (key.reason == nil ? nil : .weakKey), "\(key.name)")
+        }
+    }
+
     @Test("A leaf that anyone can forge below an authority whose key is no key is refused")
     func forgeries() throws {
         for forgery in Forgery.all {

@@ -150,6 +150,16 @@ struct DecisionPinTests {
             let policy = try PinningPolicy(hosts: [], unpinnedHosts: unpinned)
             #expect(policy.decide(endpoint, path: Self.chain.path, at: DecisionFixture.now).reason == reason)
         }
+        // No rule can be for an alias. Only a policy that allows no other host refuses it for that reason.
+        for (unpinned, verdict) in [
+            (.systemTrust, "invalid-path other"), (.reject, "host-not-allowed"), (.askUser, "invalid-path other"),
+        ] as [(PinningPolicy.UnpinnedHosts, String)] {
+            let alias = try DecisionFixture(
+                try PinningPolicy(hosts: [], unpinnedHosts: unpinned), host: "::ffff:192.0.2.1")
+            #expect(alias.verdict() == "rejected \(verdict)")
+            let decision = alias.policy.decide(alias.endpoint, path: Self.chain.path, at: alias.instant)
+            #expect(decision.reason == verdict.split(separator: " ").first.map(String.init))
+        }
         let nothing = ValidatedPath(uncheckedLeafToAnchor: [])
         let asking = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
         #expect(asking.decide(endpoint, path: nothing, at: DecisionFixture.now).reason == "invalid-path")

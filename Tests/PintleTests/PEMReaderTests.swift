@@ -230,8 +230,27 @@ struct PEMReaderTests {
             #expect(try reader.next()?.bytes == content)
             #expect(try reader.next() == nil)
         }
-        // The twin is too short for its own length.
-        #expect(try PEMReader.blocks(in: pem + key.dropLast()).count == 1)
+        let quadruple: [UInt8] = [0x30, 0x84, 0, 0] + certificate.dropFirst(2)
+        for prefix in ["# my second root:", "subject=CN=x", " ", "\t", "\u{FEFF}", "\0", "caf\u{E9} 0"] {
+            for der in [certificate, lineFeed, quadruple, indefinite] {
+                let error = #expect(throws: PEMError.self) { try PEMReader.blocks(in: pem + prefix.utf8 + der) }
+                #expect(error?.reason == .notText, "\(prefix)")
+            }
+            #expect(try PEMReader.blocks(in: pem + prefix.utf8).count == 1)
+        }
+        // The twins are too short for their own length, or have no element that fits.
+        for twin in [Array(key.prefix(8)), [0x30, 0x05, 0x06, 0x04, 0x2B], [0x30, 0x82, 0x01, 0x00, 0x41, 0x03]] {
+            #expect(try PEMReader.blocks(in: pem + twin).count == 1)
+        }
+    }
+
+    @Test("UTF-32 beside the blocks is an error")
+    func utf32() {
+        let wide = block.utf8.flatMap { [$0, 0, 0, 0] as [UInt8] }
+        for bytes in [wide, Array([0, 0, 0] + wide.dropLast(3))] {
+            let error = #expect(throws: PEMError.self) { try PEMReader.blocks(in: Array(block.utf8) + bytes) }
+            #expect(error?.reason == .notText)
+        }
     }
 
     @Test("UTF-16 is an error, not a file without blocks")

@@ -105,6 +105,25 @@ extension HostilePeers {
             #expect(server.payments == ["POST"])
         }
 
+        @Test("A request that is sent again is judged by the policy in force", arguments: [true, false])
+        func repeatedUnderAnother(changes: Bool) async throws {
+            let fixture = try SessionFixture()
+            let policy = LivePolicy(try fixture.policy())
+            let other = try fixture.policy(rightPin: false)
+            let server = try PaymentServer(fixture, ends: .duringContent, times: 1) {
+                if changes { policy.replace(with: other) }
+            }
+            let session = URLSession.pinned(to: policy)
+            try await server.warmUp(session)
+            do {
+                #expect(try await session.data(for: try server.payment("PUT")).0 == Data("paid".utf8))
+                #expect(!changes)
+            } catch {
+                #expect(changes && TrustRejection(underlying: error)?.reason == "pin-mismatch")
+            }
+            #expect(server.payments == (changes ? ["PUT"] : ["PUT", "PUT"]))
+        }
+
         @Test("Each redirect and each answer to a challenge is a request of its own on a kept connection")
         func otherRequests() async throws {
             let fixture = try SessionFixture()

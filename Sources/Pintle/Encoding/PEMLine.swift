@@ -28,18 +28,17 @@ struct PEMLine: Sendable {
         text.contains { $0 < 0x20 && $0 != 0x09 && $0 != 0x0C || $0 == 0x7F }
     }
 
-    /// A Boolean value that indicates whether the line holds four dashes in UTF-16, as boundaries do.
+    /// A Boolean value that indicates whether the line holds four dashes in UTF-16 or UTF-32, as boundaries do.
     var holdsWideDashes: Bool {
-        var dashes = 0
-        var wantsDash = true
+        var (dashes, zeros) = (0, 0)
         for byte in text {
-            if byte == (wantsDash ? UInt8(ascii: "-") : 0) {
-                if wantsDash { dashes += 1 }
+            switch byte {
+            case UInt8(ascii: "-"):
+                dashes = zeros == 1 || zeros == 3 ? dashes + 1 : 1
+                zeros = 0
                 if dashes == 4 { return true }
-                wantsDash.toggle()
-            } else {
-                dashes = byte == UInt8(ascii: "-") ? 1 : 0
-                wantsDash = dashes == 0
+            case 0: zeros += 1
+            default: (dashes, zeros) = (0, 0)
             }
         }
         return false

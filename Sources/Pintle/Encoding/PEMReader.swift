@@ -79,15 +79,10 @@ package struct PEMReader: Sendable {
 
     /// Throws if a line between blocks begins a file in another encoding, or resembles part of a block.
     private mutating func checkText(_ line: PEMLine) throws(PEMError) {
-        // The line may end within the length of a SEQUENCE, as that may hold a line feed.
-        let rest = text[line.text.startIndex...]
-        let hasLongLength = rest.dropFirst().first.map { (0x80...0x83).contains($0) } ?? false
-        if !hasReportedJoinedFile, line.holdsControlByte || hasLongLength,
-            line.holdsWideDashes || Self.beginsLikeDER(rest)
-        {
+        if !hasReportedJoinedFile, line.holdsControlByte && line.holdsWideDashes || holdsDER(line) {
             hasReportedJoinedFile = true
             throw error(
-                .notText, next: true, at: line.number, "DER or UTF-16 outside of any block",
+                .notText, next: true, at: line.number, "DER, UTF-16 or UTF-32 outside of any block",
                 hint: "another file was joined to it: put that into a file of its own, or convert it to PEM")
         }
         if line.isStrayBase64 {
@@ -101,31 +96,43 @@ package struct PEMReader: Sendable {
         throw malformedBoundary(line)
     }
 
-    /// Returns whether the bytes begin like a certificate, request or key in DER: a SEQUENCE whose first element is a
-    /// SEQUENCE, an INTEGER or an OBJECT IDENTIFIER that fits into it. A SEQUENCE of less than 128 bytes must be whole,
-    /// because its header has only two bytes, which text may have too.
-    private static func beginsLikeDER(_ bytes: ArraySlice<UInt8>) -> Bool {
-        // The indefinite length of BER.
-        if bytes.starts(with: [0x30, 0x80]) {
-            return bytes.dropFirst(2).first.map { [0x02, 0x06, 0x30].contains($0) } ?? false
+    /// Returns whether a certificate, request or key in DER begins on this line, also behind text. It may go on behind
+    /// the line, because its length may hold a line feed.
+    private func holdsDER(_ line: PEMLine) -> Bool {
+        guard line.text.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 >= 0x80 }) else { return false }
+        let holdsControlByte = line.holdsControlByte
+        return line.text.indices.contains { index in
+            text[index] == 0x30 && Self.beginsLikeDER(text[index...], shortFormCounts: holdsControlByte)
         }
+    }
+
+    /// Returns whether the bytes begin with a SEQUENCE whose first element is a SEQUENCE, an INTEGER or an OBJECT
+    /// IDENTIFIER that fits into it.
+    ///
+    /// - Parameter shortFormCounts: `true` to accept a SEQUENCE of less than 128 bytes. It must be whole, because its
+    ///   header has only two bytes, which text may have too.
+    private static func beginsLikeDER(_ bytes: ArraySlice<UInt8>, shortFormCounts: Bool) -> Bool {
         guard let (tag, length, content) = header(bytes), tag == 0x30,
-            length <= content.count || length > 127,
+            length > 127 || shortFormCounts && length <= content.count,
             let (inner, innerLength, rest) = header(content), [0x02, 0x06, 0x30].contains(inner)
         else { return false }
         return innerLength > 0 && content.count - rest.count + innerLength <= length
     }
 
-    /// Returns the tag and length of a DER element, and the bytes behind its header.
+    /// Returns the tag and length of a DER element, and the bytes behind its header. An indefinite length, which BER
+    /// has, counts as the rest.
     private static func header(
         _ bytes: ArraySlice<UInt8>
     ) -> (tag: UInt8, length: Int, content: ArraySlice<UInt8>)? {
         guard let tag = bytes.first, let first = bytes.dropFirst().first else { return nil }
         guard first >= 0x80 else { return (tag, Int(first), bytes.dropFirst(2)) }
+        guard first > 0x80 else { return (tag, max(128, bytes.count - 2), bytes.dropFirst(2)) }
         let count = Int(first & 0x7F)
         let octets = bytes.dropFirst(2).prefix(count)
-        guard (1...3).contains(count), octets.count == count else { return nil }
-        return (tag, octets.reduce(0) { $0 << 8 | Int($1) }, bytes.dropFirst(2 + count))
+        guard count <= 4, octets.count == count,
+            let length = Int(exactly: octets.reduce(Int64(0)) { $0 << 8 | Int64($1) })
+        else { return nil }
+        return (tag, length, bytes.dropFirst(2 + count))
     }
 
     private mutating func readBlock(_ label: String, openedAt begin: Int) throws(PEMError) -> PEMBlock {

@@ -20,12 +20,12 @@
 @_exported public import var Glibc.EMFILE
 @_exported public import var Glibc.ENFILE
 @_exported public import var Glibc.ENOBUFS
-@_exported public import var Glibc.EPIPE
 @_exported public import var Glibc.ENOENT
 @_exported public import var Glibc.ENOMEM
 @_exported public import var Glibc.ENOSPC
 @_exported public import var Glibc.ENOTDIR
 @_exported public import var Glibc.EPERM
+@_exported public import var Glibc.EPIPE
 @_exported public import var Glibc.EROFS
 @_exported public import var Glibc.ESRCH
 @_exported public import var Glibc.EWOULDBLOCK

@@ -128,11 +128,11 @@ struct EvidenceTests {
 
     @Test("The record of a connection tells the manner of its end")
     func records() {
-        func manner(isCut: Bool = false, _ change: (inout TLSConnectionRecord) -> Void) -> ConnectionEnd.Manner {
+        func manner(_ change: (inout TLSConnectionRecord) -> Void) -> ConnectionEnd.Manner {
             var record = TLSConnectionRecord()
             (record.hasBegunHandshake, record.hasPresented) = (true, true)
             change(&record)
-            return ConnectionEnd(record, isCut: isCut).manner
+            return ConnectionEnd(record).manner
         }
         #expect(manner { _ in } == .finish)
         #expect(manner { $0.hasDroppedBytes = true } == .unread)
@@ -142,6 +142,5 @@ struct EvidenceTests {
         #expect(manner { $0.alertsReceived = [.closeNotify] } == .closing)
         #expect(manner { $0.alertsReceived = [.init(isFatal: true, code: 46), .closeNotify] } == .alert(46))
         #expect(manner { $0.wasGivenUp = true } == .silence)
-        #expect(manner(isCut: true) { _ in } == .silence)
     }
 }

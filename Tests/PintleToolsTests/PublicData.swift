@@ -8,6 +8,6 @@ enum PublicData {
         let named = getenv("PINTLE_SHARED_DATA").map { String(cString: $0) } ?? ""
         let beside = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         let folder = named.isEmpty ? "/\(beside)/shared/data" : named
-        return InputFile.exists("\(folder)/chromium-pins.json") ? folder : nil
+        return InputFile.exists("\(folder)/chains") ? folder : nil
     }()
 }

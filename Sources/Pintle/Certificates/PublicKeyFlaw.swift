@@ -13,8 +13,10 @@ package enum PublicKeyFlaw {
     /// point of another key.
     ///
     /// - Parameter der: the whole structure. If it cannot be parsed, the result is `nil`.
-    package static func text(ofSubjectPublicKeyInfo der: [UInt8]) -> String? {
-        var input = DERReader(0..<der.count)
+    package static func text(ofSubjectPublicKeyInfo der: [UInt8]) -> String? { text(in: 0..<der.count, of: der) }
+
+    private static func text(in range: Range<Int>, of der: [UInt8]) -> String? {
+        var input = DERReader(range)
         guard let info = try? input.next(DERTag.sequence, in: der, reading: "subjectPublicKeyInfo") else { return nil }
         return text(of: info, in: der)
     }
@@ -22,7 +24,7 @@ package enum PublicKeyFlaw {
     /// Returns why the key of a certificate, DER, is not a key; `nil` if it is one, or cannot be parsed.
     package static func text(ofCertificate der: [UInt8]) -> String? {
         guard let range = try? SubjectPublicKeyInfo.range(inCertificate: der) else { return nil }
-        return text(ofSubjectPublicKeyInfo: Array(der[range]))
+        return text(in: range, of: der)
     }
 
     static func text(of info: DERElement, in bytes: [UInt8]) -> String? {

@@ -106,8 +106,7 @@ extension PathFailure {
     /// - Parameter texts: the descriptions of the certificates.
     package func naming(unreadable texts: [String]) -> PathFailure {
         guard code == .untrustedRoot else { return self }
-        // A server can send many.
-        let findings = texts.prefix(8).map { Finding(.malformedCertificate, text: $0) }
+        let findings = texts.prefix(PresentedChain.mostTexts).map { Finding(.malformedCertificate, text: $0) }
         return PathFailure(primary: primary, detail: detail + findings)
     }
 

@@ -207,8 +207,6 @@ package struct ClientRun: Sendable {
     /// The last 64 KiB of the client's standard error, or of its standard output if standard error is empty.
     package var words: [UInt8] { process.stderr.isEmpty ? process.stdout : process.stderr }
 
-    /// Returns the outcome of the scenario that the client was run against.
-    ///
     /// Returns the outcome of the run at the right server.
     package func outcome(ofControl scenario: Scenario, host: String?) -> Outcome {
         complete(Outcome(rightServer: scenario, observation), host: host)

@@ -27,14 +27,12 @@ package struct ConnectionEnd: Sendable, Hashable {
     init(manner: Manner, isAfterFinished: Bool) { (self.manner, self.isAfterFinished) = (manner, isAfterFinished) }
 
     /// Reads the end from the record of a connection.
-    ///
-    /// - Parameter isCut: `true` if the server or the tool ended the connection.
-    package init(_ record: TLSConnectionRecord, isCut: Bool = false) {
+    package init(_ record: TLSConnectionRecord) {
         isAfterFinished = record.isHandshakeComplete
         let refusals: Set<UInt8> = [40, 70, 71]
         if let alert = record.alertsReceived.last(where: \.isFatal) {
             manner = .alert(alert.code)
-        } else if isCut || record.wasGivenUp || record.handshakeFailure == StreamError.tooSlow.reason {
+        } else if record.wasGivenUp || record.handshakeFailure == StreamError.tooSlow.reason {
             manner = .silence
         } else if !record.isHandshakeComplete,
             record.alertsSent.contains(where: { $0.isFatal && refusals.contains($0.code) })

@@ -172,8 +172,10 @@ package final class SurveyLog: Sendable {
     /// because it was refused another host. Named hosts meet their right server then, and others the known authority.
     ///
     /// - Returns: `false` if there is no such host.
-    package func beginTargetedRound(acceptingRightServer accepted: Set<String> = []) -> Bool {
-        let hosts = hosts(acceptingRightServer: accepted)
+    package func beginTargetedRound(
+        acceptingRightServer accepted: Set<String> = [], inSilence silent: Set<String> = []
+    ) -> Bool {
+        let hosts = hosts(acceptingRightServer: accepted, inSilence: silent)
         return state.withLock { state in
             let targets = hosts.flatMap { host in
                 SurveyAuthorities.Issuer.allCases.filter(host.isUndecided).map {
@@ -224,7 +226,7 @@ package final class SurveyLog: Sendable {
                 SurveyVisits.Visit(
                     endpoint: endpoint, hello: nil, issuer: nil, round: state.round,
                     span: ConnectionSpan(begin: begin, end: .now), isAnswered: false,
-                    end: ConnectionEnd(TLSConnectionRecord(), isCut: true)))
+                    end: ConnectionEnd(manner: .silence, isAfterFinished: false)))
         }
     }
 

@@ -26,10 +26,8 @@ struct AuditHostList {
                     column: 1, hint: "save it as UTF-8 without BOM"))
             return
         }
-        // A private key that was given by mistake must not get into an error.
-        if let kind = FileKind(of: file.bytes) {
-            return errors.append(kind.refusal(of: file, wanted: "a list of hosts"))
-        }
+        // Asked only about a file with an error, because the answer needs the whole file.
+        lazy var kind = FileKind(of: file.bytes)
         var (start, number) = (0, 0)
         while start < file.bytes.count {
             let end = file.bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? file.bytes.count
@@ -42,6 +40,8 @@ struct AuditHostList {
             do throws(ToolError) {
                 body(try Self.server(text))
             } catch {
+                // A private key that was given by mistake must not get into an error.
+                if let kind { return errors.append(kind.refusal(of: file, wanted: "a list of hosts")) }
                 guard errors.count < Self.maximumErrors else {
                     errors.append(
                         .unusable("more-errors", "there are more; the rest was not looked at", file: file.name))

@@ -2,9 +2,9 @@ internal import Pintle
 
 /// A cluster for each host, with a context that validates its certificate.
 enum EnvoyExport {
-    static let contextType = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
+    private static let contextType = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
     /// The path of the roots on Debian.
-    static let systemRoots = "/etc/ssl/certs/ca-certificates.crt"
+    private static let systemRoots = "/etc/ssl/certs/ca-certificates.crt"
 
     static func file(_ rules: [ExportRule]) -> ExportedFile {
         let json = JSONWriter.document { json in

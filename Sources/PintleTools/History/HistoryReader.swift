@@ -1,7 +1,7 @@
 internal import Pintle
 internal import PintleSystem
 
-/// The limits of a history, which bound its memory: 500,000 results with 250,000 certificates take about 170 MB.
+/// The limits of a history, which bound its memory.
 struct HistoryLimits {
     var servers = 100_000
     /// Results in all, those without a path included.
@@ -29,7 +29,7 @@ extension KeyHistory {
 
 /// Collects the results of several files into histories.
 ///
-/// Each certificate and path is kept once, so that an observation takes about 40 bytes.
+/// Each certificate and path is kept once, so that an observation is a date and a reference.
 struct HistoryReader {
     private let limits: HistoryLimits
     private var servers: [AuditServer: [KeyObservation]] = [:]

@@ -24,32 +24,27 @@ enum ForeignValues {
         return host
     }
 
-    /// Reads base64 of 32 bytes after the prefix of the format. `PublicKeyPin` reads any prefix, but an app that the
-    /// foreign file is for fails at another one.
-    static func key(
-        _ text: String, prefix: String = "", at place: @autoclosure () -> TextPlace
-    ) throws(ToolError) -> PublicKeyPin {
+    /// Reads base64 of 32 bytes without a prefix. `PublicKeyPin` reads prefixes too, but an app that the foreign file
+    /// is for fails at them.
+    static func key(_ text: String, at place: @autoclosure () -> TextPlace) throws(ToolError) -> PublicKeyPin {
         let key: PublicKeyPin
         do {
             key = try PublicKeyPin(text)
         } catch {
-            throw .unusable(error.code, error.description, at: place(), hint: hint(for: error, prefix: prefix))
+            throw .unusable(error.code, error.description, at: place(), hint: hint(for: error))
         }
-        guard text.hasPrefix(prefix), text.utf8.count - prefix.utf8.count <= key.base64.utf8.count else {
-            let wanted = prefix.isEmpty ? "base64 without a prefix" : "\(prefix) and base64"
+        guard text.utf8.count <= key.base64.utf8.count else {
             throw .unusable(
-                "invalid-pin", "\"\(text)\" is not \(wanted)", at: place(), hint: "write \(prefix)\(key.base64)")
+                "invalid-pin", "\"\(text)\" is not base64 without a prefix", at: place(), hint: "write \(key.base64)")
         }
         return key
     }
 
     /// Returns the remedy for a pin in the spelling of the format. That of a policy file would break the app.
-    private static func hint(for error: PinError, prefix: String) -> String {
+    private static func hint(for error: PinError) -> String {
         switch error.reason {
-        case .notCanonical(let pin) where !pin.isPlaceholder: "write \(prefix)\(pin.base64)"
-        case .empty, .notEncoded:
-            "a pin is \(prefix.isEmpty ? "" : "\(prefix) and ")44 characters of base64, as pintle pin HOST prints them"
-                + (prefix.isEmpty ? " behind the slash" : "")
+        case .notCanonical(let pin) where !pin.isPlaceholder: "write \(pin.base64)"
+        case .empty, .notEncoded: "a pin is 44 characters of base64, as pintle pin HOST prints them behind the slash"
         case .fingerprint: "the format pins keys, not certificates; the pin of the key comes from: pintle pin HOST"
         default: error.hint
         }

@@ -97,7 +97,7 @@ struct ImportCommand {
             return kind.refusal(of: file, wanted: "a file for \(format.title)")
         }
         var failure = error.placed(in: file.name)
-        if ["malformed-xml", "not-a-plist", "invalid-utf8"].contains(error.code), failure.hint == nil {
+        if ["malformed-xml", "not-a-plist"].contains(error.code), failure.hint == nil {
             failure.hint = "is it a file for \(format.title), as --from \(format.rawValue) says?"
         }
         return failure

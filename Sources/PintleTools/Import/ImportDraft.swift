@@ -45,8 +45,6 @@ struct ImportDraft {
             case "address-with-subdomains":
                 throw .unusable(
                     problem.id, problem.message, at: place, hint: "do not include the sub-domains of an address")
-            case "no-anchors":
-                throw .unusable(problem.id, problem.message, at: place, hint: "give its entry a root")
             default: throw .unusable(problem.id, problem.message, at: place, hint: problem.help)
             }
         }

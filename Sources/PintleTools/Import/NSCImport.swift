@@ -18,7 +18,7 @@ struct NSCImport {
         if let base = try reader.only("base-config", in: root) { try reader.readBase(base, &defaults) }
         for child in root.children {
             switch child.name {
-            case "domain-config": try reader.read(child, defaults, depth: 0)
+            case "domain-config": try reader.read(child, defaults)
             case "debug-overrides":
                 reader.draft.lose(.debugOverrides, .other, "the additional roots of debug builds are left out")
             default: break
@@ -85,7 +85,7 @@ struct NSCImport {
         }
     }
 
-    private mutating func read(_ element: XMLElement, _ inherited: Terms, depth: Int) throws(ToolError) {
+    private mutating func read(_ element: XMLElement, _ inherited: Terms) throws(ToolError) {
         try check(
             element, attributes: Self.attributes,
             children: Self.common + ["domain", "pin-set", "domain-config", "trustkit-config"])
@@ -119,7 +119,7 @@ struct NSCImport {
             if let trustKit { try loseTrustKit(trustKit, host) }
             draft.add(rule, at: domain.place)
         }
-        for child in element.children where child.name == "domain-config" { try read(child, terms, depth: depth + 1) }
+        for child in element.children where child.name == "domain-config" { try read(child, terms) }
     }
 
     private func hostName(of domain: XMLElement) throws(ToolError) -> ServerName {

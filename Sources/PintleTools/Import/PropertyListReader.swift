@@ -23,7 +23,7 @@ enum PropertyListReader {
         case "string": return try leaf(.string(element.text))
         case "true": return try leaf(.boolean(true))
         case "false": return try leaf(.boolean(false))
-        case "integer", "real", "date", "data": return try leaf(.other(element.text.trimmed))
+        case "integer", "real", "date", "data": return try leaf(.other)
         case "array":
             guard element.hasNoText else { break }
             var items: [Setting] = []

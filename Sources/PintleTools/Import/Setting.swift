@@ -5,8 +5,8 @@ struct Setting: Sendable {
     indirect enum Value: Sendable {
         case string(String)
         case boolean(Bool)
-        /// Numbers, dates and data. No format needs them; their text is kept for messages only.
-        case other(String)
+        /// Numbers, dates and data, which no format needs.
+        case other
         case array([Setting])
         case dictionary([Member])
     }

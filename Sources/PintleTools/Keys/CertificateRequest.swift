@@ -57,4 +57,12 @@ struct CertificateRequest: Sendable, Hashable {
     }
 
     var publicKeyPin: PublicKeyPin { PublicKeyPin(digest: SHA256Digest(hashing: subjectPublicKeyInfo)) }
+
+    /// Throws if the request asks for names that cannot be read: its key may be of another host than is meant.
+    func requireReadableNames(from source: String) throws(ToolError) {
+        guard hasUnreadableNames else { return }
+        throw .unusable(
+            "malformed-request", "the names in the request cannot be read", file: source,
+            hint: "make the request again, or give the key itself")
+    }
 }

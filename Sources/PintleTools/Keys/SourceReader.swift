@@ -322,28 +322,27 @@ enum SourceItem {
     /// The reason why a pin of the key would never match; `nil` if there is none.
     var problem: (code: String, text: String)? {
         if !publicKey.isAcceptedInPaths { return ("weak-key", publicKey.refusal) }
+        if let flaw { return ("weak-key", "a path with \(flaw) is refused (weak-key)") }
         switch self {
-        case .certificate(let certificate):
-            return certificate.keyFlaw.map { ("weak-key", Self.refusal(of: $0)) }
-        case .unfit(let certificate):
-            return PublicKeyFlaw.text(ofSubjectPublicKeyInfo: certificate.outline.subjectPublicKeyInfo)
-                .map { ("weak-key", Self.refusal(of: $0)) }
-        case .request(let request):
-            if let flaw = PublicKeyFlaw.text(ofSubjectPublicKeyInfo: request.subjectPublicKeyInfo) {
-                return ("weak-key", Self.refusal(of: flaw))
-            }
-            guard PathValidator.isVerifiable(by: publicKey), KeyFile.isSignedByOwnKey(request.der) == false else {
-                return nil
-            }
+        case .request(let request)
+        where PathValidator.isVerifiable(by: publicKey) && KeyFile.isSignedByOwnKey(request.der) == false:
             return ("invalid-signature", "the key in the request has not signed it, so it may be of another owner")
-        case .key(let key, _):
-            if let flaw = key.flaw { return ("weak-key", Self.refusal(of: flaw)) }
-            guard key.hasForeignPrivateHalf else { return nil }
+        case .key(let key, _) where key.hasForeignPrivateHalf:
             return ("key-mismatch", "the private half in the file does not belong to the public half")
+        default: return nil
         }
     }
 
-    private static func refusal(of flaw: String) -> String { "a path with \(flaw) is refused (weak-key)" }
+    /// The reason why the value is not a key (``PublicKeyFlaw``); `nil` if it is one.
+    private var flaw: String? {
+        switch self {
+        case .certificate(let certificate): certificate.keyFlaw
+        case .unfit(let certificate):
+            PublicKeyFlaw.text(ofSubjectPublicKeyInfo: certificate.outline.subjectPublicKeyInfo)
+        case .request(let request): PublicKeyFlaw.text(ofSubjectPublicKeyInfo: request.subjectPublicKeyInfo)
+        case .key(let key, _): key.flaw
+        }
+    }
 
     var isPrivateKey: Bool {
         if case .key(_, isPrivate: true) = self { true } else { false }

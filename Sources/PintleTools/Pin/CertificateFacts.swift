@@ -71,7 +71,6 @@ extension PinEntry {
             json.member("issuer", certificate.outline.issuerName?.description)
             certificate.outline.publicKey.write(certificate.outline.publicKeyPin, to: &json)
             json.member("certificateSHA256", certificate.outline.fingerprint.description)
-            json.member("problem", item.defect)
         case .request(let request):
             json.member("subject", request.subject.description)
             request.publicKey.write(request.publicKeyPin, to: &json)
@@ -82,7 +81,7 @@ extension PinEntry {
         }
         json.member("sent", isSent)
         json.member("onPath", isOnPath)
-        if !isDetailed { json.member("problem", problem) }
+        json.member("problem", isDetailed ? item.defect : problem ?? item.defect)
     }
 }
 

@@ -30,18 +30,15 @@ struct FileChains {
         // After an authority in the first place, as in a file whose root comes first, there are no further chains.
         let hasLeafFirst = certificates.first.map { leaves.contains($0) } ?? false
         let known = Set(leaves)
-        var chain: [Int] = []
-        func end() -> [(Int, (depth: Int, count: Int))] {
-            chain.enumerated().map { ($1, (depth: $0, count: chain.count)) }
-        }
+        var chains: [[Int]] = []
         for index in certificates {
-            if hasLeafFirst, known.contains(index), items[index].certificate?.namesServer == true, !chain.isEmpty {
-                for (index, place) in end() { places[index] = place }
-                chain = []
-            }
-            chain.append(index)
+            let begins = hasLeafFirst && known.contains(index) && items[index].certificate?.namesServer == true
+            if begins || chains.isEmpty { chains.append([]) }
+            chains[chains.count - 1].append(index)
         }
-        for (index, place) in end() { places[index] = place }
+        for chain in chains {
+            for (depth, index) in chain.enumerated() { places[index] = (depth, chain.count) }
+        }
     }
 }
 

@@ -77,7 +77,10 @@ extension Command {
                     ("certificateSHA256", "The fingerprint of the certificate in hex"),
                     ("notBefore, notAfter", "The first and the last instant of its validity"),
                     ("isCA", "True for the certificate of an authority"),
-                    ("problem", "The reason why a pin of the key would never match"),
+                    (
+                        "problem",
+                        "The reason why the pin would never match, or the certificate is unfit"
+                    ),
                 ]),
             ReferenceSection(
                 "JSON of families",

@@ -160,12 +160,11 @@ struct RuleSorter {
     mutating func addBackups(of files: [PinListing]) throws(ToolError) {
         for file in files {
             for entry in file.entries {
+                if case .request(let request) = entry.item {
+                    try request.requireReadableNames(from: Self.name(file.source))
+                }
                 switch entry.item {
                 case .certificate, .unfit: continue
-                case .request(let request) where request.hasUnreadableNames:
-                    throw .unusable(
-                        "malformed-request", "the names in the request cannot be read", file: file.source,
-                        hint: "make the request again, or give the key itself")
                 case .request(let request) where !request.names.isEmpty:
                     let named = rules.indices.filter { request.names.include(rules[$0].endpoint.host) }
                     guard !named.isEmpty else {

@@ -34,7 +34,10 @@ extension Command {
         sections: [
             .json(
                 keys: [
-                    ("result", "`ok`; `incomplete`, if a note names a gap; or `lockedOut`"),
+                    (
+                        "result",
+                        "`ok`, `incomplete` (a gap), `exposed` (a stolen key is accepted) or `lockedOut`"
+                    ),
                     ("from, until", "The period that was examined"),
                     ("notSimulated", "Versions, users and times that the result says nothing about, in words"),
                     (

@@ -92,7 +92,9 @@ final class SurveyCommand {
         let progress = ProgressLine(console, environment: invocation.environment)
         var runs = 0
         func begins() -> Bool {
-            server.log.beginRound() || server.log.beginTargetedRound(acceptingRightServer: acceptance.accepted)
+            server.log.beginRound()
+                || server.log.beginTargetedRound(
+                    acceptingRightServer: acceptance.accepted, inSilence: acceptance.silent)
         }
         while runs < Self.runLimit, begins() {
             runs += 1

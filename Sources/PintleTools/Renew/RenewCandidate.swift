@@ -105,11 +105,7 @@ struct RenewCandidate {
             try item.requireStrongKey(from: file.name)
             switch item {
             case .request(let request):
-                guard !request.hasUnreadableNames else {
-                    throw .unusable(
-                        "malformed-request", "the names in the request cannot be read", file: file.name,
-                        hint: "make the request again, or give the key itself")
-                }
+                try request.requireReadableNames(from: file.name)
                 guard request.names.isEmpty || request.names.contains(where: { $0.isCovered(by: host) }) else {
                     throw .unusable(
                         "other-host", "the request names \(GeneralName.list(request.names)), not \(host)",

@@ -5,9 +5,6 @@ internal import PintleSystem
 struct AuditCertificate {
     let spkiPin: PublicKeyPin
     let fingerprint: CertificatePin
-    /// Text of the certificate, which a stranger may have chosen.
-    let subject: String
-    let issuer: String
     let notBefore: Date
     let notAfter: Date
     let isRoot: Bool
@@ -49,8 +46,6 @@ struct AuditCertificate {
             let notAfter = try AuditRecord.date(element, "notAfter")
         else { throw AuditRecordError(message: "a certificate on its path has no dates") }
         (self.notBefore, self.notAfter) = (notBefore, notAfter)
-        subject = element["subject"]?.string ?? ""
-        issuer = element["issuer"]?.string ?? ""
         isRoot = element["position"]?.string == "root"
     }
 }

@@ -25,7 +25,6 @@ struct AuditRecord {
     /// The message of the error, if the server was not reached.
     let errorMessage: String?
     let rule: String?
-    let matchedPin: String?
     let backup: AuditBackup?
     let certificateEnds: Date?
     let pinsEnd: Date?
@@ -90,7 +89,6 @@ struct AuditRecord {
         }
         pathFailure = root["pathFailure"]?.string
         rule = root["rule"]?.string
-        matchedPin = root["matchedPin"]?.string
         backup = root["backup"]?.string.flatMap(AuditBackup.init)
         certificateEnds = try Self.date(root, "certificateEnds")
         pinsEnd = try Self.date(root, "pinsEnd")

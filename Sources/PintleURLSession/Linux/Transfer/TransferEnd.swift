@@ -99,7 +99,7 @@ struct TransferEnd {
                 SessionError(
                     .invalidRequest,
                     "the content to upload is longer than the length that the request announced",
-                    hint: "announce the length of a whole stream, or none; let a file grow no more"))
+                    hint: "announce the length of a whole stream, or none; do not change a file while it is sent"))
         case .head(let text): .library(CURLE_WEIRD_SERVER_REPLY, text + (stage == .sent ? advice : ""))
         case .coding(let text): .library(CURLE_BAD_CONTENT_ENCODING, text)
         case .frames: .library(CURLE_WEIRD_SERVER_REPLY, Self.brokenFrames + (stage == .sent ? advice : ""))

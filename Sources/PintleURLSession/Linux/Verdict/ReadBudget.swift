@@ -85,6 +85,7 @@ final class ReadBudget {
 
     /// Lets the next look for content read 32 KiB, although the handshake may have used up this turn's limit.
     func beginPeek() {
+        // Begins the turn, if it is a new one.
         _ = allowance
         usedInTurn = min(usedInTurn, limits.perTurn - Self.peekLimit)
     }

@@ -25,16 +25,27 @@ enum Features { case all, publicImports, none }
 let privacy = "PrivacyInfo.xcprivacy"
 
 // The libraries of all systems.
-var libraries = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports", "PintleTestKit"]
+var libraries = [
+    "Pintle", "PintlePolicyFile", "PintleEvents", "PintleStorage", "PintleResources", "PintleUpdates", "PintleReports",
+    "PintleTestKit",
+]
 var targets = [
     module("Pintle", on: "PintleCrypto"),
+    module("PintlePolicyFile", on: "Pintle", "PintleCrypto"),
     // With Apple's session only the C library and threads.
     module("PintleSystem", exclude: isApple ? ["Linux"] : []),
+    module("PintleEvents", on: "Pintle", "PintleSystem", settings: apple),
     module(
-        "PintleStorage", on: "Pintle", "PintleSystem", exclude: isApple ? [] : [privacy],
-        resources: isApple ? [.copy(privacy)] : []),
-    module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
-    module("PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleSystem", settings: apple),
+        "PintleStorage", on: "Pintle", "PintlePolicyFile", "PintleSystem", and: isApple ? [] : ["PintleSuffixes"],
+        exclude: isApple ? [] : [privacy], resources: isApple ? [.copy(privacy)] : [], settings: apple),
+    // Apart from PintleStorage, because `Bundle` loads all of Foundation, and most programs do without it.
+    module("PintleResources", on: "Pintle", "PintlePolicyFile", "PintleStorage"),
+    module(
+        "PintleUpdates", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem",
+        exclude: isApple ? [] : ["Apple"]),
+    module(
+        "PintleReports", on: "Pintle", "PintleCrypto", "PintleEvents", "PintlePolicyFile", "PintleStorage",
+        "PintleSystem"),
 ]
 var programs: [Product] = []
 
@@ -49,16 +60,19 @@ if hasOpenSSL {
         system("COpenSSL", "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
         system("CPublicSuffix", "libpsl", apt: "libpsl-dev"), system("CExpat", "expat", apt: "libexpat1-dev"),
         module("PintleCrypto", on: "COpenSSL"),
+        module("PintleSuffixes", on: "CPublicSuffix"),
         // Links ssl here, not in COpenSSL, because the core needs only libcrypto.
-        module(
-            "PintleOpenSSL", on: "Pintle", "PintleStorage", "PintleSystem", "COpenSSL", "CPublicSuffix", links: "ssl"),
+        module("PintleOpenSSL", on: "Pintle", "PintleSuffixes", "PintleSystem", "COpenSSL", links: "ssl"),
+        // The tool's own TLS client: TCP, proxies and handshakes without HTTP. It is not a product.
+        module("PintleTLSClient", on: "Pintle", "PintleOpenSSL", "PintleStorage", "PintleSystem", "COpenSSL"),
         // Certificates, loopback servers and processes.
         module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
         // The attacks of `pintle rehearse` and of the tests. It is not a product.
         module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
         module(
-            "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports", "PintleAttacks",
-            "PintleStorage", "PintleSystem", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
+            "PintleTools", on: "Pintle", "PintleCrypto", "PintleEvents", "PintleOpenSSL", "PintlePolicyFile",
+            "PintleReports", "PintleAttacks", "PintleStorage", "PintleSuffixes", "PintleSystem", "PintleTLSClient",
+            "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
             // Becomes part of the program: there is no file to ship beside it.
             resources: [.embedInCode("Families/authorities.json")]),
         program("PintleCLI", on: "PintleSystem", "PintleTools", in: "Sources"),
@@ -72,42 +86,45 @@ if isLinux {
     targets += [
         system("CCurl", "libcurl", apt: "libcurl4-openssl-dev"), system("CZlib", "zlib", apt: "zlib1g-dev"),
         module(
-            "PintleURLSession", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleStorage", "PintleSystem",
-            "PintleUpdates", "COpenSSL", "CCurl", "CZlib", exclude: ["Apple"]),
+            "PintleURLSession", on: "Pintle", "PintleEvents", "PintleOpenSSL", "PintleSuffixes", "PintleSystem",
+            "COpenSSL", "CCurl", "CZlib", exclude: ["Apple"]),
         // Each program kills itself halfway: in a change, in an adoption, while it stores or sends reports. Tests check
         // the files that it leaves.
         program("StorageVictim", on: "Pintle", "PintleStorage", in: "Tests"),
-        program("UpdateVictim", on: "Pintle", "PintleStorage", "PintleUpdates", in: "Tests"),
-        program("ReportVictim", on: "Pintle", "PintleReports", "PintleStorage", in: "Tests"),
+        program("UpdateVictim", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleUpdates", in: "Tests"),
+        program("ReportVictim", on: "Pintle", "PintleEvents", "PintleReports", "PintleStorage", in: "Tests"),
         // Real servers, a real interceptor and probes, for several of the tests below.
         module("PintleTestPeers", on: "COpenSSL", "PintleTestKit", in: "Tests"),
         // Paths and verdicts of Apple's own tests, for the tests of both systems.
         module("TrustTables", on: "PintleTestKit", in: "Tests", exclude: ["TrustTables.md"]),
         // The program that attacks both adapters.
-        module("AttackDemo", on: "PintleAttacks", "PintleURLSession", "PintleTestKit", in: "Tests"),
-        tests("PintleTests", on: "Pintle", "PintleCrypto"),
-        tests("PintleStorageTests", on: "Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"),
+        module("AttackDemo", on: "PintleAttacks", "PintleStorage", "PintleURLSession", "PintleTestKit", in: "Tests"),
+        tests("PintleTests", on: "Pintle", "PintleCrypto", "PintlePolicyFile"),
         tests(
-            "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleAttacks", "PintleStorage", "PintleOpenSSL",
-            "PintleSystem", "PintleTestKit", "PintleTestPeers", exclude: ["limbo-exceptions.txt"]),
+            "PintleStorageTests", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleTestKit", "StorageVictim"),
+        tests(
+            "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleAttacks", "PintlePolicyFile", "PintleStorage",
+            "PintleOpenSSL", "PintleSuffixes", "PintleSystem", "PintleTLSClient", "PintleTestKit", "PintleTestPeers",
+            exclude: ["limbo-exceptions.txt"]),
         tests(
             "PintleURLSessionTests", on: "AttackDemo", "COpenSSL", "Pintle", "PintleAttacks", "PintleCrypto",
-            "PintleURLSession", "PintleStorage", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers", "PintleReports",
-            "PintleUpdates"),
-        tests("PintleResourceTests", on: "PintleURLSession", "PintleTestKit"),
+            "PintleEvents", "PintlePolicyFile", "PintleRemote", "PintleURLSession", "PintleStorage", "PintleOpenSSL",
+            "PintleSuffixes", "PintleTLSClient", "PintleTestKit", "PintleTestPeers", "PintleReports", "PintleUpdates"),
+        tests(
+            "PintleResourceTests", on: "PintlePolicyFile", "PintleResources", "PintleURLSession", "PintleTestKit"),
         tests("PintleTestKitTests", on: "PintleTestKit", "PintleTestPeers", "COpenSSL"),
         tests("PintleAttacksTests", on: "PintleAttacks", "PintleTestKit", "PintleTestPeers"),
         // The tests of an app, as the documentation shows them.
         tests("AppTests", on: "Pintle", "PintleOpenSSL", "PintleTestKit", "PintleURLSession", features: .none),
         tests(
-            "PintleUpdatesTests", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleTestKit", "PintleTestPeers",
-            "PintleUpdates", "UpdateVictim"),
+            "PintleUpdatesTests", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleTestKit",
+            "PintleTestPeers", "PintleUpdates", "UpdateVictim"),
         tests(
-            "PintleReportsTests", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports", "PintleStorage",
-            "PintleTestKit", "PintleTestPeers", "ReportVictim"),
+            "PintleReportsTests", on: "Pintle", "PintleCrypto", "PintleEvents", "PintleOpenSSL", "PintlePolicyFile",
+            "PintleReports", "PintleStorage", "PintleTestKit", "PintleTestPeers", "ReportVictim"),
         tests(
-            "PintleToolsTests", on: "Pintle", "PintleAttacks", "PintleOpenSSL", "PintleReports", "PintleTools",
-            "PintleUpdates", "PintleTestKit", "PintleTestPeers", "TrustTables"),
+            "PintleToolsTests", on: "Pintle", "PintleAttacks", "PintleOpenSSL", "PintlePolicyFile", "PintleReports",
+            "PintleTLSClient", "PintleTools", "PintleUpdates", "PintleTestKit", "PintleTestPeers", "TrustTables"),
     ]
 }
 
@@ -116,12 +133,12 @@ if isApple {
     libraries.append("PintleApple")
     targets += [
         module("PintleCrypto", settings: apple),
-        module("PintleApple", on: "Pintle", "PintleStorage", features: .publicImports, settings: apple),
+        module("PintleApple", on: "Pintle", features: .publicImports, settings: apple),
         module(
-            "PintleURLSession", on: "Pintle", "PintleApple", "PintleReports", "PintleStorage", "PintleUpdates",
-            exclude: ["Linux"], features: .publicImports, settings: apple),
+            "PintleURLSession", on: "Pintle", "PintleApple", "PintleEvents", exclude: ["Linux"],
+            features: .publicImports, settings: apple),
         module("PintleTestKit", on: "Pintle", "PintleCrypto", exclude: ["Linux"], settings: apple),
-        tests("PintleTests", on: "Pintle", "PintleCrypto"),
+        tests("PintleTests", on: "Pintle", "PintleCrypto", "PintlePolicyFile"),
         tests("AppTests", on: "Pintle", "PintleApple", "PintleTestKit", "PintleURLSession", features: .none),
     ]
 }
@@ -129,16 +146,21 @@ if isApple {
 // SwiftNIO is fetched only if the trait NIO is on, here or in a package that depends on this one.
 var dependencies: [Package.Dependency] = []
 if hasSession {
-    libraries += ["PintleURLSession", "PintleNIO"]
+    libraries += ["PintleURLSession", "PintleRemote", "PintleNIO"]
     dependencies = [
         // The first version of NIOSSL whose callback also takes the validated path.
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.34.0"),
     ]
-    targets.append(
+    targets += [
+        // Updates and reports over sessions of PintleURLSession.
         module(
-            "PintleNIO", on: "Pintle", isApple ? "PintleApple" : "PintleOpenSSL", "PintleReports",
-            nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nio("NIOSSL", in: "swift-nio-ssl"), settings: apple))
+            "PintleRemote", on: "Pintle", "PintleEvents", "PintlePolicyFile", "PintleReports", "PintleStorage",
+            "PintleURLSession", "PintleUpdates", settings: apple),
+        module(
+            "PintleNIO", on: "Pintle", isApple ? "PintleApple" : "PintleOpenSSL", "PintleEvents",
+            nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nio("NIOSSL", in: "swift-nio-ssl"), settings: apple),
+    ]
 }
 
 let package = Package(
@@ -153,12 +175,12 @@ let package = Package(
 )
 
 func module(
-    _ name: String, on dependencies: Target.Dependency..., in folder: String? = nil, exclude: [String] = [],
-    resources: [Resource] = [], features: Features = .all, settings own: [SwiftSetting] = [],
+    _ name: String, on dependencies: Target.Dependency..., and others: [Target.Dependency] = [], in folder: String? = nil,
+    exclude: [String] = [], resources: [Resource] = [], features: Features = .all, settings own: [SwiftSetting] = [],
     links library: String? = nil
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: folder.map { "\($0)/\(name)" }, exclude: exclude,
+        name: name, dependencies: dependencies + others, path: folder.map { "\($0)/\(name)" }, exclude: exclude,
         resources: resources, packageAccess: features != .none, swiftSettings: settings(features) + own,
         linkerSettings: library.map { [.linkedLibrary($0)] })
 }

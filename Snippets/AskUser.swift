@@ -2,6 +2,7 @@
 
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
+import PintleStorage
 import Foundation
 import PintleURLSession
 
@@ -10,7 +11,7 @@ func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async th
     // snippet.loop
     let store = try TrustApprovalStore(path: folder + "/trust.json") { event in print(event) }
     let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
-    let session = URLSession.pinned(to: policy, approvals: store)
+    let session = URLSession.pinned(to: ApprovedPolicy(policy, approvals: store))
     do {
         return try await session.data(from: url).0
     } catch {

@@ -2,6 +2,8 @@
 
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleOpenSSL) && canImport(FoundationNetworking)
+import PintleReports
+import PintleEvents
 import Foundation
 import PintleOpenSSL
 import PintleURLSession

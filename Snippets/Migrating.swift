@@ -1,6 +1,7 @@
 // Replacements for the calls of other libraries.
 
 #if canImport(PintleURLSession)
+import PintleStorage
 import Foundation
 import PintleURLSession
 
@@ -116,7 +117,7 @@ func sslPinning(_ fingerprints: [(host: String, sha256: String)], folder: String
         try store.approve(TrustApproval(.certificate(CertificatePin(old.sha256)), for: server, at: Date()))
     }
     let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
-    let session: URLSession = .pinned(to: policy, approvals: store)
+    let session: URLSession = .pinned(to: ApprovedPolicy(policy, approvals: store))
     // snippet.end
     return session
 }

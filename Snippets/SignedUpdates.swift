@@ -2,6 +2,7 @@
 
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
+import PintleRemote
 import Foundation
 import PintleURLSession
 import PintleUpdates

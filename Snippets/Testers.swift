@@ -28,7 +28,7 @@ func interceptor() async throws {
     let url = try #require(URL(string: interceptor.url()))
     await #expect(throws: URLError.self) { try await session.data(from: url) }
     await recorder.settle()
-    #expect(recorder.reports.map(\.reason) == ["pin-mismatch"])
+    #expect(recorder.verdicts.map(\.decision.reason) == ["pin-mismatch"])
     #expect(interceptor.requestByteCount == 0)
 }
 // snippet.end

@@ -3,7 +3,7 @@ public import NIOCore
 public import NIOPosix
 public import NIOSSL
 public import Pintle
-public import PintleReports
+public import PintleEvents
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

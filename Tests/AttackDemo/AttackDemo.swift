@@ -1,3 +1,4 @@
+internal import PintleStorage
 internal import Foundation
 internal import PintleAttacks
 internal import PintleTestKit
@@ -36,12 +37,12 @@ public struct AttackDemo: Sendable {
         return url
     }
 
-    private func makeSession(_ source: some PolicySource, approvals store: TrustApprovalStore? = nil) -> DemoSession {
+    private func makeSession(_ source: some PolicySource) -> DemoSession {
         if isStored {
-            let session: URLSession = .pinned(to: source, approvals: store)
+            let session: URLSession = .pinned(to: source)
             return DemoSession(session)
         }
-        return DemoSession(pinned: URLSession.pinned(to: source, approvals: store))
+        return DemoSession(pinned: URLSession.pinned(to: source))
     }
 
     /// Sends a request. Returns `trusted`, `not about trust`, or the reason of the refusal with the path failure.
@@ -130,7 +131,8 @@ public struct AttackDemo: Sendable {
         let server = try LoopbackTLSServer(identity)
         let url = try address(server.url())
         let store = TrustApprovalStore()
-        let session = makeSession(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
+        let session = makeSession(
+            ApprovedPolicy(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store))
         let leaf = try Certificate(der: identity.certificate.der)
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
         try store.approve(try TrustApproval(.certificate(leaf.fingerprint), for: endpoint, at: Date()))

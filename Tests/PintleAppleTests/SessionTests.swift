@@ -1,3 +1,5 @@
+import PintleStorage
+import PintleEvents
 import Foundation
 import PintleApple
 import PintleTestKit
@@ -102,7 +104,7 @@ struct SessionTests {
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
         let store = TrustApprovalStore()
         let session = URLSession.pinned(
-            to: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
+            to: ApprovedPolicy(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store))
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         guard case .unknownHost(let host) = TrustRejection(underlying: try #require(error)) else {
             Issue.record("\(error as Any)")

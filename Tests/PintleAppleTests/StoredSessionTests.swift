@@ -1,3 +1,4 @@
+import PintleEvents
 import Foundation
 import PintleReports
 import PintleStorage
@@ -189,7 +190,7 @@ struct StoredSessionTests {
     func approvals() async throws {
         let server = try LoopbackTLSServer(try Identity.selfSigned(), handler: { _ in .ok })
         let store = TrustApprovalStore()
-        let session: URLSession = .pinned(to: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
+        let session: URLSession = .pinned(to: ApprovedPolicy(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store))
         let url = try server.address()
         let error = try #require(await ends { _ = try await session.data(from: url) })
         guard case .unknownHost(let host) = TrustRejection(underlying: session.explain(error)) else {

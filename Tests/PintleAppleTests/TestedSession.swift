@@ -1,3 +1,4 @@
+import PintleEvents
 import Foundation
 import PintleTestKit
 import PintleURLSession

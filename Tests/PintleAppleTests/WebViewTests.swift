@@ -1,3 +1,4 @@
+import PintleStorage
 import Foundation
 import PintleApple
 import PintleTestKit
@@ -38,7 +39,7 @@ struct WebViewTests {
         let store = TrustApprovalStore()
         let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
         let navigation = Navigation()
-        let trust = WebViewTrustDelegate(policy, approvals: store, forwardingTo: navigation)
+        let trust = WebViewTrustDelegate(ApprovedPolicy(policy, approvals: store), forwardingTo: navigation)
         let error = try #require(try await navigation.load(server.address(), trust))
         guard case .unknownHost(let host) = TrustRejection(underlying: error) else {
             Issue.record("\(error)")

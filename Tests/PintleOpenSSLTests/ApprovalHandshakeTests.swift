@@ -1,3 +1,4 @@
+@testable import PintleTLSClient
 import FoundationEssentials
 import Pintle
 import PintleTestKit

@@ -1,3 +1,4 @@
+import PintleTLSClient
 import FoundationEssentials
 import Pintle
 import PintleOpenSSL

@@ -1,3 +1,4 @@
+@testable import PintleTLSClient
 import Pintle
 import PintleAttacks
 import PintleSystem

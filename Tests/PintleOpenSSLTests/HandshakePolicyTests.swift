@@ -1,3 +1,4 @@
+@testable import PintleTLSClient
 import Glibc
 import Pintle
 import PintleTestKit

@@ -1,3 +1,4 @@
+import PintleSuffixes
 import Pintle
 import PintleOpenSSL
 import PintleTestKit

@@ -1,3 +1,4 @@
+@testable import PintleTLSClient
 import Pintle
 import PintleTestKit
 import Testing
@@ -28,7 +29,7 @@ struct UnknownAlgorithmTests {
             Issue.record("\(decision)")
             return
         }
-        #expect(failure.primary.text.hasSuffix("needs OpenSSL 3.5, and here is \(TLSClient.libraryVersion)"))
+        #expect(failure.primary.text.hasSuffix("needs OpenSSL 3.5, and here is \(openSSLVersion)"))
         #expect(failure.code == (isLeaf ? .weakKey : .invalidSignature) || failure.code == .untrustedRoot)
         // The twin has keys that OpenSSL knows. The certificate that the server adds is not on its path.
         let other = try CertificateAuthority.root(name: "Other").issue(hosts: [Validation.host])

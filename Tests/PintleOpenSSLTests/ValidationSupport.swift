@@ -1,3 +1,4 @@
+import PintleSuffixes
 import FoundationEssentials
 import Pintle
 import PintleOpenSSL

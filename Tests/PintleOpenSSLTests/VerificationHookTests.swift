@@ -1,3 +1,4 @@
+@testable import PintleTLSClient
 import COpenSSL
 import Pintle
 import PintleTestKit

@@ -1,3 +1,4 @@
+@testable import PintleEvents
 import FoundationEssentials
 import Glibc
 import PintleTestKit

@@ -1,3 +1,4 @@
+import PintleTLSClient
 import Pintle
 import PintleOpenSSL
 import PintleTestKit
@@ -24,7 +25,7 @@ struct CheckHintTests {
     func nothingInCommon() throws {
         let hint = try hint(alert: 40)
         #expect(hint.contains("no cipher suite, curve or signature algorithm in common"), "\(hint)")
-        let numbers = TLSClient.libraryVersion.split(separator: ".").compactMap { Int($0) }
+        let numbers = openSSLVersion.split(separator: ".").compactMap { Int($0) }
         let knowsMLDSA = !numbers.lexicographicallyPrecedes([3, 5])
         #expect(hint.contains("ML-DSA") == !knowsMLDSA, "\(hint)")
         #expect(try !self.hint(alert: 70).contains("signature algorithm"))

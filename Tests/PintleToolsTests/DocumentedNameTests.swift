@@ -1,3 +1,4 @@
+@testable import PintlePolicyFile
 import PintleTestKit
 import Testing
 

@@ -1,3 +1,5 @@
+@testable import PintleStorage
+@testable import PintleEvents
 import Foundation
 import FoundationNetworking
 import PintleAttacks

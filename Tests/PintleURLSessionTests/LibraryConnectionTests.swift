@@ -1,3 +1,4 @@
+@testable import PintleStorage
 import Foundation
 import FoundationNetworking
 import Glibc

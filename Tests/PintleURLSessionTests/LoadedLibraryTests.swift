@@ -1,3 +1,4 @@
+@testable import PintleTLSClient
 import COpenSSL
 import Foundation
 import PintleOpenSSL
@@ -16,7 +17,7 @@ struct LoadedLibraryTests {
         print("loaded: \(String(cString: OpenSSL_version(OPENSSL_VERSION))), libcurl \(CurlLibrary.version)")
         let versions = Self.wanted.split(separator: " ")
         #expect(versions.count == 2)
-        #expect(TLSClient.libraryVersion.hasPrefix(versions.first ?? "?"))
+        #expect(openSSLVersion.hasPrefix(versions.first ?? "?"))
         #expect(CurlLibrary.version.hasPrefix(versions.last ?? "?"))
         // libcurl uses the same OpenSSL.
         #expect(CurlLibrary.refusal == nil)

@@ -1,3 +1,4 @@
+@testable import PintleStorage
 import Foundation
 import FoundationNetworking
 import PintleOpenSSL
@@ -46,7 +47,7 @@ struct SessionApprovalTests {
             for store in [TrustApprovalStore(), try TrustApprovalStore(path: path)] {
                 let identity = try Identity.selfSigned()
                 let server = try Self.server(identity)
-                let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+                let session = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
                 guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
                     Issue.record("not asked")
                     continue
@@ -70,7 +71,7 @@ struct SessionApprovalTests {
         let identity = try Identity.selfSigned(hosts: ["router.test"]) { $0.notAfter = .fromNow(days: -1) }
         let server = try Self.server(identity)
         let store = TrustApprovalStore()
-        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        let session = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
         guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
             Issue.record("not asked")
             return
@@ -98,7 +99,7 @@ struct SessionApprovalTests {
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
         let accepts: Set<TrustApproval.AcceptedFailure> = [.selfSigned, .nameMismatch]
         try store.approve(TrustApproval(.certificate(leaf.fingerprint), for: endpoint, accepting: accepts, at: Date()))
-        let asking = URLSession.pinned(to: try Self.asking(), approvals: store)
+        let asking = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
         #expect(try await asking.data(from: try server.address()).0.count == 3)
         // The same certificate was not approved at this address.
         #expect(
@@ -106,7 +107,7 @@ struct SessionApprovalTests {
         // The host has a rule, so the approval does not count.
         let ruled = try PinningPolicy(
             hosts: [PinnedHost("localhost", pins: [Pin](), anchors: .only([leaf]))], unpinnedHosts: .askUser)
-        let strict = URLSession.pinned(to: ruled, approvals: store)
+        let strict = URLSession.pinned(to: ApprovedPolicy(ruled, approvals: store))
         #expect(try await Self.rejection(strict, try server.address())?.pathFailure?.code == .nameMismatch)
         // Another certificate at the approved endpoint is reported as a pin mismatch.
         let other = try Identity.selfSigned(hosts: ["router.test"])
@@ -128,12 +129,12 @@ struct SessionApprovalTests {
         #expect(try await URLSession.pinned(to: bundled).data(from: try server.address()).0.count == 3)
         let store = TrustApprovalStore()
         try store.approve(try Self.approval(identity, server))
-        let approved = URLSession.pinned(to: try Self.asking(), approvals: store)
+        let approved = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
         #expect(try await approved.data(from: try server.address()).0.count == 3)
         // Neither works here: the rule has no anchor of its own, and approvals do not apply to hosts with a rule.
         let strict = try PinningPolicy(hosts: [try PinnedHost("localhost", pins: [Pin]())], unpinnedHosts: .askUser)
         for policy in [strict, try PinningPolicy(hosts: [])] {
-            let session = URLSession.pinned(to: policy, approvals: store)
+            let session = URLSession.pinned(to: ApprovedPolicy(policy, approvals: store))
             #expect(try await Self.rejection(session, try server.address())?.reason == "invalid-path")
         }
     }
@@ -145,7 +146,7 @@ struct SessionApprovalTests {
         let store = try TrustApprovalStore(path: path)
         let (genuine, attacker) = (try Identity.selfSigned(), try Identity.selfSigned())
         let server = try Self.server(attacker)
-        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        let session = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
         func ask() async throws -> UnknownHost? {
             guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
                 return nil
@@ -174,7 +175,7 @@ struct SessionApprovalTests {
             let store = TrustApprovalStore()
             let approval = try Self.approval(identity, server)
             try store.approve(approval)
-            let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+            let session = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
             let rejection = try await Self.rejection(session, try server.address())
             #expect(rejection?.reason == reason)
             #expect((server.requestByteCount > before) == (reason == nil))
@@ -190,7 +191,7 @@ struct SessionApprovalTests {
         let server = try Self.server(identity)
         let store = TrustApprovalStore()
         try store.approve(try Self.approval(identity, server, byKey: true))
-        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        let session = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
         let rejection = try await Self.rejection(session, try server.address())
         #expect(rejection?.pathFailure?.code == (days < 0 ? .expired : nil))
         #expect(rejection?.reason == (days < 0 ? "invalid-path" : nil))
@@ -207,7 +208,7 @@ struct SessionApprovalTests {
         let identity = try Identity.selfSigned()
         let server = try Self.server(identity)
         try store.approve(try Self.approval(identity, server))
-        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        let session = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
         _ = try await session.data(from: try server.address())
         _ = try await session.data(from: try server.address())
         #expect(await server.hasCompletedHandshakes(1))
@@ -270,7 +271,7 @@ struct SessionApprovalTests {
         try store.approve(try Self.approval(known, friend))
         let recorder = Recorder()
         let session = URLSession.pinned(
-            to: try Self.asking(), approvals: store, configuration: .ephemeral, delegate: recorder)
+            to: ApprovedPolicy(try Self.asking(), approvals: store), configuration: .ephemeral, delegate: recorder)
         let task = session.dataTask(with: try stranger.address())
         await recorder.run(task)
         #expect(recorder.events == ["complete"])
@@ -302,7 +303,7 @@ struct SessionApprovalTests {
             try folder.write("{\n  \"version\": 1,\n  \"gen", to: "trust.json")
         }
         if loss == .setAside { try store.approve(try Self.approval(genuine, server)) }
-        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        let session = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
         guard case .unknownHost(let host) = try await Self.rejection(session, try other.address()) else {
             Issue.record("not asked")
             return
@@ -329,7 +330,7 @@ struct SessionApprovalTests {
         let identity = try Identity.selfSigned()
         let server = try Self.server(identity)
         let store = try TrustApprovalStore(path: folder.path(of: "trust.json"))
-        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        let session = URLSession.pinned(to: ApprovedPolicy(try Self.asking(), approvals: store))
         guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
             Issue.record("not asked")
             return
@@ -350,7 +351,7 @@ struct SessionApprovalTests {
         let (approved, pinned) = (try Self.server(identity), try fixture.server())
         try store.approve(try Self.approval(identity, approved))
         let session = URLSession.pinned(
-            to: try fixture.policy(port: pinned.port, unpinnedHosts: .askUser), approvals: store)
+            to: ApprovedPolicy(try fixture.policy(port: pinned.port, unpinnedHosts: .askUser), approvals: store))
         #expect(try await session.data(from: try approved.address()).0.count == 3)
         try folder.write("garbage", to: "trust.json")
         #expect(try await Self.rejection(session, try approved.address())?.reason == "unknown-host")

@@ -1,3 +1,4 @@
+@testable import PintleEvents
 import Foundation
 import FoundationNetworking
 import Glibc

@@ -1,3 +1,4 @@
+@testable import PintleStorage
 import Foundation
 import FoundationNetworking
 import PintleOpenSSL
@@ -64,7 +65,7 @@ struct SessionReceiptEndTests {
                     for: ServerEndpoint(host: ServerName("localhost"), port: server.port),
                     accepting: isAccepted ? [.selfSigned, .expired] : [.selfSigned], at: Date()))
             let session = URLSession.pinned(
-                to: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
+                to: ApprovedPolicy(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store))
             let receipt = try #require(try await session.data(from: try server.address()).1.trustReceipt)
             #expect(receipt.path.certificates == [identity.certificate.der])
             #expect(receipt.validUntil == (isAccepted ? .distantFuture : try Self.validityEnd(identity.certificate)))

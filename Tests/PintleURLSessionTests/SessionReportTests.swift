@@ -1,3 +1,6 @@
+@testable import PintleRemote
+@testable import PintlePolicyFile
+@testable import PintleEvents
 import Foundation
 import FoundationNetworking
 import PintleReports

@@ -1,3 +1,4 @@
+@testable import PintleRemote
 import Foundation
 import FoundationNetworking
 import PintleCrypto

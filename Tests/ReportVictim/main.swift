@@ -1,3 +1,5 @@
+import PintlePolicyFile
+import PintleEvents
 import FoundationEssentials
 import Glibc
 import Pintle

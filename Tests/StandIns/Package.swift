@@ -57,17 +57,25 @@ let apple: [Target] = [
     module("PintleCrypto", on: "CryptoKit"),
     module("Pintle", on: "PintleCrypto"),
     module("PintleSystem"),
-    module("PintleStorage", on: "Pintle", "PintleSystem", exclude: ["PrivacyInfo.xcprivacy"]),
-    module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
-    module("PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleSystem", "os"),
+    module("PintlePolicyFile", on: "Pintle", "PintleCrypto"),
+    module("PintleEvents", on: "Pintle", "PintleSystem", "os"),
+    module("PintleStorage", on: "Pintle", "PintlePolicyFile", "PintleSystem", exclude: ["PrivacyInfo.xcprivacy"]),
+    module("PintleResources", on: "Pintle", "PintlePolicyFile", "PintleStorage", "URLLoading"),
     module(
-        "PintleApple", on: "Pintle", "PintleStorage", "Network", "Security", "URLLoading", "WebKit", "os",
-        features: .publicImports),
+        "PintleUpdates", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem", "Security"),
     module(
-        "PintleURLSession", on: "Pintle", "PintleApple", "PintleReports", "PintleStorage", "PintleUpdates", "Network",
-        "Security", "URLLoading", "WebKit", "os", exclude: ["Linux"], features: .publicImports),
+        "PintleReports", on: "Pintle", "PintleCrypto", "PintleEvents", "PintlePolicyFile", "PintleStorage",
+        "PintleSystem"),
     module(
-        "PintleNIO", on: "Pintle", "PintleApple", "PintleReports", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL",
+        "PintleApple", on: "Pintle", "Network", "Security", "URLLoading", "WebKit", "os", features: .publicImports),
+    module(
+        "PintleURLSession", on: "Pintle", "PintleApple", "PintleEvents", "Network", "Security", "URLLoading", "WebKit",
+        "os", exclude: ["Linux"], features: .publicImports),
+    module(
+        "PintleRemote", on: "Pintle", "PintleEvents", "PintlePolicyFile", "PintleReports", "PintleStorage",
+        "PintleURLSession", "PintleUpdates", "URLLoading"),
+    module(
+        "PintleNIO", on: "Pintle", "PintleApple", "PintleEvents", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL",
         settings: [.define("NIO")]),
     // PintleTestKit as on Apple's systems. Another symbolic link leads to its sources, because SwiftPM allows each file
     // in one target only, and the tests also need the next two targets.
@@ -83,13 +91,13 @@ let servers: [Target] = [
     module(
         "TrustTables", on: "PintleTestKit", path: "Repository/Tests/TrustTables", exclude: ["TrustTables.md"]),
     module(
-        "AttackDemo", on: "PintleAttacks", "PintleURLSession", "PintleTestKit", "URLLoading",
+        "AttackDemo", on: "PintleAttacks", "PintleStorage", "PintleURLSession", "PintleTestKit", "URLLoading",
         path: "Repository/Tests/AttackDemo"),
 ]
 
 let app: [Target] = [
     .target(
-        name: "ClientModel", dependencies: ["PintleURLSession", "URLLoading"],
+        name: "ClientModel", dependencies: ["PintlePolicyFile", "PintleRemote", "PintleStorage", "PintleURLSession", "URLLoading"],
         path: "Repository/Examples/Sources/ClientModel", packageAccess: false,
         swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")] + warnings + loading),
     // For Scripts/verdicts.py.
@@ -113,7 +121,8 @@ let snippets: [Target] = [
     .executableTarget(
         name: name,
         dependencies: [
-            "PintleApple", "PintleURLSession", "Network", "Security", "SwiftUI", "URLLoading", "WebKit", "os",
+            "PintleApple", "PintlePolicyFile", "PintleRemote", "PintleStorage", "PintleURLSession", "Network",
+            "Security", "SwiftUI", "URLLoading", "WebKit", "os",
         ],
         path: "Repository/Snippets", exclude: snippetFiles.filter { $0 != "\(name).swift" }, packageAccess: false,
         swiftSettings: [newestSDK] + warnings)
@@ -124,16 +133,16 @@ let tests: [Target] = [
     .testTarget(
         name: "PintleAppleTests",
         dependencies: [
-            "Alamofire", "AttackDemo", "Network", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage",
-            "PintleTestKit", "PintleURLSession", "PintleUpdates", "Security", "TestKitOnApple", "TrustTables",
-            "URLLoading",
-            "WebKit", "os",
+            "Alamofire", "AttackDemo", "Network", "Pintle", "PintleApple", "PintleCrypto", "PintleEvents",
+            "PintlePolicyFile", "PintleRemote", "PintleReports", "PintleResources", "PintleStorage", "PintleTestKit",
+            "PintleURLSession", "PintleUpdates", "Security", "TestKitOnApple", "TrustTables", "URLLoading", "WebKit",
+            "os",
         ],
         path: "Repository/Tests/PintleAppleTests",
         // Only for the tests: the example code for Alamofire needs a module of that name.
         swiftSettings: [.define("PINTLE_ALAMOFIRE")] + Features.all.settings + loading),
     .testTarget(
-        name: "PintleResourceTests", dependencies: ["PintleTestKit", "PintleURLSession"],
+        name: "PintleResourceTests", dependencies: ["PintlePolicyFile", "PintleResources", "PintleTestKit", "PintleURLSession"],
         path: "Repository/Tests/PintleResourceTests",
         swiftSettings: [.define("PINTLE_APPLE")] + Features.all.settings + loading),
     // With the alias `import PintleTestKit` imports the module of Apple's systems.

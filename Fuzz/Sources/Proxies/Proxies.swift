@@ -12,13 +12,12 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let proxy = lines.first, let url = try? CurlURL("https://a.example/") else { return 0 }
     let exceptions = lines.dropFirst().first ?? ""
-    let target = HandshakeTarget(url.endpoint)
     if let environment = try? ProxyEnvironment(["https_proxy": proxy, "no_proxy": exceptions]) {
-        let found = environment.proxy(for: target)
+        let found = environment.proxy(for: url.endpoint)
         guard found == .none || !proxy.lowercased().hasPrefix("https://") else { fatalError("an https proxy") }
         guard found == .none || !exceptions.split(separator: ",").contains("*") else { fatalError("not excepted") }
         if case .http(let endpoint, _) = found {
-            let again = try? ProxyEnvironment(["https_proxy": "http://\(endpoint)"]).proxy(for: target)
+            let again = try? ProxyEnvironment(["https_proxy": "http://\(endpoint)"]).proxy(for: url.endpoint)
             guard again == .http(endpoint) else { fatalError("\(endpoint) reads as something else") }
         }
     }

@@ -95,7 +95,7 @@ public struct TrustApproval: Sendable, Hashable {
             revokedAt: nil)
     }
 
-    init(
+    package init(
         unchecked subject: Pin.Subject, for endpoint: ServerEndpoint, accepting accepts: Set<AcceptedFailure>,
         at instant: Date, until expiry: Date?, note: String?, revokedAt: Date?
     ) {
@@ -216,7 +216,7 @@ extension TrustApprovalError: CustomStringConvertible {
 
 extension Pin.Subject {
     /// The failures that an approval of this subject can accept.
-    var acceptable: Set<TrustApproval.AcceptedFailure> {
+    package var acceptable: Set<TrustApproval.AcceptedFailure> {
         switch self {
         case .publicKey: TrustApproval.AcceptedFailure.missingAuthority
         case .certificate:
@@ -237,5 +237,5 @@ extension Pin.Subject {
 
 extension Date {
     /// This date rounded down to a whole second.
-    var wholeSeconds: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
+    package var wholeSeconds: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
 }

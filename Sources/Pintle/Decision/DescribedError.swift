@@ -17,7 +17,6 @@ extension DescribedError {
     public var errorDescription: String? { description }
 }
 
-extension ApprovalFileError: LocalizedError, DescribedError {}
 extension CertificateBundleError: LocalizedError, DescribedError {}
 extension DERError: LocalizedError, DescribedError {}
 extension PathFailure: LocalizedError, DescribedError {}

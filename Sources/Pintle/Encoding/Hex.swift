@@ -78,5 +78,5 @@ package enum Hex {
 extension UInt8 {
     /// A Boolean value that indicates whether this is white space that may separate hexadecimal or base64 digits: a
     /// blank, a tab, or part of a line break.
-    var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+    package var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }

@@ -23,7 +23,7 @@ public struct ServerName: Sendable, Hashable {
     }
 
     /// Parses the UTF-8 of a host.
-    init(utf8 text: [UInt8]) throws(ServerNameError) {
+    package init(utf8 text: [UInt8]) throws(ServerNameError) {
         guard text.count <= 256 else {
             throw ServerNameError(.tooLong, in: String(String(decoding: text, as: UTF8.self).prefix(64)) + "…")
         }
@@ -47,7 +47,7 @@ public struct ServerName: Sendable, Hashable {
     }
 
     /// Creates a name from text that is already canonical.
-    init(canonical: [UInt8]) {
+    package init(canonical: [UInt8]) {
         self.init(canonical: canonical, ipAddress: IPAddress(ascii: canonical))
     }
 

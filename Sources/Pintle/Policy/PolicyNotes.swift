@@ -7,7 +7,9 @@ package struct PolicyNotes: Sendable {
     /// The notes by the rule or the pin that they are about: `hosts[0]`, `hosts[0].pins[1]`.
     private var texts: [PolicyPath: String] = [:]
     /// The value of `$schema`, with which editors find a JSON Schema; `nil` if the file has none.
-    var schema: String?
+    package var schema: String?
+
+    package init() {}
 
     package subscript(place: PolicyPath) -> String? {
         get { texts.isEmpty ? nil : texts[place] }

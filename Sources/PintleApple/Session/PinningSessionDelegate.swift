@@ -1,6 +1,5 @@
 import Foundation
 import Pintle
-import PintleStorage
 
 /// The delegate of a `URLSession`, which checks servers against a policy. `URLSession.pinned(to:)` makes one. Use it
 /// directly if the session is made elsewhere:
@@ -95,17 +94,16 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     ///
     /// - Parameters:
     ///   - source: A policy, or a source that can replace its policy; asked before each decision.
-    ///   - store: The user's approvals, for a policy with `askUser`.
     ///   - delegate: Your delegate.
     ///   - observer: A closure that gets each verdict, on the thread that evaluated it.
     public convenience init(
-        _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
+        _ source: some PolicySource,
         forwardingTo delegate: (any URLSessionDelegate)? = nil,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {
         self.init(
             SessionPins(
-                ApprovedPolicy.source(source, store), of: delegate,
+                source, of: delegate,
                 observer: { evaluation, _, _ in observer(evaluation) }, refused: { Self.plainError($0, $1) }))
     }
 

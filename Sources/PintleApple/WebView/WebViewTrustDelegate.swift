@@ -1,7 +1,6 @@
 #if !os(tvOS) && !os(watchOS)
 import Foundation
 import Pintle
-import PintleStorage
 import WebKit
 
 /// The navigation delegate of a web view, which checks servers against a policy: the page's server, and those of its
@@ -59,17 +58,14 @@ public final class WebViewTrustDelegate: NSObject {
     ///
     /// - Parameters:
     ///   - source: A policy, or a source that can replace its policy; asked before each decision.
-    ///   - store: The user's approvals, for a policy with `askUser`: let the page fail, ask the user, approve, and load
-    ///     again.
     ///   - delegate: Your delegate. It is not retained.
     ///   - observer: A closure that gets each verdict, on the thread that evaluated it. `PintleURLSession` has an
     ///     initializer whose observer is a `PinReporter` or another `TrustEventObserver`.
     public convenience init(
-        _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
+        _ source: some PolicySource,
         forwardingTo delegate: (any WKNavigationDelegate)? = nil,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {
-        let source = ApprovedPolicy.source(source, store)
         self.init(source, ServerTrustEvaluator(source: source), forwardingTo: delegate, observer: observer)
     }
 

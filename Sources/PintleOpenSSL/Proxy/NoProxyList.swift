@@ -42,7 +42,7 @@ struct NoProxyList: Sendable {
     }
 
     func covers(_ endpoint: ServerEndpoint) -> Bool {
-        let (name, address) = (endpoint.name, endpoint.host.ipAddress)
+        let (name, address) = (endpoint.host.description, endpoint.host.ipAddress)
         return entries.contains { entry in
             guard entry.port == nil || entry.port == endpoint.port else { return false }
             switch entry.pattern {
@@ -68,7 +68,7 @@ struct NoProxyList: Sendable {
         if let address = endpoint.host.ipAddress {
             return Entry(pattern: .network(address, prefix: address.octets.count * 8), port: port)
         }
-        return Entry(pattern: .name(endpoint.name), port: port)
+        return Entry(pattern: .name(endpoint.host.description), port: port)
     }
 }
 

@@ -1,3 +1,5 @@
+package import Pintle
+
 /// The proxy settings of an environment for one scheme, with the same meaning as in curl and most tools.
 ///
 /// The proxy is the first non-empty variable of the scheme's list. `no_proxy`, or else `NO_PROXY`, lists the hosts that
@@ -29,9 +31,8 @@ package struct ProxyEnvironment: Sendable {
     /// - Parameters:
     ///   - environment: variable names and values of the process.
     ///   - scheme: the scheme that chooses the variables.
-    /// - Throws: ``HandshakeError`` with the code `invalid-proxy` or `proxy-unsupported`. It names the variable and
-    ///   contains no credentials.
-    package init(_ environment: [String: String], for scheme: Scheme = .https) throws(HandshakeError) {
+    /// - Throws: ``ProxyError``.
+    package init(_ environment: [String: String], for scheme: Scheme = .https) throws(ProxyError) {
         func first(_ names: [String]) -> (name: String, value: String)? {
             for name in names {
                 if let value = environment[name], !value.isEmpty { return (name, value) }
@@ -58,10 +59,9 @@ package struct ProxyEnvironment: Sendable {
             + "requests to such hosts go through the proxy"
     }
 
-    /// Returns the proxy for `target`. Returns `none` if the exceptions cover the target's host, or the one in
-    /// `connectTo`.
-    package func proxy(for target: HandshakeTarget) -> ProxyConfiguration {
-        let isExcepted = exceptions.covers(target.endpoint) || exceptions.covers(target.destination)
+    /// Returns the proxy for a server. Returns `none` if the exceptions cover its host, or the one in `connectTo`.
+    package func proxy(for endpoint: ServerEndpoint, connectTo: ServerEndpoint? = nil) -> ProxyConfiguration {
+        let isExcepted = exceptions.covers(endpoint) || connectTo.map(exceptions.covers) ?? false
         return isExcepted ? .none : configuration
     }
 }

@@ -10,9 +10,9 @@ struct ProxyURL {
     /// - Parameters:
     ///   - text: the value of the variable.
     ///   - variable: the variable's name, for messages. A message never contains the value, which may hold a password.
-    init(_ text: String, from variable: String) throws(HandshakeError) {
-        func invalid(_ why: String) -> HandshakeError {
-            HandshakeError(.invalidProxy, "\(variable) cannot be read: \(why)", hint: Self.examples)
+    init(_ text: String, from variable: String) throws(ProxyError) {
+        func invalid(_ why: String) -> ProxyError {
+            ProxyError(.invalid, "\(variable) cannot be read: \(why)", hint: Self.examples)
         }
         var rest = Array(text.utf8)[...]
         guard rest.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -50,10 +50,10 @@ struct ProxyURL {
         case (nil, _): port = 1080
         }
         let endpoint: ServerEndpoint
-        do throws(HandshakeError) {
-            endpoint = try ServerEndpoint(host: host, port: port)
+        do {
+            endpoint = ServerEndpoint(host: try ServerName(host), port: port)
         } catch {
-            throw invalid(error.message)
+            throw invalid("\"\(printable(Array(host.utf8)))\" is not a host to connect to: \(error.hint)")
         }
 
         switch scheme {
@@ -66,13 +66,13 @@ struct ProxyURL {
         case "socks5h": configuration = .socks5(endpoint, credentials, remoteDNS: true)
         case "socks4a": configuration = .socks4a(endpoint, user: credentials?.user)
         case "https":
-            throw HandshakeError(
-                .proxyUnsupported, "\(variable) names an https:// proxy, and TLS to a proxy is not supported",
+            throw ProxyError(
+                .unsupported, "\(variable) names an https:// proxy, and TLS to a proxy is not supported",
                 hint: "use the proxy's http:// or socks5h:// port, or NO_PROXY for this host"
             )
         default:
-            throw HandshakeError(
-                .proxyUnsupported,
+            throw ProxyError(
+                .unsupported,
                 "\(variable) names an unknown kind of proxy (\(printable(scheme.utf8, limit: 20)))",
                 hint: "use http://, socks5h://, socks5:// or socks4a://"
             )

@@ -35,7 +35,7 @@ struct PathAttempt {
         if let valid { return .valid(valid) }
         var findings = failure ?? [.init(.untrustedRoot, text: "no path to an anchor")]
         if usesUnknownAlgorithm {
-            let hint = "an ML-DSA key (FIPS 204) needs OpenSSL 3.5, and here is \(TLSClient.libraryVersion)"
+            let hint = "an ML-DSA key (FIPS 204) needs OpenSSL 3.5, and here is \(openSSLVersion)"
             for index in findings.indices
             where [.weakKey, .invalidSignature, .untrustedRoot].contains(findings[index].code) {
                 let finding = findings[index]

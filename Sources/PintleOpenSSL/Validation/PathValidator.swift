@@ -1,3 +1,5 @@
+internal import Foundation
+package import PintleSuffixes
 internal import COpenSSL
 public import Pintle
 

@@ -24,7 +24,7 @@ package enum HandshakeVerdict: Hashable, Sendable {
         case outOfMemory
 
         /// A clause for an error message.
-        var text: String {
+        package var text: String {
             switch self {
             case .noChain: "its chain cannot be read"
             case .otherName: "the name in SNI is another one"

@@ -34,7 +34,7 @@ package enum TLSAlert: UInt8, Hashable, Sendable, CaseIterable {
     }
 
     /// Returns the name of any alert that a peer may send. Unknown alerts keep their number.
-    static func name(of code: UInt8) -> String {
+    package static func name(of code: UInt8) -> String {
         switch code {
         case 0: "close_notify"
         case 10: "unexpected_message"

@@ -117,7 +117,7 @@ package final class VerificationHook {
 
     /// Detaches the hook from a connection after the handshake. If OpenSSL then asks about another chain, it is
     /// refused.
-    static func detach(from ssl: OpaquePointer) {
+    package static func detach(from ssl: OpaquePointer) {
         // Needs no memory, because the entry already exists.
         guard let hook = attached(to: ssl), SSL_set_ex_data(ssl, index, nil) == 1 else { return }
         Unmanaged.passUnretained(hook).release()

@@ -1,3 +1,4 @@
+public import PintleEvents
 package import Pintle
 public import PintleStorage
 

@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// The format of a report for the collector at an address.

@@ -1,3 +1,4 @@
+package import PintlePolicyFile
 public import Pintle
 
 #if canImport(FoundationEssentials)

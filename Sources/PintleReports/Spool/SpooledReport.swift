@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// The content of a report's file: the report and its addresses.

@@ -3,10 +3,9 @@ public import Pintle
 /// A policy that asks the user (`askUser`), combined with the user's approvals, for every API that takes a policy
 /// source:
 ///
-///     options.decideTrust(of: server, by: ApprovedPolicy(policy, approvals: store))
+///     let session = URLSession.pinned(to: ApprovedPolicy(policy, approvals: store))
 ///
-/// A change of the policy or of the approvals starts a new generation. `URLSession.pinned(to:approvals:)` creates this
-/// object itself. Safe to use from any thread.
+/// A change of the policy or of the approvals starts a new generation. Safe to use from any thread.
 public final class ApprovedPolicy: PolicySource {
     private struct State: Sendable {
         var policy: PolicySnapshot
@@ -25,12 +24,6 @@ public final class ApprovedPolicy: PolicySource {
         self.source = source
         self.store = store
         state = Locked(State(policy: source.current, approvals: store.current))
-    }
-
-    /// Returns the policy combined with the approvals of a store, or the policy itself if there is no store.
-    package static func source(_ policy: some PolicySource, _ store: TrustApprovalStore?) -> any PolicySource {
-        guard let store else { return policy }
-        return ApprovedPolicy(policy, approvals: store)
     }
 
     /// The current policy with the current approvals. Costs one system call if the store's file has not changed.

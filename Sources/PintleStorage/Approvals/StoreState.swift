@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 package import Pintle
 
 /// The approvals at an instant.

@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 public import Pintle
 
 #if canImport(FoundationEssentials)
@@ -9,7 +10,7 @@ public import Foundation
 /// Stores the decisions of users about servers, in a file or in memory.
 ///
 ///     let store = try TrustApprovalStore(path: folder + "/trust.json")
-///     let session = URLSession.pinned(to: policy, approvals: store)
+///     let session = URLSession.pinned(to: ApprovedPolicy(policy, approvals: store))
 ///
 /// Each change starts a new generation: after a revocation, no connection that relied on the approval carries a new
 /// request. Several processes may share one file. A change by one process takes effect at the next decision of the

@@ -1,3 +1,4 @@
+public import PintlePolicyFile
 public import Pintle
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,5 @@
-public import Pintle
+public import PintlePolicyFile
+internal import Pintle
 
 /// An event of a store when it reads its file, in addition to the errors that it throws.
 public enum TrustStoreEvent: Sendable, Hashable {

@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 package import Pintle
 
 extension PinningPolicy {
@@ -11,7 +12,7 @@ extension PinningPolicy {
     /// - Throws: all problems of the policy; `unreadable-file` if the file cannot be read.
     package init(
         policyFile path: String, allowsFlatFolder: Bool = false,
-        isPublicSuffix: (_ name: String) -> Bool = { _ in false }
+        isPublicSuffix: (_ name: String) -> Bool = PinningPolicy.isPublicSuffix
     ) throws(PolicyError) {
         let bytes: [UInt8]
         do throws(FileError) {

@@ -1,3 +1,4 @@
+internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
@@ -64,7 +65,7 @@ struct AuditHandshakes {
         let presented = LiveHandshake.Kept<[[UInt8]]>()
         let arrival = LiveHandshake.Kept<ContinuousClock.Instant>()
         return HandshakeOrder(
-            handshake, via: proxies.proxy(for: handshake), authentication: verdict.authentication
+            handshake, via: proxies.proxy(for: target.endpoint, connectTo: target.connectTo), authentication: verdict.authentication
         ) { chain in
             // A server's time ends here. It excludes the time that this machine takes to decide.
             arrival.value = .now

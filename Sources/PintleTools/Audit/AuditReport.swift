@@ -1,3 +1,4 @@
+internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
@@ -35,7 +36,7 @@ struct AuditReport {
     }
 
     /// The TLS library that offers groups: `OpenSSL 3.0.22`.
-    static let library = "OpenSSL " + TLSClient.libraryVersion
+    static let library = "OpenSSL " + openSSLVersion
 
     private var summary: Report {
         var report = Report("\(tally.sentence)")

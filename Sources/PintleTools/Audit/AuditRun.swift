@@ -1,3 +1,5 @@
+internal import PintleTLSClient
+internal import PintlePolicyFile
 internal import Pintle
 internal import PintleCrypto
 internal import PintleOpenSSL

@@ -1,3 +1,5 @@
+internal import PintleSuffixes
+internal import PintlePolicyFile
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem

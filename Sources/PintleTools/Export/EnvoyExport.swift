@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// A cluster for each host, with a context that validates its certificate.

@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// Something that one side can say and the other cannot, with its effect.

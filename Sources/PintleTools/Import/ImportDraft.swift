@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// A policy from a foreign file: rules with their places, and the losses.

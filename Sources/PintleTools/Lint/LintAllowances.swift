@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// The warnings that the user accepts: `--allow ID:HOST`, or `--allow ID` for a warning about the whole file.

@@ -1,3 +1,4 @@
+internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 
@@ -26,7 +27,7 @@ struct LiveHandshake {
         self.endpoint = endpoint
         do throws(HandshakeError) {
             target = HandshakeTarget(endpoint, connectTo: connectTo)
-            proxy = proxies?.proxy(for: target) ?? .none
+            proxy = proxies?.proxy(for: endpoint, connectTo: connectTo) ?? .none
             client = try TLSClient(configuration)
         } catch {
             throw ToolError(error)
@@ -80,7 +81,8 @@ extension Invocation {
             if let skipped = proxies.skipped { console.warnOnce(skipped) }
             return proxies
         } catch {
-            throw ToolError(error)
+            throw ToolError(
+                exitCode: .unusable, code: error.code.rawValue, message: error.message, hint: error.hint)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// Changes to the text of a policy file: lists of pins, and the number of the update. Every other byte stays as it is.

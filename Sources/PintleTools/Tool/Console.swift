@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// The tool's two streams: data and the verdict go to standard output, messages to standard error.

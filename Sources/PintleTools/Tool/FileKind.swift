@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// The kind of a file, as far as its beginning and its outermost names tell. Commands that read another kind name it,

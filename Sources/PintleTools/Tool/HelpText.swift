@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// The texts of `pintle`, `pintle help` and `pintle help COMMAND`.

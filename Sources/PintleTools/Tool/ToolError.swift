@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// The reason why a command cannot go on: what happened, where, and what to do about it.

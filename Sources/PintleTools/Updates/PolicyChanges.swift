@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 
 /// The changes of an update, rule by rule, for people who are about to publish it.

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Pintle
 internal import PintleApple
-internal import PintleReports
+internal import PintleEvents
 
 /// A session that checks every server against a policy. `URLSession.pinned(to:)` makes one.
 ///

@@ -1,8 +1,7 @@
 import Foundation
 public import Pintle
 public import PintleApple
-public import PintleReports
-public import PintleStorage
+public import PintleEvents
 
 extension SessionPins {
     /// Creates the pins of a session of this module. They post events to an observer, and refuse requests with
@@ -41,15 +40,14 @@ extension PinningSessionDelegate {
     ///
     /// - Parameters:
     ///   - source: A policy, or a source that can replace its policy; asked before each decision.
-    ///   - store: The user's approvals, for a policy with `askUser`.
     ///   - delegate: Your delegate.
     ///   - observer: An observer of refusals, of mismatches in report-only mode, and of expired pins: a `PinReporter`,
     ///     a `TrustEventLog` or your own. No handshake waits for it.
     public convenience init(
-        _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
+        _ source: some PolicySource,
         forwardingTo delegate: (any URLSessionDelegate)? = nil, observer: (any TrustEventObserver)?
     ) {
-        self.init(SessionPins(ApprovedPolicy.source(source, store), of: delegate, observer: observer))
+        self.init(SessionPins(source, of: delegate, observer: observer))
     }
 
     static func typedError(_ failure: TaskFailure, _ url: URL) -> URLError {

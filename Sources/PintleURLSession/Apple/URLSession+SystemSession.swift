@@ -1,8 +1,7 @@
 import Foundation
 public import Pintle
 internal import PintleApple
-public import PintleReports
-public import PintleStorage
+public import PintleEvents
 
 extension URLSession {
     /// Returns a system session that checks every server against a policy, for code that stores or injects a
@@ -27,13 +26,13 @@ extension URLSession {
     /// until it is invalidated.
     @_disfavoredOverload
     public static func pinned(
-        to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
+        to source: some PolicySource,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
         delegateQueue: OperationQueue? = nil, observer: (any TrustEventObserver)? = nil
     ) -> URLSession {
         let configuration = ClearedConfiguration(configuration)
         let delegate = PinningSessionDelegate(
-            source, approvals: store, forwardingTo: delegate, observer: observer)
+            source, forwardingTo: delegate, observer: observer)
         configuration.foreignProtocols.report(to: observer)
         return delegate.makeSession(configuration.copy, delegateQueue: delegateQueue)
     }

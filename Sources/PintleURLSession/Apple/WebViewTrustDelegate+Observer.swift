@@ -1,8 +1,7 @@
 #if !os(tvOS) && !os(watchOS)
 public import Pintle
 public import PintleApple
-public import PintleReports
-public import PintleStorage
+public import PintleEvents
 public import WebKit
 
 extension WebViewTrustDelegate {
@@ -13,15 +12,13 @@ extension WebViewTrustDelegate {
     ///
     /// - Parameters:
     ///   - source: A policy, or a source that can replace its policy; asked before each decision.
-    ///   - store: The user's approvals, for a policy with `askUser`.
     ///   - delegate: Your delegate. It is not retained.
     ///   - observer: An observer of refusals, of mismatches in report-only mode, and of expired pins: a `PinReporter`,
     ///     a `TrustEventLog` or your own. No handshake waits for it.
     public convenience init(
-        _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
+        _ source: some PolicySource,
         forwardingTo delegate: (any WKNavigationDelegate)? = nil, observer: (any TrustEventObserver)?
     ) {
-        let source = ApprovedPolicy.source(source, store)
         let evaluator = ServerTrustEvaluator(source: source)
         self.init(source, observer.map { evaluator.onFailure(notify: $0) } ?? evaluator, forwardingTo: delegate)
     }

@@ -1,6 +1,5 @@
 @_exported public import Pintle
-@_exported public import PintleReports
-@_exported public import PintleStorage
+@_exported public import PintleEvents
 
 #if PINTLE_APPLE
 @_exported public import PintleApple

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import PintleReports
+internal import PintleEvents
 
 #if !PINTLE_APPLE
 internal import FoundationNetworking

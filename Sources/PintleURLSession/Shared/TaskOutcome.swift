@@ -1,19 +1,25 @@
-internal import Foundation
+package import Foundation
 internal import Pintle
 
 #if !PINTLE_APPLE
-internal import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 /// The result of a task for an async caller. A cancelled task may be complete before the caller waits.
 ///
 /// Not generic: each request would look the types of its result up at run time.
-final class TaskOutcome: Sendable {
+package final class TaskOutcome: Sendable {
     /// The content or file that a caller gets, with the response. A download has a file and no content.
-    struct Product: Sendable {
-        var content = Data()
-        var file: URL?
-        let response: URLResponse
+    package struct Product: Sendable {
+        package var content = Data()
+        package var file: URL?
+        package let response: URLResponse
+
+        package init(content: Data = Data(), file: URL? = nil, response: URLResponse) {
+            self.content = content
+            self.file = file
+            self.response = response
+        }
     }
 
     private struct State: Sendable {
@@ -23,8 +29,10 @@ final class TaskOutcome: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// Starts a task, and waits until the result is set. Cancelling the caller cancels the task.
-    func value(start: () -> Void, cancel: @Sendable () -> Void) async throws -> Product {
+    package func value(start: () -> Void, cancel: @Sendable () -> Void) async throws -> Product {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result = state.withLock { state in
@@ -38,7 +46,7 @@ final class TaskOutcome: Sendable {
         }
     }
 
-    func settle(_ result: Result<Product, any Error>) {
+    package func settle(_ result: Result<Product, any Error>) {
         let continuation = state.withLock { state in
             defer { state.continuation = nil }
             state.result = result

@@ -1,7 +1,6 @@
 public import Foundation
 public import Pintle
-public import PintleReports
-public import PintleStorage
+public import PintleEvents
 
 #if !PINTLE_APPLE
 public import FoundationNetworking
@@ -32,7 +31,6 @@ extension URLSession {
     /// - Parameters:
     ///   - source: A `PinningPolicy`, or a source that can replace its policy: a `LivePolicy`, a `PolicyStore` or your
     ///     own. The session asks it for the policy in force before each decision.
-    ///   - store: The user's approvals, for a policy with `askUser`.
     ///   - configuration: The configuration. The session uses a copy without the classes in `protocolClasses`.
     ///   - delegate: The delegate, called on the delegate queue. The session keeps it: a `URLSession` until it is
     ///     invalidated, a `PinnedURLSession` until it is also released.
@@ -40,12 +38,12 @@ extension URLSession {
     ///   - observer: An observer of refusals, of mismatches in report-only mode, and of expired pins: a `PinReporter`,
     ///     a `TrustEventLog` or your own. No handshake waits for it.
     public static func pinned(
-        to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
+        to source: some PolicySource,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
         delegateQueue: OperationQueue? = nil, observer: (any TrustEventObserver)? = nil
     ) -> PinnedURLSession {
         PinnedURLSession(
-            source: ApprovedPolicy.source(source, store), configuration: configuration, delegate: delegate,
+            source: source, configuration: configuration, delegate: delegate,
             delegateQueue: delegateQueue, observer: observer)
     }
 

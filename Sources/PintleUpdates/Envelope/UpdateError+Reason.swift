@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 public import Pintle
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,4 @@
+package import PintlePolicyFile
 package import Pintle
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,4 @@
+internal import PintleSystem
 internal import Pintle
 internal import PintleStorage
 

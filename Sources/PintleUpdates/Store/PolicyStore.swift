@@ -1,5 +1,5 @@
 public import Pintle
-public import PintleStorage
+internal import PintleStorage
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

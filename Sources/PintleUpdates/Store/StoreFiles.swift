@@ -1,4 +1,4 @@
-package import PintleStorage
+internal import PintleStorage
 
 /// The files of a store in its folder: the update as it arrived, and the floor. They are separate files, so that damage
 /// to one leaves the other intact. A store may also keep a copy of the floor outside of the folder.

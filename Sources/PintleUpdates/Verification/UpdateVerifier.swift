@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 package import Pintle
 internal import PintleCrypto
 

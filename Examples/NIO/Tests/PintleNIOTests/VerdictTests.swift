@@ -1,3 +1,5 @@
+import PintleTLSClient
+import PintleEvents
 import Foundation
 import NIOCore
 import NIOEmbedded

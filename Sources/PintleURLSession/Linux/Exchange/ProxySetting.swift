@@ -52,7 +52,7 @@ struct ProxySetting: Sendable {
         switch source {
         case .configuration(let https, let http): url.scheme == .https ? https : http
         case .environment(let https, let http):
-            try (url.scheme == .https ? https : http).get().proxy(for: HandshakeTarget(url.endpoint))
+            try (url.scheme == .https ? https : http).get().proxy(for: url.endpoint)
         case .unusable(let error): throw error
         }
     }

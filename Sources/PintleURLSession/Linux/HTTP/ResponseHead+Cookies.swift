@@ -1,3 +1,4 @@
+internal import PintleSuffixes
 internal import Foundation
 internal import FoundationNetworking
 internal import Pintle

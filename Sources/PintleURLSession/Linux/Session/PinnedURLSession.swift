@@ -1,8 +1,9 @@
+internal import PintleSuffixes
 public import Foundation
 public import FoundationNetworking
 internal import Pintle
 internal import PintleOpenSSL
-internal import PintleReports
+internal import PintleEvents
 
 /// A `URLSession` that checks every server against a policy inside the TLS handshake, before it sends a byte of a
 /// request. `URLSession.pinned(to:)` makes one.

@@ -2,8 +2,7 @@ public import Foundation
 public import FoundationNetworking
 public import Pintle
 public import PintleOpenSSL
-public import PintleReports
-public import PintleStorage
+public import PintleEvents
 
 extension URLSession {
     /// Returns a session that checks every server against a policy, and can authenticate the client with a certificate
@@ -26,7 +25,6 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - source: The policy, or a source that can replace its policy.
-    ///   - store: The user's approvals, for a policy with `askUser`.
     ///   - configuration: The configuration. The session uses a copy without the classes in `protocolClasses`.
     ///   - delegate: The delegate, as with `URLSession`.
     ///   - delegateQueue: The queue, as with `URLSession`; `nil` for a serial queue of the session's own.
@@ -36,13 +34,13 @@ extension URLSession {
     ///     after a policy change or a refusal of streamed content. It must return soon and not wait for a request of
     ///     this session, because the other requests wait for it.
     public static func pinned(
-        to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
+        to source: some PolicySource,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
         delegateQueue: OperationQueue? = nil, observer: (any TrustEventObserver)? = nil,
         identity: @escaping @Sendable (_ server: ServerEndpoint) -> ClientIdentity?
     ) -> PinnedURLSession {
         PinnedURLSession(
-            source: ApprovedPolicy.source(source, store), configuration: configuration, delegate: delegate,
+            source: source, configuration: configuration, delegate: delegate,
             delegateQueue: delegateQueue, observer: observer, identity: identity)
     }
 }

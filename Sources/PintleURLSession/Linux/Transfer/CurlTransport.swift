@@ -2,7 +2,7 @@ internal import CCurl
 internal import Foundation
 internal import Pintle
 internal import PintleOpenSSL
-internal import PintleReports
+internal import PintleEvents
 internal import PintleSystem
 internal import Synchronization
 

@@ -1,3 +1,4 @@
+import PintleEvents
 import FoundationEssentials
 import Pintle
 import PintleReports

@@ -1,0 +1,32 @@
+/// The reason that a proxy setting cannot be used. It names the variable and contains no credentials.
+package struct ProxyError: Error, Hashable, Sendable {
+    /// The kind of error; stable, for programs.
+    package enum Code: String, Hashable, Sendable {
+        /// The setting cannot be parsed.
+        case invalid = "invalid-proxy"
+        /// The scheme of the proxy is not supported (`https://`, `socks4://`, ...).
+        case unsupported = "proxy-unsupported"
+    }
+
+    package let code: Code
+    /// The event, for people. Lower case, no full stop.
+    package let message: String
+    /// The remedy.
+    package let hint: String
+
+    init(_ code: Code, _ message: String, hint: String) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+}
+
+/// Returns foreign bytes as a short line of printable ASCII for messages. Otherwise a peer could move the terminal's
+/// cursor or forge lines.
+package func printable(_ bytes: some Collection<UInt8>, limit: Int = 80) -> String {
+    var text = ""
+    for byte in bytes.prefix(limit) {
+        text.unicodeScalars.append((0x20...0x7E).contains(byte) ? Unicode.Scalar(byte) : "?")
+    }
+    return bytes.count > limit ? text + "..." : text
+}

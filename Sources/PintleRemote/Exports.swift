@@ -1,0 +1,2 @@
+@_exported public import PintleReports
+@_exported public import PintleUpdates

@@ -1,6 +1,7 @@
 // Reads a policy from the app's bundle, with its private roots beside it.
 
 #if canImport(PintleURLSession)
+import PintleResources
 import Foundation
 import PintleURLSession
 

@@ -1,6 +1,8 @@
 // Trusts a developer's proxy, only in debug builds.
 
 #if canImport(PintleURLSession)
+import PintleStorage
+import PintlePolicyFile
 import PintleURLSession
 
 func loadPolicy(_ json: [UInt8]) throws -> PinningPolicy {

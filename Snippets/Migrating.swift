@@ -1,6 +1,7 @@
 // Replacements for the calls of other libraries.
 
 #if canImport(PintleURLSession)
+import PintleResources
 import PintleStorage
 import Foundation
 import PintleURLSession

@@ -1,6 +1,8 @@
 // Rules for servers whose certificates a private root has signed.
 
 #if canImport(PintleURLSession)
+import PintleStorage
+import PintleResources
 import PintleURLSession
 
 func privatePolicy() throws -> PinningPolicy {

@@ -3,6 +3,7 @@
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.client
+import PintlePolicyFile
 import Foundation
 import FoundationNetworking
 import PintleURLSession

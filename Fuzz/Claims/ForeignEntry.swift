@@ -1,3 +1,4 @@
+import PintlePolicyFile
 @testable import Pintle
 @testable import PintleTools
 

@@ -1,5 +1,5 @@
 public import PintleReports
-internal import PintleStorage
+public import PintleStorage
 
 extension PinReporter {
     /// Makes a reporter that keeps reports in a folder and sends them over connections that are checked only by the

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Pintle
+internal import PintleURLSession
 public import PintleUpdates
 
 extension PolicyStore {

@@ -1,5 +1,6 @@
+internal import PintleURLSession
 internal import Foundation
-internal import Pintle
+package import Pintle
 public import PintleReports
 public import PintleUpdates
 

@@ -1,8 +1,8 @@
 internal import PintlePolicyFile
-internal import PintleEvents
+public import PintleEvents
 internal import Foundation
 internal import Pintle
-public import PintleReports
+internal import PintleReports
 public import PintleUpdates
 
 extension TrustEventObserver {

@@ -1,3 +1,4 @@
+import PintleTLSClient
 import Pintle
 import PintleOpenSSL
 import Testing

@@ -1,3 +1,5 @@
+import PintleStorage
+import PintlePolicyFile
 import PintleSuffixes
 import Pintle
 import PintleOpenSSL

@@ -1,3 +1,4 @@
+@testable import PintleRemote
 @testable import PintleEvents
 import FoundationEssentials
 import Glibc

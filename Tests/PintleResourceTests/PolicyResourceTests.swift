@@ -1,3 +1,5 @@
+import PintleStorage
+import PintleResources
 import Foundation
 import PintleTestKit
 import PintleURLSession

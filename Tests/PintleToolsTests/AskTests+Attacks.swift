@@ -1,3 +1,4 @@
+@testable import PintlePolicyFile
 import FoundationEssentials
 import Glibc
 import Pintle

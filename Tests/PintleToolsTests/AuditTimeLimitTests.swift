@@ -1,3 +1,4 @@
+@testable import PintlePolicyFile
 @testable import PintleTLSClient
 import FoundationEssentials
 import Glibc

@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import Glibc
 import Pintle
 import PintleTestKit

@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import Pintle
 import PintleTestKit
 import Testing

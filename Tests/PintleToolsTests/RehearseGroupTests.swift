@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import Pintle
 import PintleAttacks
 import PintleTestKit

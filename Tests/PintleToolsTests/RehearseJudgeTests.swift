@@ -1,3 +1,4 @@
+@testable import PintlePolicyFile
 import Pintle
 import PintleTestKit
 import Testing

@@ -1,3 +1,4 @@
+@testable import PintlePolicyFile
 import Foundation
 import Pintle
 import PintleTestKit

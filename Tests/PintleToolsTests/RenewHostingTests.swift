@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import FoundationEssentials
 import Glibc
 import Pintle

@@ -1,3 +1,4 @@
+@testable import PintlePolicyFile
 import FoundationEssentials
 import PintleReports
 import PintleTestKit

@@ -1,3 +1,4 @@
+@testable import PintlePolicyFile
 import Glibc
 import Pintle
 import PintleTestKit

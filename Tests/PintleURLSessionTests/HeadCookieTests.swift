@@ -1,3 +1,4 @@
+@testable import PintleSuffixes
 import Foundation
 import FoundationNetworking
 import PintleOpenSSL

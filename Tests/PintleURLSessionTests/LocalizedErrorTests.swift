@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import PintleTLSClient
 import Foundation
 import Pintle

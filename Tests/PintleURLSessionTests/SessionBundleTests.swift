@@ -1,3 +1,4 @@
+@testable import PintleResources
 @testable import PintleStorage
 import Foundation
 import FoundationNetworking

@@ -1,3 +1,4 @@
+@testable import PintleSuffixes
 @testable import PintleEvents
 import Foundation
 import FoundationNetworking

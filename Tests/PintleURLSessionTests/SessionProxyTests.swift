@@ -1,3 +1,4 @@
+@testable import PintleTLSClient
 import Foundation
 import FoundationNetworking
 import PintleAttacks

@@ -1,3 +1,4 @@
+@testable import PintlePolicyFile
 @testable import PintleRemote
 import Foundation
 import FoundationNetworking

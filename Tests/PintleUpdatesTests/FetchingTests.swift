@@ -1,3 +1,4 @@
+@testable import PintleStorage
 import FoundationEssentials
 import Pintle
 import PintleTestKit

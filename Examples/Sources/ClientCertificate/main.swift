@@ -1,3 +1,4 @@
+import PintleStorage
 import Foundation
 import PintleURLSession
 

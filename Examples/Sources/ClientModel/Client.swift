@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import PintleStorage
 import Foundation
 import PintleURLSession

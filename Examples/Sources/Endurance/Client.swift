@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import Foundation
 import FoundationNetworking
 import PintleURLSession

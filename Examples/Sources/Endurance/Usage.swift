@@ -1,3 +1,4 @@
+import PintleStorage
 import Foundation
 
 /// The resources of this process, from proc(5).

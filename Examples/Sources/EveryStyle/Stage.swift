@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import Foundation
 import PintleTestKit
 import PintleURLSession

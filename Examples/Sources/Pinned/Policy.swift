@@ -1,4 +1,5 @@
 // The only new file: the policy for the program's servers.
+import PintlePolicyFile
 import Foundation
 import PintleURLSession
 

@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import PintleSuffixes
 internal import Pintle
 internal import PintleOpenSSL

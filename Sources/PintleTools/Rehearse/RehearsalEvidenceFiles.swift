@@ -1,3 +1,4 @@
+internal import PintlePolicyFile
 internal import Pintle
 internal import PintleAttacks
 internal import PintleTestKit

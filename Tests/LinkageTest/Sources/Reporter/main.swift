@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import PintleEvents
 import FoundationEssentials
 import Pintle

@@ -1,3 +1,4 @@
+import PintlePolicyFile
 import FoundationNetworking
 import PintleURLSession
 

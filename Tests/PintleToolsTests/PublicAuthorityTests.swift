@@ -1,5 +1,5 @@
 import Pintle
-import PintleOpenSSL
+import PintleTools
 import PintleTestKit
 import Testing
 

@@ -175,7 +175,8 @@ let package = Package(
 )
 
 func module(
-    _ name: String, on dependencies: Target.Dependency..., and others: [Target.Dependency] = [], in folder: String? = nil,
+    _ name: String, on dependencies: Target.Dependency..., and others: [Target.Dependency] = [],
+    in folder: String? = nil,
     exclude: [String] = [], resources: [Resource] = [], features: Features = .all, settings own: [SwiftSetting] = [],
     links library: String? = nil
 ) -> Target {

@@ -2,12 +2,9 @@
 
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleOpenSSL) && canImport(FoundationNetworking)
-import PintleReports
-import PintleEvents
 import Foundation
-import PintleOpenSSL
+import PintleRemote
 import PintleURLSession
-import PintleUpdates
 
 func report(_ policy: PinningPolicy, folder: String, url: URL) async throws -> Data {
     // snippet.report

@@ -2,7 +2,7 @@
 
 // Compiled on Apple's systems, and on Linux by `make test-apple`, with stand-ins for their modules.
 #if canImport(PintleApple) && canImport(WebKit)
-import PintleReports
+import PintleRemote
 import PintleURLSession
 import WebKit
 

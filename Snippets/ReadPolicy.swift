@@ -1,6 +1,6 @@
+import Pintle
 // Reads a policy file and prints all of its problems.
 import PintlePolicyFile
-import Pintle
 
 let bytes = Array(#"{ "version": 1, "hosts": [ { "host": "example.com", "pin": [] } ] }"#.utf8)
 // snippet.read

@@ -5,7 +5,6 @@
 import PintleRemote
 import Foundation
 import PintleURLSession
-import PintleUpdates
 
 func load(_ url: URL, latest: URL, bundled: PinningPolicy, keys: [String], folder: String) async throws -> Data {
     // snippet.store

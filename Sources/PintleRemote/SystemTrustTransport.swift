@@ -1,7 +1,7 @@
-internal import PintleURLSession
 internal import Foundation
 package import Pintle
 public import PintleReports
+internal import PintleURLSession
 public import PintleUpdates
 
 #if !PINTLE_APPLE

@@ -1,7 +1,7 @@
-internal import PintlePolicyFile
-public import PintleEvents
 internal import Foundation
 internal import Pintle
+public import PintleEvents
+internal import PintlePolicyFile
 internal import PintleReports
 public import PintleUpdates
 

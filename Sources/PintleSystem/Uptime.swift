@@ -1,4 +1,3 @@
-
 /// A monotonic clock for waits.
 package enum Uptime {
     package static var milliseconds: Int64 {

@@ -1,6 +1,6 @@
-internal import PintleStorage
 internal import Foundation
 internal import PintleAttacks
+internal import PintleStorage
 internal import PintleTestKit
 internal import PintleURLSession
 

@@ -1,7 +1,7 @@
-import PintleEvents
 import Foundation
 import Network
 import PintleApple
+import PintleEvents
 import PintleReports
 import PintleTestKit
 import PintleURLSession

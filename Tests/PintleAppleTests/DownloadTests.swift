@@ -44,7 +44,8 @@ struct DownloadTests {
         }
         let unknown = try LoopbackTLSServer(try Identity.selfSigned(), handler: { _ in .ok })
         let store = TrustApprovalStore()
-        let trust = WebViewTrustDelegate(ApprovedPolicy(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store))
+        let trust = WebViewTrustDelegate(
+            ApprovedPolicy(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store))
         for isApproved in [false, true] {
             let delegate = Downloads(trust)
             await WKDownload.run(URLRequest(url: try unknown.address()), asking: delegate)

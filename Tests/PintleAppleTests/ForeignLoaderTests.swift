@@ -1,10 +1,10 @@
-@testable import PintleEvents
 import Foundation
 import Pintle
 import PintleReports
 import PintleTestKit
 import Testing
 
+@testable import PintleEvents
 @testable import PintleURLSession
 
 /// URLProtocol classes that debugging tools put into every configuration, and that carry requests past the pins.

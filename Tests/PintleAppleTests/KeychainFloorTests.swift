@@ -1,8 +1,8 @@
-import PintlePolicyFile
 import Foundation
 import Pintle
 import PintleApple
 import PintleCrypto
+import PintlePolicyFile
 import PintleStorage
 import PintleTestKit
 import PintleUpdates

@@ -1,6 +1,6 @@
-import PintleEvents
 import Foundation
 import PintleApple
+import PintleEvents
 import PintleReports
 import PintleTestKit
 import PintleURLSession

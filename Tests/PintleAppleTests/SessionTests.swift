@@ -1,7 +1,7 @@
-import PintleStorage
-import PintleEvents
 import Foundation
 import PintleApple
+import PintleEvents
+import PintleStorage
 import PintleTestKit
 import PintleURLSession
 import Testing

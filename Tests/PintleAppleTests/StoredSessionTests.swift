@@ -1,5 +1,5 @@
-import PintleEvents
 import Foundation
+import PintleEvents
 import PintleReports
 import PintleStorage
 import PintleTestKit
@@ -190,7 +190,8 @@ struct StoredSessionTests {
     func approvals() async throws {
         let server = try LoopbackTLSServer(try Identity.selfSigned(), handler: { _ in .ok })
         let store = TrustApprovalStore()
-        let session: URLSession = .pinned(to: ApprovedPolicy(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store))
+        let session: URLSession = .pinned(
+            to: ApprovedPolicy(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store))
         let url = try server.address()
         let error = try #require(await ends { _ = try await session.data(from: url) })
         guard case .unknownHost(let host) = TrustRejection(underlying: session.explain(error)) else {

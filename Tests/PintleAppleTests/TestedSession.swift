@@ -1,5 +1,5 @@
-import PintleEvents
 import Foundation
+import PintleEvents
 import PintleTestKit
 import PintleURLSession
 import Testing

@@ -1,6 +1,6 @@
-import PintleStorage
 import Foundation
 import PintleApple
+import PintleStorage
 import PintleTestKit
 import PintleURLSession
 import Testing

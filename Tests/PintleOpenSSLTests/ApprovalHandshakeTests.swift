@@ -1,11 +1,11 @@
-@testable import PintlePolicyFile
-@testable import PintleTLSClient
 import FoundationEssentials
 import Pintle
 import PintleTestKit
 import Testing
 
 @testable import PintleOpenSSL
+@testable import PintlePolicyFile
+@testable import PintleTLSClient
 
 /// Step 3 of the decision inside handshakes, with self-signed and private servers on loopback.
 @Suite("The user's decision in the handshake")

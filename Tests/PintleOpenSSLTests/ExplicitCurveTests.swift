@@ -1,4 +1,3 @@
-@testable import PintleTLSClient
 import COpenSSL
 import Pintle
 import PintleTestKit
@@ -6,6 +5,7 @@ import PintleTestPeers
 import Testing
 
 @testable import PintleOpenSSL
+@testable import PintleTLSClient
 
 /// EC keys with explicit parameters. OpenSSL decodes them while it parses a certificate, which can take half a second
 /// each.

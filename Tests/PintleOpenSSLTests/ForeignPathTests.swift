@@ -1,7 +1,7 @@
-import PintleTLSClient
 import FoundationEssentials
 import Pintle
 import PintleOpenSSL
+import PintleTLSClient
 import PintleTestKit
 import Testing
 

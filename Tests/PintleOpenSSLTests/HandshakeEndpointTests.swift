@@ -1,6 +1,6 @@
-import PintleTLSClient
 import Pintle
 import PintleOpenSSL
+import PintleTLSClient
 import Testing
 
 @Suite("The endpoint of a handshake")

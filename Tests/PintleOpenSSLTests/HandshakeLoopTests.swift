@@ -1,4 +1,3 @@
-@testable import PintleTLSClient
 import Pintle
 import PintleAttacks
 import PintleSystem
@@ -7,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import PintleOpenSSL
+@testable import PintleTLSClient
 
 @Suite("Many handshakes on one thread")
 struct HandshakeLoopTests {

@@ -1,10 +1,10 @@
-@testable import PintleTLSClient
 import Glibc
 import Pintle
 import PintleTestKit
 import Testing
 
 @testable import PintleOpenSSL
+@testable import PintleTLSClient
 
 @Suite("The policy before the handshake")
 struct HandshakePolicyTests {

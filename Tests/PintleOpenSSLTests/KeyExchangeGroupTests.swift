@@ -1,10 +1,10 @@
-@testable import PintleTLSClient
 import Pintle
 import PintleTestKit
 import PintleTestPeers
 import Testing
 
 @testable import PintleOpenSSL
+@testable import PintleTLSClient
 
 @Suite("Groups of the key exchange")
 struct KeyExchangeGroupTests {

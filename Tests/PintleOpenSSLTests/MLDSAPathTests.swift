@@ -1,9 +1,9 @@
-@testable import PintleTLSClient
 import Pintle
 import PintleTestKit
 import Testing
 
 @testable import PintleOpenSSL
+@testable import PintleTLSClient
 
 /// Paths, pins and live servers with keys of ML-DSA (FIPS 204).
 @Suite(

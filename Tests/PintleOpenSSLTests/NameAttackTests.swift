@@ -1,6 +1,6 @@
-import PintleSuffixes
 import Pintle
 import PintleOpenSSL
+import PintleSuffixes
 import PintleTestKit
 import Testing
 

@@ -1,8 +1,8 @@
-import PintleStorage
-import PintlePolicyFile
-import PintleSuffixes
 import Pintle
 import PintleOpenSSL
+import PintlePolicyFile
+import PintleStorage
+import PintleSuffixes
 import PintleTestKit
 import Testing
 

@@ -1,9 +1,9 @@
-@testable import PintleTLSClient
 import Pintle
 import PintleTestKit
 import Testing
 
 @testable import PintleOpenSSL
+@testable import PintleTLSClient
 
 @Suite(
     "Keys that OpenSSL does not know",

@@ -1,7 +1,7 @@
-import PintleSuffixes
 import FoundationEssentials
 import Pintle
 import PintleOpenSSL
+import PintleSuffixes
 import PintleTestKit
 
 /// Validates chains in the same way as a connection does.

@@ -1,4 +1,3 @@
-@testable import PintleTLSClient
 import COpenSSL
 import Pintle
 import PintleTestKit
@@ -6,6 +5,7 @@ import PintleTestPeers
 import Testing
 
 @testable import PintleOpenSSL
+@testable import PintleTLSClient
 
 @Suite("The verification hook")
 struct VerificationHookTests {

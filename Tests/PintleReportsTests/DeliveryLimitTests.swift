@@ -1,4 +1,3 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Glibc
 import PintleStorage
@@ -6,6 +5,7 @@ import PintleTestKit
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyFile
 @testable import PintleReports
 
 /// The lifetime of a report and the pauses of an address.

@@ -1,11 +1,11 @@
-@testable import PintleRemote
-@testable import PintleEvents
 import FoundationEssentials
 import Glibc
 import PintleTestKit
 import Testing
 
 @testable import Pintle
+@testable import PintleEvents
+@testable import PintleRemote
 @testable import PintleReports
 
 @Suite("The feed of failures")

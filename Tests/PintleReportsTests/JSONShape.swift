@@ -1,8 +1,8 @@
-@testable import PintlePolicyFile
 import PintleTestKit
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyFile
 
 /// The shape of a JSON document in a public specification: required members, optional members, and no others.
 indirect enum JSONShape: Sendable {

@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import PintleTestKit
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyFile
 @testable import PintleReports
 
 @Suite("The report object")

@@ -1,6 +1,6 @@
-import PintleStorage
-import PintleResources
 import Foundation
+import PintleResources
+import PintleStorage
 import PintleTestKit
 import PintleURLSession
 import Testing

@@ -1,10 +1,10 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Glibc
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleStorage
 
 /// Processes that are killed at any instruction, and processes that change the store concurrently.

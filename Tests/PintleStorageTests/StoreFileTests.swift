@@ -1,7 +1,7 @@
-import PintlePolicyFile
 import FoundationEssentials
 import Glibc
 import Pintle
+import PintlePolicyFile
 import PintleStorage
 import PintleTestKit
 import Testing

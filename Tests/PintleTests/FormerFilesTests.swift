@@ -1,7 +1,7 @@
-@testable import PintlePolicyFile
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyFile
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,7 +1,7 @@
-@testable import PintlePolicyFile
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyFile
 
 /// Tests the id of each mistake. Each wrong text has a counterpart without the mistake.
 @Suite("Mistakes in a policy file")

@@ -1,7 +1,7 @@
-@testable import PintlePolicyFile
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyFile
 
 /// Helpers for tests of policy files.
 enum PolicyText {

@@ -1,7 +1,7 @@
-@testable import PintlePolicyFile
 import Pintle
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 @Suite("Arguments")

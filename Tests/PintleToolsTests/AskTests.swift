@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// The question on a terminal about a server that the user has not approved yet.

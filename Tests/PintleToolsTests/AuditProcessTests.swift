@@ -1,10 +1,10 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Glibc
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// A verdict that never returns, in a separate process. No call of OpenSSL hangs that long any more, so a preloaded

@@ -1,4 +1,3 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Glibc
 import Pintle
@@ -6,6 +5,7 @@ import PintleAttacks
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 @Suite("Audits")

@@ -1,5 +1,3 @@
-@testable import PintlePolicyFile
-@testable import PintleTLSClient
 import FoundationEssentials
 import Glibc
 import Pintle
@@ -8,6 +6,8 @@ import PintleTestKit
 import Synchronization
 import Testing
 
+@testable import PintlePolicyFile
+@testable import PintleTLSClient
 @testable import PintleTools
 
 /// A verdict runs inside OpenSSL and cannot be interrupted. The audit ends anyway.

@@ -1,7 +1,7 @@
-import PintlePolicyFile
-import PintleTLSClient
 import Pintle
 import PintleOpenSSL
+import PintlePolicyFile
+import PintleTLSClient
 import PintleTestKit
 import Testing
 

@@ -1,7 +1,7 @@
-import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import PintleAttacks
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 

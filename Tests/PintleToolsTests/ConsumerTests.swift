@@ -1,10 +1,10 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Glibc
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// Programs that enforce or parse exported files.

@@ -1,8 +1,8 @@
-@testable import PintlePolicyFile
 import PintleTestKit
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// Names of the code that the articles must explain. Messages of the tool link to some of them.

@@ -1,7 +1,7 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// The answer of the program that a file is for.

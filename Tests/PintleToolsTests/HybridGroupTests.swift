@@ -1,11 +1,11 @@
-@testable import PintlePolicyFile
-@testable import PintleTLSClient
 import FoundationEssentials
 import Pintle
 import PintleOpenSSL
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
+@testable import PintleTLSClient
 @testable import PintleTools
 
 @Suite("Hybrid groups in check and audit")

@@ -1,8 +1,8 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 @Suite("Import")

@@ -1,6 +1,6 @@
-import PintlePolicyFile
 import FoundationEssentials
 import Pintle
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 

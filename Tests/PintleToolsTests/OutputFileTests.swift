@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import Glibc
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// Each test runs the tool in a separate process, because the umask belongs to a process.

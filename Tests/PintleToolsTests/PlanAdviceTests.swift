@@ -1,6 +1,6 @@
-import PintlePolicyFile
 import FoundationEssentials
 import Pintle
+import PintlePolicyFile
 import Testing
 
 /// Advice must help. The tool gives no advice that would lock out other users or serve a stolen key. Each such test

@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// Plans that cannot be used. Every problem has an id, a place and a remedy, and the tool reports all of them at once.

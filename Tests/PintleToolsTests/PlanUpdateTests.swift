@@ -1,6 +1,6 @@
-import PintlePolicyFile
 import FoundationEssentials
 import Pintle
+import PintlePolicyFile
 import Testing
 
 /// The effects of updates in a plan. The verifier of the apps decides which updates count.

@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import PintleTestKit
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 @Suite("Lint of a policy")

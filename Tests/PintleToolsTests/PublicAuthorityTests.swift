@@ -1,6 +1,6 @@
 import Pintle
-import PintleTools
 import PintleTestKit
+import PintleTools
 import Testing
 
 @Suite("Public authorities")

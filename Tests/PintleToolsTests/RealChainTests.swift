@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import Foundation
 import Pintle
 import PintleOpenSSL
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// Recorded chains of public sites, and the roots of this machine, against the built-in families.

@@ -1,8 +1,8 @@
-@testable import PintlePolicyFile
 import Glibc
 import Pintle
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTestKit
 @testable import PintleTools
 

@@ -1,6 +1,6 @@
-import PintlePolicyFile
 import Pintle
 import PintleAttacks
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 

@@ -1,5 +1,5 @@
-import PintlePolicyFile
 import Pintle
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 

@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import Pintle
 import PintleTestKit
 import Testing
 
 @testable import PintleAttacks
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// Small clients that end their connections to an interceptor in every way, and the verdicts about them.

@@ -1,4 +1,3 @@
-@testable import PintlePolicyFile
 import Glibc
 import Pintle
 import PintleAttacks
@@ -6,6 +5,7 @@ import PintleTestKit
 import Synchronization
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// Attacks at the same time, and the time that clients get.

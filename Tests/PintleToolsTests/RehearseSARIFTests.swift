@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import Glibc
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// The findings of a rehearsal in SARIF.

@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import Glibc
 import Pintle
 import PintleTestPeers
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTestKit
 @testable import PintleTools
 

@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import Foundation
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 @Suite("Proposals that complete a family")

@@ -1,10 +1,10 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import PintleTestKit
 import PintleTestPeers
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// Certificates that a real ACME client renews at two real authorities. Before each renewal Pintle judges how long the

@@ -1,10 +1,10 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import PintleReports
 import PintleTestKit
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyFile
 
 @Suite("Inspecting failure reports")
 struct ReportInspectTests {

@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import Glibc
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// The options of a survey that fail a build, and its report files.

@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import Glibc
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// The limits of a survey's authority and answers.

@@ -1,7 +1,7 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// One run of the tool inside this process, with its exit code and outputs.

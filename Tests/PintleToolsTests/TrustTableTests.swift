@@ -1,6 +1,6 @@
-import PintlePolicyFile
 import Foundation
 import Pintle
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 import TrustTables

@@ -1,5 +1,3 @@
-@testable import PintleStorage
-@testable import PintleEvents
 import Foundation
 import FoundationNetworking
 import PintleAttacks
@@ -9,6 +7,8 @@ import PintleTestPeers
 import Synchronization
 import Testing
 
+@testable import PintleEvents
+@testable import PintleStorage
 @testable import PintleURLSession
 
 /// Servers that ask for a client certificate. Each refusal has a twin in which the same server gets the identity.

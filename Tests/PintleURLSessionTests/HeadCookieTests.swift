@@ -1,9 +1,9 @@
-@testable import PintleSuffixes
 import Foundation
 import FoundationNetworking
 import PintleOpenSSL
 import Testing
 
+@testable import PintleSuffixes
 @testable import PintleURLSession
 
 /// Cookies of a response, before they reach Foundation's storage.

@@ -1,9 +1,9 @@
-@testable import PintleTLSClient
 import COpenSSL
 import Foundation
 import PintleOpenSSL
 import Testing
 
+@testable import PintleTLSClient
 @testable import PintleURLSession
 
 @Suite("Loaded libraries")

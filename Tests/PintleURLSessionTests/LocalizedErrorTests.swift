@@ -1,9 +1,9 @@
-import PintlePolicyFile
-import PintleTLSClient
 import Foundation
 import Pintle
 import PintleOpenSSL
+import PintlePolicyFile
 import PintleStorage
+import PintleTLSClient
 import PintleURLSession
 import PintleUpdates
 import Testing

@@ -1,4 +1,3 @@
-@testable import PintleTLSClient
 import Foundation
 import FoundationNetworking
 import PintleOpenSSL
@@ -6,6 +5,7 @@ import PintleTestKit
 import Testing
 
 @testable import Pintle
+@testable import PintleTLSClient
 @testable import PintleURLSession
 
 @Suite("A second look at a receipt")

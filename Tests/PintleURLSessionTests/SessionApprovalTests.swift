@@ -1,4 +1,3 @@
-@testable import PintleStorage
 import Foundation
 import FoundationNetworking
 import PintleOpenSSL
@@ -6,6 +5,7 @@ import PintleTestKit
 import Synchronization
 import Testing
 
+@testable import PintleStorage
 @testable import PintleURLSession
 
 /// Self-signed servers and the user's decisions, with plain URLSession code.

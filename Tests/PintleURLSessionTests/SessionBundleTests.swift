@@ -1,10 +1,10 @@
-@testable import PintleResources
-@testable import PintleStorage
 import Foundation
 import FoundationNetworking
 import PintleTestKit
 import Testing
 
+@testable import PintleResources
+@testable import PintleStorage
 @testable import PintleURLSession
 
 /// Roots and pins that come with an app, as files and as resources.

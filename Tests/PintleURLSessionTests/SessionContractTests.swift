@@ -1,4 +1,3 @@
-@testable import PintleEvents
 import Foundation
 import FoundationNetworking
 import PintleReports
@@ -6,6 +5,7 @@ import PintleTestKit
 import Synchronization
 import Testing
 
+@testable import PintleEvents
 @testable import PintleURLSession
 
 /// The column for Linux in the table of the article on Apple's systems that says what each kind of session promises.

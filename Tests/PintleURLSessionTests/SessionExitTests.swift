@@ -1,4 +1,3 @@
-@testable import PintleEvents
 import Foundation
 import FoundationNetworking
 import Glibc
@@ -7,6 +6,7 @@ import PintleTestKit
 import Synchronization
 import Testing
 
+@testable import PintleEvents
 @testable import PintleURLSession
 
 /// Six loops that load the same URL again and again at the same time.

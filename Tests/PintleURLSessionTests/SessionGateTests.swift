@@ -1,5 +1,3 @@
-@testable import PintleSuffixes
-@testable import PintleEvents
 import Foundation
 import FoundationNetworking
 import PintleAttacks
@@ -9,6 +7,8 @@ import PintleTestKit
 import Synchronization
 import Testing
 
+@testable import PintleEvents
+@testable import PintleSuffixes
 @testable import PintleURLSession
 
 /// The checks between a connection and a request, in addition to the verdict itself.

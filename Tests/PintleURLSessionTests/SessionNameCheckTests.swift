@@ -1,9 +1,9 @@
-@testable import PintleStorage
 import Foundation
 import FoundationNetworking
 import PintleTestKit
 import Testing
 
+@testable import PintleStorage
 @testable import PintleURLSession
 
 /// libcurl's own check of the name, and the gate that replaces it for approved servers with another name.

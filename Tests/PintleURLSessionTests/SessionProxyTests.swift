@@ -1,4 +1,3 @@
-@testable import PintleTLSClient
 import Foundation
 import FoundationNetworking
 import PintleAttacks
@@ -6,6 +5,7 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
+@testable import PintleTLSClient
 @testable import PintleURLSession
 
 /// The proxy settings of a session. `SessionExitTests` has those of a real environment.

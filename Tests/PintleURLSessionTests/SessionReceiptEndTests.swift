@@ -1,4 +1,3 @@
-@testable import PintleStorage
 import Foundation
 import FoundationNetworking
 import PintleOpenSSL
@@ -7,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Pintle
+@testable import PintleStorage
 @testable import PintleURLSession
 
 /// The end of a connection's trust if the user's approval accepts an expired certificate.

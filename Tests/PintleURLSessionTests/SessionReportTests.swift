@@ -1,6 +1,3 @@
-@testable import PintleRemote
-@testable import PintlePolicyFile
-@testable import PintleEvents
 import Foundation
 import FoundationNetworking
 import PintleReports
@@ -9,6 +6,9 @@ import PintleUpdates
 import Synchronization
 import Testing
 
+@testable import PintleEvents
+@testable import PintlePolicyFile
+@testable import PintleRemote
 @testable import PintleURLSession
 
 /// Reports from a failure in a handshake to the collector, over real connections.

@@ -1,7 +1,7 @@
-import PintleEvents
 import Foundation
 import FoundationNetworking
 import PintleAttacks
+import PintleEvents
 import PintleReports
 import PintleTestKit
 import PintleTestPeers

@@ -1,5 +1,3 @@
-@testable import PintlePolicyFile
-@testable import PintleRemote
 import Foundation
 import FoundationNetworking
 import PintleCrypto
@@ -8,6 +6,8 @@ import PintleUpdates
 import Synchronization
 import Testing
 
+@testable import PintlePolicyFile
+@testable import PintleRemote
 @testable import PintleURLSession
 
 /// Key rotation without a release: a session is pinned to a store, which gets updates from a server of its own.

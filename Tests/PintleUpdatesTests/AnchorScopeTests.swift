@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleUpdates
 
 @Suite("An update adds no anchors")

@@ -1,8 +1,8 @@
-import PintlePolicyFile
 import FoundationEssentials
 import Glibc
 import Pintle
 import PintleCrypto
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 

@@ -1,9 +1,9 @@
-@testable import PintleStorage
 import FoundationEssentials
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintleStorage
 @testable import PintleUpdates
 
 /// A transport that plays servers whose answers the test sets.

@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleUpdates
 
 /// Compares the scope rule with the decision itself, for random pairs of policies, random servers and random instants.

@@ -1,8 +1,8 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleUpdates
 
 /// Changes that a thief of a key, or a careless publisher, could try beyond new pins. Each with an allowed

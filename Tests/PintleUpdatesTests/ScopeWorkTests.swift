@@ -1,8 +1,8 @@
-@testable import PintlePolicyFile
 import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleUpdates
 
 /// The work that a signed update can cause, counted in comparisons.

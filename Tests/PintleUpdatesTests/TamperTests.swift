@@ -1,8 +1,8 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleUpdates
 
 /// Changes and truncates a valid update at every byte. Only unsigned bytes may change without a failure.

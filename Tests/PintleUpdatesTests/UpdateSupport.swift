@@ -1,9 +1,9 @@
-@testable import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import PintleCrypto
 import Testing
 
+@testable import PintlePolicyFile
 @testable import PintleUpdates
 
 /// A test signer with a fixed seed. Ed25519 is deterministic, so the updates are too.

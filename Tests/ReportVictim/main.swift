@@ -1,8 +1,8 @@
-import PintlePolicyFile
-import PintleEvents
 import FoundationEssentials
 import Glibc
 import Pintle
+import PintleEvents
+import PintlePolicyFile
 import PintleReports
 import PintleStorage
 import Synchronization

@@ -97,7 +97,8 @@ let servers: [Target] = [
 
 let app: [Target] = [
     .target(
-        name: "ClientModel", dependencies: ["PintlePolicyFile", "PintleRemote", "PintleStorage", "PintleURLSession", "URLLoading"],
+        name: "ClientModel",
+        dependencies: ["PintlePolicyFile", "PintleRemote", "PintleStorage", "PintleURLSession", "URLLoading"],
         path: "Repository/Examples/Sources/ClientModel", packageAccess: false,
         swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")] + warnings + loading),
     // For Scripts/verdicts.py.
@@ -142,7 +143,8 @@ let tests: [Target] = [
         // Only for the tests: the example code for Alamofire needs a module of that name.
         swiftSettings: [.define("PINTLE_ALAMOFIRE")] + Features.all.settings + loading),
     .testTarget(
-        name: "PintleResourceTests", dependencies: ["PintlePolicyFile", "PintleResources", "PintleTestKit", "PintleURLSession"],
+        name: "PintleResourceTests",
+        dependencies: ["PintlePolicyFile", "PintleResources", "PintleTestKit", "PintleURLSession"],
         path: "Repository/Tests/PintleResourceTests",
         swiftSettings: [.define("PINTLE_APPLE")] + Features.all.settings + loading),
     // With the alias `import PintleTestKit` imports the module of Apple's systems.

@@ -1,6 +1,6 @@
-import PintlePolicyFile
 import CBaselines
 import FoundationEssentials
+import PintlePolicyFile
 
 @testable import Pintle
 @testable import PintleTools

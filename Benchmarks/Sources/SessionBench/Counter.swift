@@ -1,6 +1,6 @@
-import PintleStorage
 import Foundation
 import FoundationNetworking
+import PintleStorage
 import Synchronization
 
 /// Counts the bytes that a task receives and discards them.

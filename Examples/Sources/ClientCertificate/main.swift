@@ -1,5 +1,5 @@
-import PintleStorage
 import Foundation
+import PintleStorage
 import PintleURLSession
 
 // ClientCertificate URL PIN ROOT.pem IDENTITY.pem: loads a page from a server that wants a client certificate.

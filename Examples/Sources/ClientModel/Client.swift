@@ -1,6 +1,6 @@
+import Foundation
 import PintlePolicyFile
 import PintleStorage
-import Foundation
 import PintleURLSession
 
 #if canImport(FoundationNetworking) && !canImport(PintleApple)

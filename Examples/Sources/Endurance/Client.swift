@@ -1,6 +1,6 @@
-import PintlePolicyFile
 import Foundation
 import FoundationNetworking
+import PintlePolicyFile
 import PintleURLSession
 import Synchronization
 

@@ -1,5 +1,5 @@
-import PintleStorage
 import Foundation
+import PintleStorage
 
 /// The resources of this process, from proc(5).
 enum Usage {

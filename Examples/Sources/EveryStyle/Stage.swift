@@ -1,5 +1,5 @@
-import PintlePolicyFile
 import Foundation
+import PintlePolicyFile
 import PintleTestKit
 import PintleURLSession
 

@@ -1,6 +1,6 @@
+import Foundation
 // The only new file: the policy for the program's servers.
 import PintlePolicyFile
-import Foundation
 import PintleURLSession
 
 /// The policy file that PINTLE_POLICY names. An app would have the policy in its bundle or in Swift.

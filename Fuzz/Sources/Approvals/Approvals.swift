@@ -1,4 +1,5 @@
 import PintlePolicyFile
+
 @testable import Pintle
 
 /// A parsed file of approvals is printed in a form that parses to the same approvals. Each approval is found by its

@@ -1,4 +1,5 @@
 import PintlePolicyFile
+
 @testable import Pintle
 @testable import PintleTools
 

@@ -1,5 +1,5 @@
-import PintlePolicyFile
 import FoundationEssentials
+import PintlePolicyFile
 
 @testable import Pintle
 @testable import PintleReports

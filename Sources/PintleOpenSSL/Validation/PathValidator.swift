@@ -1,7 +1,7 @@
-internal import Foundation
-package import PintleSuffixes
 internal import COpenSSL
+internal import Foundation
 public import Pintle
+package import PintleSuffixes
 
 /// Builds the certification path from a server's certificates to an anchor, and checks it.
 ///

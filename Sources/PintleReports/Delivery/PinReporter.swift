@@ -1,5 +1,5 @@
-public import PintleEvents
 package import Pintle
+public import PintleEvents
 public import PintleStorage
 
 #if canImport(FoundationEssentials)

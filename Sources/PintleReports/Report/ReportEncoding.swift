@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// The format of a report for the collector at an address.
 public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {

@@ -1,5 +1,5 @@
-package import PintlePolicyFile
 public import Pintle
+package import PintlePolicyFile
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

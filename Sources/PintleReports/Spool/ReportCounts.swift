@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 package import PintleSystem
 
 /// The numbers of reports by outcome, since the spool was created. A report for several addresses counts once for each

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// The state of a spool besides its reports: the install's random number, past deliveries, and the addresses.

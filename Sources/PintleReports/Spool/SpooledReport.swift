@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// The content of a report's file: the report and its addresses.
 package struct SpooledReport: Sendable, Hashable {

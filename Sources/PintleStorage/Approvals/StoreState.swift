@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 package import Pintle
+internal import PintlePolicyFile
 
 /// The approvals at an instant.
 package struct StoreSnapshot: Sendable {

@@ -1,5 +1,5 @@
-public import PintlePolicyFile
 public import Pintle
+public import PintlePolicyFile
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

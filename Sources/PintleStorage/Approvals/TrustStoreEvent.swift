@@ -1,5 +1,5 @@
-public import PintlePolicyFile
 internal import Pintle
+public import PintlePolicyFile
 
 /// An event of a store when it reads its file, in addition to the errors that it throws.
 public enum TrustStoreEvent: Sendable, Hashable {

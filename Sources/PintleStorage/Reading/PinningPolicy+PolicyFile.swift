@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 package import Pintle
+internal import PintlePolicyFile
 
 extension PinningPolicy {
     /// Reads a policy file from disk, with the anchor files that it names.

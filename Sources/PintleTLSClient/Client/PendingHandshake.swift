@@ -1,5 +1,5 @@
-internal import PintleOpenSSL
 internal import Pintle
+internal import PintleOpenSSL
 internal import PintleSystem
 
 /// A handshake in progress in a ``HandshakeLoop``: DNS look-up, TCP, TLS, and a short wait in which the peer can read

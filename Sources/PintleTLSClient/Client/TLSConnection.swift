@@ -1,6 +1,6 @@
-package import PintleOpenSSL
 internal import COpenSSL
 package import Pintle
+package import PintleOpenSSL
 internal import PintleStorage
 internal import PintleSystem
 

@@ -1,5 +1,5 @@
-internal import PintleOpenSSL
 internal import COpenSSL
+internal import PintleOpenSSL
 
 /// An `SSL_CTX` that does not change after `init`.
 ///

@@ -1,5 +1,5 @@
-internal import PintleOpenSSL
 internal import COpenSSL
+internal import PintleOpenSSL
 internal import PintleSystem
 
 /// The reason that an OpenSSL call did not complete.

@@ -1,5 +1,5 @@
-internal import PintleOpenSSL
 internal import Pintle
+internal import PintleOpenSSL
 
 extension ProxyTunnel {
     /// The size limit of an answer's head: many headers fit, but an endless head does not.

@@ -1,5 +1,5 @@
-internal import PintleOpenSSL
 internal import Pintle
+internal import PintleOpenSSL
 internal import PintleStorage
 internal import PintleSystem
 

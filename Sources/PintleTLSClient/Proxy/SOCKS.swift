@@ -1,5 +1,5 @@
-internal import PintleOpenSSL
 internal import Pintle
+internal import PintleOpenSSL
 
 // SOCKS 5 (RFC 1928), its authentication by user name and password (RFC 1929), and SOCKS 4a.
 extension ProxyTunnel {

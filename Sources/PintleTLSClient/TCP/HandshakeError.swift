@@ -1,5 +1,5 @@
-internal import PintleOpenSSL
 package import Pintle
+internal import PintleOpenSSL
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

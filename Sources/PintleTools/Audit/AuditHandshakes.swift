@@ -1,7 +1,7 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
+internal import PintleTLSClient
 
 /// Asks servers, many at a time, and hands over each result at once.
 struct AuditHandshakes {
@@ -65,7 +65,8 @@ struct AuditHandshakes {
         let presented = LiveHandshake.Kept<[[UInt8]]>()
         let arrival = LiveHandshake.Kept<ContinuousClock.Instant>()
         return HandshakeOrder(
-            handshake, via: proxies.proxy(for: target.endpoint, connectTo: target.connectTo), authentication: verdict.authentication
+            handshake, via: proxies.proxy(for: target.endpoint, connectTo: target.connectTo),
+            authentication: verdict.authentication
         ) { chain in
             // A server's time ends here. It excludes the time that this machine takes to decide.
             arrival.value = .now

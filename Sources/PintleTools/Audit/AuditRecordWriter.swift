@@ -1,7 +1,7 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleCrypto
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// Writes a result as a line of NDJSON, which ``AuditRecord`` reads.

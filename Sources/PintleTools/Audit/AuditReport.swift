@@ -1,7 +1,7 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
+internal import PintleTLSClient
 
 /// The result of an audit as text and as a page.
 struct AuditReport {

@@ -1,9 +1,9 @@
-internal import PintleTLSClient
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleCrypto
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleTLSClient
 
 /// One audit, from the first server to the summary.
 final class AuditRun {

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// The sums of an audit, in memory that does not grow with the number of results.

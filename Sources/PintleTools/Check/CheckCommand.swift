@@ -1,7 +1,7 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
+internal import PintleTLSClient
 
 extension Command {
     static let check = Command(

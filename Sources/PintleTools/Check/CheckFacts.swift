@@ -1,8 +1,8 @@
-internal import PintleTLSClient
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleTLSClient
 
 /// The facts about one live server: the verdict, the path and the connection.
 struct CheckFacts {

@@ -1,7 +1,7 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
+internal import PintleTLSClient
 
 /// The verdict of a policy about one server, inside a handshake.
 final class LiveVerdict {

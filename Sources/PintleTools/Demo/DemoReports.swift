@@ -1,8 +1,8 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleReports
 internal import PintleSystem
+internal import PintleTLSClient
 internal import PintleTestKit
 
 /// The reports of the demonstration's app: their spool, in a temporary folder of its own, and their collector.

@@ -1,7 +1,7 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
+internal import PintleTLSClient
 internal import PintleTestKit
 
 /// One server, the policy of an app that connects to it, and how it must end.

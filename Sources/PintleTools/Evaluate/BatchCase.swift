@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// One case of a batch: `{id, host, port?, chain, anchors?, at?, policy?}`.

@@ -1,7 +1,7 @@
-internal import PintleSuffixes
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintlePolicyFile
+internal import PintleSuffixes
 internal import PintleSystem
 
 /// Decides about the cases of a batch, one line at a time.

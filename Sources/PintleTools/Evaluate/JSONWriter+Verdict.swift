@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 
 extension JSONWriter {
     /// Writes `decision`, `reason`, `pathFailure`, `raw`, `detail`, `matchedPin`, `depth`: the members of every

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// A cluster for each host, with a context that validates its certificate.
 enum EnvoyExport {

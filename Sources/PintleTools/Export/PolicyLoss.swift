@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// Something that one side can say and the other cannot, with its effect.
 struct PolicyLoss: Sendable, Hashable {

@@ -1,6 +1,6 @@
-internal import PintleSuffixes
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSuffixes
 
 /// A name as TrustKit 3.0 sees it, which ends the app at launch for some names. It has tables of its own; the public
 /// suffix list of this machine is the nearest to them.

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// The reason why a rule is likely to stop matching a server that is not attacked.

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// A reader of `NSPinnedDomains`: in an Info.plist, in an `NSAppTransportSecurity` dictionary, or by itself.
 enum ATSImport {

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// A policy from a foreign file: rules with their places, and the losses.
 struct ImportDraft {

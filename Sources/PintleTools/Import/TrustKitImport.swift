@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// A reader of TrustKit's configuration in a property list.
 enum TrustKitImport {

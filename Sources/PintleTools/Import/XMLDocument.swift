@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import CExpat
 internal import Pintle
+internal import PintlePolicyFile
 
 /// An element of an XML document, as far as configuration files need it.
 struct XMLElement: Sendable {

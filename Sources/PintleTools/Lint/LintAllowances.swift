@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// The warnings that the user accepts: `--allow ID:HOST`, or `--allow ID` for a warning about the whole file.
 struct LintAllowances {

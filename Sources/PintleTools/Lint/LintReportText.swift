@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 
 /// A lint report in the form of compilers, so that editors jump to each place; and as JSON.
 struct LintReportText {

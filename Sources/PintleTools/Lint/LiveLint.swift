@@ -1,8 +1,8 @@
-internal import PintleTLSClient
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleTLSClient
 
 /// Compares a policy with the certificates of live servers.
 struct LiveLint {

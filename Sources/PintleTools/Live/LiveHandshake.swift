@@ -1,6 +1,6 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleTLSClient
 
 /// The way to a server: time-outs, proxies, and the address to connect to.
 struct LiveHandshake {

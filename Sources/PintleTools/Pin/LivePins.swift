@@ -1,6 +1,6 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleTLSClient
 
 /// The certificates of a live server. Sends it nothing, and does not depend on whether it is trusted.
 struct LivePins {

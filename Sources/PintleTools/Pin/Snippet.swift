@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// A text to paste, made from pins.
 enum Snippet: String, CaseIterable {

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// Reads versions of the app and signed updates.

@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleCrypto
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// Reads renewal patterns.

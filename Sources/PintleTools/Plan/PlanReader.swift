@@ -1,7 +1,7 @@
-internal import PintleSuffixes
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintlePolicyFile
+internal import PintleSuffixes
 internal import PintleSystem
 
 /// Reads a plan file value by value and goes on after a mistake, so that all mistakes are reported at once.

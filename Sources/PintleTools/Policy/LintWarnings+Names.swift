@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// The rules that cover sub-domains, by their host.
 struct ParentRules {

@@ -1,8 +1,8 @@
-internal import PintlePolicyFile
-internal import PintleSuffixes
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 internal import PintleStorage
+internal import PintleSuffixes
 internal import PintleSystem
 
 /// A policy file and the files that it names.

@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleAttacks
+internal import PintlePolicyFile
 internal import PintleTestKit
 
 /// The files of `--evidence`: for each attack the certificates that its servers presented, and a transcript of its

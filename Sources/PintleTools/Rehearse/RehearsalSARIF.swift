@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleAttacks
+internal import PintlePolicyFile
 
 extension RehearsalReport {
     /// Returns the findings: each attack that was let through or held the client, each server that was wrongly blocked,

@@ -1,7 +1,7 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleAttacks
 internal import PintleCrypto
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// A report of a client in the Static Analysis Results Interchange Format, SARIF 2.1.0.

@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleAttacks
+internal import PintlePolicyFile
 internal import PintleTestKit
 
 /// The catalogue of attacks, as text for people and as JSON for scripts.

@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleAttacks
+internal import PintlePolicyFile
 
 extension SurveyReport {
     /// The results for code scanning. Each answer is a rule. An answer that is no fault is a note.

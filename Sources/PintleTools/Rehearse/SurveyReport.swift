@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleAttacks
+internal import PintlePolicyFile
 internal import PintleSystem
 internal import PintleTestKit
 

@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleAttacks
+internal import PintlePolicyFile
 
 /// A policy with a rule for each unpinned host, whose pins are still to be found.
 ///

@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleAttacks
+internal import PintlePolicyFile
 internal import PintleTestKit
 
 /// The anchors that a client must trust, and the pins of the right servers. All hosts have the same keys.

@@ -1,7 +1,7 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
+internal import PintleTLSClient
 
 /// A server that the current policy trusts because a pin matched. Keys of other servers are never kept.
 struct MatchedServer {

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// Changes to the text of a policy file: lists of pins, and the number of the update. Every other byte stays as it is.
 struct PolicyEdit {

@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// One line of an audit's results, with the members that summaries and pages need.

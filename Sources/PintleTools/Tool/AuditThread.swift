@@ -1,7 +1,7 @@
-internal import PintleTLSClient
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleSystem
+internal import PintleTLSClient
 internal import Synchronization
 
 /// Hands the results of an audit from the thread that makes them to the thread that takes them.

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// The tool's two streams: data and the verdict go to standard output, messages to standard error.
 ///

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// The texts of `pintle`, `pintle help` and `pintle help COMMAND`.
 enum HelpText {

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 internal import PintleSystem
 
 /// A reader of a JSON file that goes on after a mistake, so that all mistakes are reported at once. Each function

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 /// The changes of an update, rule by rule, for people who are about to publish it.
 enum PolicyChanges {

@@ -1,6 +1,6 @@
-internal import PintleSuffixes
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSuffixes
 internal import PintleSystem
 internal import PintleUpdates
 

@@ -1,5 +1,5 @@
-public import PintleStorage
 internal import Foundation
+public import PintleStorage
 internal import Security
 
 /// The version floor of an update store, kept in the Keychain. There it outlives the store's folder and the app itself:

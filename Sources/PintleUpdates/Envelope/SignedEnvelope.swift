@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 internal import PintleCrypto
+internal import PintlePolicyFile
 
 /// A DSSE envelope, version 1: a payload, its type, and signatures over both.
 ///

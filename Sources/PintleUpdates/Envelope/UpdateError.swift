@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 public import Pintle
+internal import PintlePolicyFile
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

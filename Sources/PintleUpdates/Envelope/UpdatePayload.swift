@@ -1,5 +1,5 @@
-package import PintlePolicyFile
 package import Pintle
+package import PintlePolicyFile
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials

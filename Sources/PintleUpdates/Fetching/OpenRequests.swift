@@ -1,6 +1,6 @@
-internal import PintleSystem
 internal import Pintle
 internal import PintleStorage
+internal import PintleSystem
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 internal import Pintle
 package import PintleCrypto
+internal import PintlePolicyFile
 
 /// The highest version that was adopted, and the digest of its payload. The floor outlives the update, so that no older
 /// update can be adopted after the store is lost.

@@ -1,5 +1,5 @@
-internal import PintlePolicyFile
 internal import Pintle
+internal import PintlePolicyFile
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

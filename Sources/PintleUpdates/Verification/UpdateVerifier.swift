@@ -1,6 +1,6 @@
-internal import PintlePolicyFile
 package import Pintle
 internal import PintleCrypto
+internal import PintlePolicyFile
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials

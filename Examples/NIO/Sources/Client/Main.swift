@@ -1,9 +1,9 @@
-import PintleStorage
 import Foundation
 import HTTPClient
 import Pintle
 import PintleNIO
 import PintleOpenSSL
+import PintleStorage
 
 /// Makes one request to an https URL, with the policy of a file: `Client URL POLICY`.
 @main

@@ -1,4 +1,3 @@
-import PintleStorage
 import Foundation
 import NIOPosix
 import NIOSSL
@@ -6,6 +5,7 @@ import PinnedChannel
 import Pintle
 import PintleNIO
 import PintleOpenSSL
+import PintleStorage
 
 /// Opens a web socket at an https URL, with the policy of a file, and waits for its end: `Socket URL POLICY`.
 @main

@@ -1,4 +1,3 @@
-import PintleStorage
 import Foundation
 import NIOCore
 import NIOPosix
@@ -6,6 +5,7 @@ import NIOSSL
 import Pintle
 import PintleNIO
 import PintleOpenSSL
+import PintleStorage
 import PintleTestKit
 import Synchronization
 import Testing

@@ -1,5 +1,3 @@
-import PintleTLSClient
-import PintleEvents
 import Foundation
 import NIOCore
 import NIOEmbedded
@@ -7,6 +5,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 import Pintle
+import PintleEvents
 import PintleNIO
 import PintleOpenSSL
 import PintleReports

@@ -1,8 +1,8 @@
-internal import PintleSuffixes
 internal import Foundation
 internal import FoundationNetworking
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleSuffixes
 
 extension HTTPCookie.AcceptPolicy {
     /// Returns `true` if a server may set cookies while the user visits a page: the page is on the same host or on a

@@ -1,9 +1,9 @@
-internal import PintleSuffixes
 public import Foundation
 public import FoundationNetworking
 internal import Pintle
-internal import PintleOpenSSL
 internal import PintleEvents
+internal import PintleOpenSSL
+internal import PintleSuffixes
 
 /// A `URLSession` that checks every server against a policy inside the TLS handshake, before it sends a byte of a
 /// request. `URLSession.pinned(to:)` makes one.

@@ -1,8 +1,8 @@
 public import Foundation
 public import FoundationNetworking
 public import Pintle
-public import PintleOpenSSL
 public import PintleEvents
+public import PintleOpenSSL
 
 extension URLSession {
     /// Returns a session that checks every server against a policy, and can authenticate the client with a certificate

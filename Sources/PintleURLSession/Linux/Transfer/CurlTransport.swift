@@ -1,8 +1,8 @@
 internal import CCurl
 internal import Foundation
 internal import Pintle
-internal import PintleOpenSSL
 internal import PintleEvents
+internal import PintleOpenSSL
 internal import PintleSystem
 internal import Synchronization
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Pintle
-internal import PintleOpenSSL
 internal import PintleEvents
+internal import PintleOpenSSL
 internal import Synchronization
 
 /// The policy that was in force when a transport was made, and the client's identity. Each connection belongs to one

@@ -1,7 +1,7 @@
-import PintlePolicyFile
 import FoundationEssentials
 import Pintle
 import PintleOpenSSL
+import PintlePolicyFile
 
 // Decides with path validation, which links libssl in addition to the libraries of the core.
 let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))

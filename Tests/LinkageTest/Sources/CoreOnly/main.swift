@@ -1,6 +1,6 @@
-import PintlePolicyFile
 import FoundationEssentials
 import Pintle
+import PintlePolicyFile
 
 // Parses, builds, decides and prints with only the core, to show which libraries the core links.
 let pin = try PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE=")

@@ -1,7 +1,7 @@
-import PintlePolicyFile
-import PintleEvents
 import FoundationEssentials
 import Pintle
+import PintleEvents
+import PintlePolicyFile
 import PintleReports
 
 // Creates a reporter without a network library: the app provides the transport.

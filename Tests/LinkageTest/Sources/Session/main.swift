@@ -1,5 +1,5 @@
-import PintlePolicyFile
 import FoundationNetworking
+import PintlePolicyFile
 import PintleURLSession
 
 // Creates a pinned session. It must link libcurl and libssl once each, although Foundation uses libcurl too.

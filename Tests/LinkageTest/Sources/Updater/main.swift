@@ -1,6 +1,6 @@
-import PintlePolicyFile
 import FoundationEssentials
 import Pintle
+import PintlePolicyFile
 import PintleUpdates
 
 // Creates an update store without a network library: the app provides the transport.

@@ -39,8 +39,10 @@ public struct VerdictEvent: Sendable {
     public var endpoint: ServerEndpoint { evaluation.endpoint }
     /// The verdict.
     public var decision: TrustDecision { evaluation.decision }
-    /// The stable code of the decision, such as `pin-mismatch`.
-    public var reason: String { evaluation.decision.reason }
+    /// The code of the decision's reason.
+    public var code: TrustDecision.Reason { decision.code }
+    /// The stable text of ``code``, such as `pin-mismatch`.
+    public var reason: String { code.rawValue }
 }
 
 extension VerdictEvent: CustomStringConvertible {

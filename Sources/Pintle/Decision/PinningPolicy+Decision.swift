@@ -185,11 +185,11 @@ extension PinningPolicy {
         }
         if host.pinSet.isEmpty { return .trusted(.hostNotPinned) }
         if host.expiry.isOver(at: instant) {
-            let expiration = PinExpiration(
+            let expired = ExpiredPins(
                 endpoint: endpoint, rule: rule,
                 isClockSuspicious: Self.isSuspicious(instant, newestKnownTime: newestKnownTime))
-            if case .rejecting = host.expiry { return .rejected(.pinsExpired(expiration)) }
-            return .trusted(.pinsExpired(expiration))
+            if case .rejecting = host.expiry { return .rejected(.pinsExpired(expired)) }
+            return .trusted(.pinsExpired(expired))
         }
         if let match = host.pinSet.match(path) { return .trusted(.pinMatched(match)) }
         let mismatch = PinMismatch(

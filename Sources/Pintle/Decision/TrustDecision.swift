@@ -54,7 +54,7 @@ public enum TrustBasis: Sendable, Hashable {
     /// The path is valid and the host has no pins.
     case hostNotPinned
     /// The path is valid. The rule's pins have expired, and the rule falls back to system trust.
-    indirect case pinsExpired(PinExpiration)
+    indirect case pinsExpired(ExpiredPins)
     /// The path is valid but matches no pin of the rule. The rule only reports mismatches.
     indirect case mismatchReportedOnly(PinMismatch)
     /// No rule covers the host, and the user has approved this certificate or key for it.
@@ -82,7 +82,7 @@ public indirect enum TrustRejection: Error, Sendable, Hashable {
     /// approved.
     case pinMismatch(PinMismatch)
     /// The path is valid. The rule's pins have expired, and the rule refuses the server from then on.
-    case pinsExpired(PinExpiration)
+    case pinsExpired(ExpiredPins)
     /// No rule covers the host, and the policy refuses such hosts.
     case hostNotAllowed(ServerEndpoint)
     /// No rule covers the host, and the policy leaves such hosts to the user, who has not approved this one.
@@ -121,7 +121,7 @@ extension TrustRejection: CustomStringConvertible {
     public var description: String {
         switch self {
         case .pinMismatch(let mismatch): "\(reason): \(mismatch)"
-        case .pinsExpired(let expiration): "\(reason): \(expiration)"
+        case .pinsExpired(let expired): "\(reason): \(expired)"
         case .hostNotAllowed(let endpoint): "\(reason): no rule covers \(endpoint)"
         case .unknownHost(let host): "\(reason): \(host)"
         case .invalidPath(let failure): "\(reason): \(failure.code.rawValue): \(failure.primary.text)"
@@ -164,7 +164,7 @@ extension TrustBasis: CustomStringConvertible {
         switch self {
         case .pinMatched(let match): "\(reason): \(match)"
         case .hostNotPinned: reason
-        case .pinsExpired(let expiration): "\(reason): \(expiration)"
+        case .pinsExpired(let expired): "\(reason): \(expired)"
         case .mismatchReportedOnly(let mismatch): "\(reason): \(mismatch)"
         case .userApproved(let approval): "\(reason): \(approval)"
         }

@@ -50,7 +50,7 @@ extension VerdictEvent: CustomStringConvertible {
     public var description: String {
         switch decision {
         case .rejected(let rejection): "\(endpoint) refused, \(rejection)"
-        case .trusted(.pinsExpired(let expiration)): "\(endpoint) let in, \(reason): \(expiration)"
+        case .trusted(.pinsExpired(let expired)): "\(endpoint) let in, \(reason): \(expired)"
         case .trusted(.mismatchReportedOnly(let mismatch)): "\(endpoint) let in, \(reason): \(mismatch)"
         case .trusted: "\(endpoint) let in, \(reason)"
         }

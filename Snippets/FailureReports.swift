@@ -71,7 +71,7 @@ func test(_ policy: PinningPolicy, _ url: URL) async throws -> Bool {
     let recorder = TrustEventRecorder()
     let session = URLSession.pinned(to: policy, observer: recorder)
     _ = try? await session.data(from: url)
-    await recorder.settle()
+    await recorder.waitForEvents()
     let isReported = recorder.reports.map(\.reason) == ["pin-mismatch"]
     // snippet.end
     return isReported

@@ -43,7 +43,7 @@ struct DelegateObserverTests {
             let challenge = try SessionFixture.challenge(fixture.identity.chain)
             _ = options.securityProtocolOptions.verify(try #require(challenge.protectionSpace.serverTrust))
         }
-        await recorder.settle()
+        await recorder.waitForEvents()
         return recorder.reports.map { report in
             var report = report
             report.dateTime = Date(timeIntervalSince1970: 0)

@@ -57,7 +57,7 @@ struct VerdictTests {
             _ = await log.outcome()
             try? await channel.close()
         }
-        await recorder.settle()
+        await recorder.waitForEvents()
         let reasons = recorder.events.map { event in
             if case .verdict(let failure) = event { failure.reason } else { "" }
         }

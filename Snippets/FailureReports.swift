@@ -61,7 +61,7 @@ func updates(_ reporter: PinReporter, folder: String, trust: UpdateTrust, bundle
 
 func evaluate(_ policy: PinningPolicy, _ reporter: PinReporter) -> ServerTrustEvaluator {
     // snippet.evaluator
-    let evaluator = ServerTrustEvaluator(policy: policy).onFailure(notify: reporter)
+    let evaluator = ServerTrustEvaluator(policy: policy).observed(by: reporter)
     // snippet.end
     return evaluator
 }

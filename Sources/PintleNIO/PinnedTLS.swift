@@ -86,7 +86,7 @@ public struct PinnedTLS: Sendable {
     }
 
     /// Returns a copy that also passes events to an observer, such as a reporter, on a thread of the observer's own.
-    public func onFailure(notify observer: some TrustEventObserver) -> PinnedTLS {
+    public func observed(by observer: some TrustEventObserver) -> PinnedTLS {
         onFailure { event in TrustEventFeed.shared.post(.verdict(event), to: observer) }
     }
 }

@@ -39,7 +39,7 @@ struct DelegateObserverTests {
         case .connection:
             let options = NWProtocolTLS.Options()
             let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
-            options.decideTrust(of: endpoint, by: ServerTrustEvaluator(policy: policy).onFailure(notify: recorder))
+            options.decideTrust(of: endpoint, by: ServerTrustEvaluator(policy: policy).observed(by: recorder))
             let challenge = try SessionFixture.challenge(fixture.identity.chain)
             _ = options.securityProtocolOptions.verify(try #require(challenge.protectionSpace.serverTrust))
         }

@@ -88,7 +88,7 @@ struct FeedTests {
         let path = ValidatedPath(uncheckedLeafToAnchor: scene.identity.chain + [scene.authority.certificate.der])
         let recorder = TrustEventRecorder()
         let plain = ServerTrustEvaluator(policy: policy) { _ in .valid(path) }
-        let observed = plain.onFailure(notify: recorder)
+        let observed = plain.observed(by: recorder)
         let server = ServerEndpoint(host: try ServerName("example.com"))
         let chain = scene.identity.chain
         #expect(observed.evaluate(server, presented: chain, at: ReportScene.now).decision.reason == "pin-mismatch")

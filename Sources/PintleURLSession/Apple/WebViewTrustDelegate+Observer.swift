@@ -23,7 +23,7 @@ extension WebViewTrustDelegate {
     ) {
         let source = ApprovedPolicy.source(source, store)
         let evaluator = ServerTrustEvaluator(source: source)
-        self.init(source, observer.map { evaluator.onFailure(notify: $0) } ?? evaluator, forwardingTo: delegate)
+        self.init(source, observer.map { evaluator.observed(by: $0) } ?? evaluator, forwardingTo: delegate)
     }
 }
 #endif

@@ -52,7 +52,7 @@ struct VerdictTests {
         let fixture = try Fixture()
         let recorder = TrustEventRecorder()
         for policy in [fixture.policy, fixture.otherPolicy] {
-            let tls = try PinnedTLS(policy: policy).onFailure(notify: recorder)
+            let tls = try PinnedTLS(policy: policy).observed(by: recorder)
             let (channel, log) = try await fixture.connect(tls)
             _ = await log.outcome()
             try? await channel.close()

@@ -122,7 +122,7 @@ struct VerifierTests {
     @Test("An update below the floor is refused, and one at the floor is accepted only with the same payload")
     func floor() throws {
         let seven = try Publication().signed(by: app.one)
-        let floor = try app.verifier.verify(seven, floor: nil, at: Publication.now).floor(under: try app.trust)
+        let floor = try app.verifier.verify(seven, floor: nil, at: Publication.now).floor(for: try app.trust)
         #expect(try app.code(of: Publication(version: "6"), floor: floor) == .rollback)
         #expect(try app.code(of: Publication(version: "8"), floor: floor) == nil)
         #expect(try app.code(of: Publication(more: " "), floor: floor) == .replacedVersion)

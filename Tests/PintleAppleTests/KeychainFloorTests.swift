@@ -31,7 +31,7 @@ struct KeychainFloorTests {
         var floor: KeychainFloor { KeychainFloor(service: service) }
 
         func open(
-            _ onLostStore: PolicyStore.LostStore = .useBundled, inKeychain: Bool = true
+            _ onLostStore: PolicyStore.LossHandling = .useBundled, inKeychain: Bool = true
         ) throws -> PolicyStore {
             try PolicyStore(
                 folder: directory.path, trust: try trust, bundled: try PinningPolicy(json: Array(Self.policy.utf8)),

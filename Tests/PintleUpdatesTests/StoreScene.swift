@@ -21,7 +21,7 @@ struct StoreScene {
     var folder: String { directory.path }
 
     func open(
-        _ onLostStore: PolicyStore.LostStore = .useBundled, floor: (any UpdateFloorStorage)? = nil,
+        _ onLostStore: PolicyStore.LossHandling = .useBundled, floor: (any UpdateFloorStorage)? = nil,
         releaseDate: Date? = nil
     ) throws -> PolicyStore {
         let events = events

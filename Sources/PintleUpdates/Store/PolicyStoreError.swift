@@ -9,7 +9,7 @@ public import Foundation
 
 /// The reason that a store cannot be opened or did not adopt an update.
 public enum PolicyStoreError: Error, Sendable, Hashable {
-    /// The stored update is lost, and the store was opened with ``PolicyStore/LostStore/refuse``.
+    /// The stored update is lost, and the store was opened with ``PolicyStore/LossHandling/refuse``.
     case lostStore(LostUpdate)
     /// The update failed a check, so it was not adopted.
     case rejected(UpdateError)

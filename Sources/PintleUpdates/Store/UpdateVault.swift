@@ -28,7 +28,7 @@ package final class UpdateVault: Sendable {
 
     package init(
         files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
-        onLostStore: PolicyStore.LostStore = .useBundled,
+        onLostStore: PolicyStore.LossHandling = .useBundled,
         onEvent: @escaping @Sendable (PolicyStoreEvent) -> Void = { _ in }
     ) throws(PolicyStoreError) {
         let verifier = UpdateVerifier(trust: trust, bundled: bundled)

@@ -41,7 +41,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             version: update.version + 1, keySetID: trust.keySetID, payloadDigest: update.payloadDigest)
         if (try? verifier.verify(file, floor: above, at: now)) != nil { fatalError("taken below the floor") }
     } catch {
-        switch error.reason.kind {
+        switch error.code {
         case .tooLarge, .malformedEnvelope, .invalidSignature, .thresholdNotMet, .unknownPayloadType:
             fatalError("the envelope is good: \(error)")
         default: break

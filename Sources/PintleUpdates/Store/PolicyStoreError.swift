@@ -25,7 +25,7 @@ extension PolicyStoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .lostStore(let loss):
-            "the stored update\(loss.version.map { " \($0)" } ?? "") is lost: \(loss.cause)"
+            "the stored update\(loss.version.map { " \($0)" } ?? "") is lost: \(loss.reason)"
         case .rejected(let error): "\(error)"
         case .notStored(let error): "the update was not stored: \(error)"
         case .floorUnreadable(let error): "the floor of updates cannot be read: \(error)"

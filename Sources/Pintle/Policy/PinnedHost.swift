@@ -34,7 +34,7 @@ public struct PinnedHost: Sendable, Hashable {
     /// The `https` URLs to send failure reports to.
     public package(set) var reportTo: [String] = []
     /// In a signed update, the reason for withdrawing the pins of a bundled rule. The policy file calls it `withdraws`.
-    public package(set) var withdrawalReason: String?
+    package var withdrawalReason: String?
     /// The requirements on the path, apart from the pins.
     package var pathTerms = PathTerms()
 

@@ -35,10 +35,10 @@ func policyTrustsPinnedKeysOnly() throws {
     let policy = try makePolicy(
         pins: pins[0], backupPins: pins[1], anchors: .only(CertificateBundle(pem: authority.certificate.pem)))
     let endpoint = ServerEndpoint(host: try ServerName("api.example.com"))
-    let reasons = servers.map { server in
-        ServerTrustEvaluator(policy: policy).evaluate(endpoint, presented: server.chain, at: Date()).decision.reason
+    let codes = servers.map { server in
+        ServerTrustEvaluator(policy: policy).evaluate(endpoint, presented: server.chain, at: Date()).decision.code
     }
-    #expect(reasons == ["pin-matched", "pin-matched", "pin-mismatch"])
+    #expect(codes == [.pinMatched, .pinMatched, .pinMismatch])
 }
 // snippet.end
 #endif

@@ -60,7 +60,7 @@ func updates(_ reporter: PinReporter, folder: String, trust: UpdateTrust, bundle
 
 func evaluate(_ policy: PinningPolicy, _ reporter: PinReporter) -> ServerTrustEvaluator {
     // snippet.evaluator
-    let evaluator = ServerTrustEvaluator(policy: policy).onFailure(notify: reporter)
+    let evaluator = ServerTrustEvaluator(policy: policy).observed(by: reporter)
     // snippet.end
     return evaluator
 }
@@ -70,7 +70,7 @@ func test(_ policy: PinningPolicy, _ url: URL) async throws -> Bool {
     let recorder = TrustEventRecorder()
     let session = URLSession.pinned(to: policy, observer: recorder)
     _ = try? await session.data(from: url)
-    await recorder.settle()
+    await recorder.waitForEvents()
     let isReported = recorder.reports.map(\.reason) == ["pin-mismatch"]
     // snippet.end
     return isReported

@@ -25,7 +25,7 @@ func openStrictly(
     _ source: UpdateSource, trust: UpdateTrust, bundled: PinningPolicy, folder: String
 ) async throws -> PolicyStore {
     // snippet.strict
-    func open(_ onLostStore: PolicyStore.LostStore) throws -> PolicyStore {
+    func open(_ onLostStore: PolicyStore.LossHandling) throws -> PolicyStore {
         try PolicyStore(folder: folder, trust: trust, bundled: bundled, onLostStore: onLostStore)
     }
     do {

@@ -27,7 +27,7 @@ func interceptor() async throws {
     let interceptor = try LoopbackTLSServer(authority.issue(hosts: ["localhost"]))
     let url = try #require(URL(string: interceptor.url()))
     await #expect(throws: URLError.self) { try await session.data(from: url) }
-    await recorder.settle()
+    await recorder.waitForEvents()
     #expect(recorder.verdicts.map(\.decision.reason) == ["pin-mismatch"])
     #expect(interceptor.requestByteCount == 0)
 }

@@ -22,15 +22,15 @@ final class PolicyTests: XCTestCase {
         }
         let evaluator = ServerTrustEvaluator(policy: policy)
         let endpoint = ServerEndpoint(host: try ServerName("api.example.com"))
-        func reason(_ identity: Identity) -> String {
-            evaluator.evaluate(endpoint, presented: identity.chain, at: Date()).decision.reason
+        func code(_ identity: Identity) -> TrustDecision.Reason {
+            evaluator.evaluate(endpoint, presented: identity.chain, at: Date()).decision.code
         }
 
-        XCTAssertEqual(reason(server), "pin-matched")
+        XCTAssertEqual(code(server), .pinMatched)
         let otherKey = try authority.issue(hosts: ["api.example.com"])
-        XCTAssertEqual(reason(otherKey), "pin-mismatch")
+        XCTAssertEqual(code(otherKey), .pinMismatch)
         let foreign = try CertificateAuthority.root().issue(hosts: ["api.example.com"], key: server.key)
-        XCTAssertEqual(reason(foreign), "invalid-path")
+        XCTAssertEqual(code(foreign), .invalidPath)
     }
 }
 #endif

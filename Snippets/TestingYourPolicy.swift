@@ -34,8 +34,8 @@ struct PolicySuite {
 
     @Test("A renewed certificate with the pinned key is trusted, and another key is not")
     func renewal() throws {
-        #expect(try decision(server.renewed(by: authority)).reason == "pin-matched")
-        #expect(try decision(authority.issue(hosts: ["api.example.com"])).reason == "pin-mismatch")
+        #expect(try decision(server.renewed(by: authority)).code == .pinMatched)
+        #expect(try decision(authority.issue(hosts: ["api.example.com"])).code == .pinMismatch)
     }
 
     @Test("The pinned key does not make up for an expired certificate")
@@ -48,7 +48,7 @@ struct PolicySuite {
             Issue.record("an expired certificate is trusted")
             return
         }
-        #expect(rejection.reason == "invalid-path" && rejection.pathFailure?.code == .expired)
+        #expect(rejection.code == .invalidPath && rejection.pathFailure?.code == .expired)
     }
 }
 // snippet.end

@@ -17,7 +17,7 @@ package final class TrustEventFeed: Sendable {
         /// A Boolean value that indicates whether a thread is delivering events, or about to.
         var isRunning = false
         var dropped = 0
-        var settling: [CheckedContinuation<Void, Never>] = []
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private struct Delivery: Sendable {
@@ -56,13 +56,13 @@ package final class TrustEventFeed: Sendable {
     }
 
     /// Waits until the queue is empty and all events are delivered.
-    package func settle() async {
+    package func waitForEvents() async {
         await withCheckedContinuation { continuation in
-            let isSettled = state.withLock { state in
-                if state.isRunning { state.settling.append(continuation) }
+            let isIdle = state.withLock { state in
+                if state.isRunning { state.waiters.append(continuation) }
                 return !state.isRunning
             }
-            if isSettled { continuation.resume() }
+            if isIdle { continuation.resume() }
         }
     }
 
@@ -73,17 +73,17 @@ package final class TrustEventFeed: Sendable {
     /// Returns the next event. At the end of the queue it resumes the waiting callers and returns `nil`, which ends the
     /// thread.
     private func next() -> Delivery? {
-        let (next, settled) = state.withLock { state -> (Delivery?, [CheckedContinuation<Void, Never>]) in
+        let (next, waiters) = state.withLock { state -> (Delivery?, [CheckedContinuation<Void, Never>]) in
             guard !state.waiting.isEmpty else {
                 state.isRunning = false
-                defer { state.settling = [] }
-                return (nil, state.settling)
+                defer { state.waiters = [] }
+                return (nil, state.waiters)
             }
             let next = state.waiting.removeFirst()
             state.weight -= next.weight
             return (next, [])
         }
-        for continuation in settled { continuation.resume() }
+        for continuation in waiters { continuation.resume() }
         return next
     }
 

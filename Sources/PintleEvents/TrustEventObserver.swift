@@ -31,7 +31,7 @@ public struct TrustEventObservers: TrustEventObserver {
 
 extension ServerTrustEvaluator {
     /// Returns an evaluator that also passes its events to an observer. The handshake does not wait for the observer.
-    public func onFailure(notify observer: some TrustEventObserver) -> ServerTrustEvaluator {
+    public func observed(by observer: some TrustEventObserver) -> ServerTrustEvaluator {
         onFailure { event in TrustEventFeed.shared.post(.verdict(event), to: observer) }
     }
 }

@@ -5,7 +5,7 @@ public import Pintle
 ///     let recorder = TrustEventRecorder()
 ///     let session = URLSession.pinned(to: policy, observer: recorder)
 ///     // ... a request that is refused ...
-///     await recorder.settle()
+///     await recorder.waitForEvents()
 ///     #expect(recorder.verdicts.map(\.decision.reason) == ["pin-mismatch"])
 ///
 /// Keeps the newest 1,000 events. Safe to use from any thread.
@@ -38,5 +38,5 @@ public final class TrustEventRecorder: TrustEventObserver {
     public func removeAll() { kept.withLock { $0 = [] } }
 
     /// Waits until all events so far have been delivered to their observers.
-    public func settle() async { await TrustEventFeed.shared.settle() }
+    public func waitForEvents() async { await TrustEventFeed.shared.waitForEvents() }
 }

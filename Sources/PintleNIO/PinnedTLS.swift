@@ -28,7 +28,7 @@ public import Foundation
 ///
 /// - `TrustReceipt` as a user event when the policy has accepted the server, before NIOSSL's `handshakeCompleted`
 /// - or `TrustRejection` as an error when it has refused the server, then the channel closes
-/// - ``TrustSuperseded`` as a user event when a later policy no longer stands behind an open connection, or when the
+/// - ``TrustEndedEvent`` as a user event when a later policy no longer stands behind an open connection, or when the
 ///   receipt's time is over
 ///
 /// One value serves any number of channels and servers, on any thread. Create it once, because each value has a TLS
@@ -86,7 +86,7 @@ public struct PinnedTLS: Sendable {
     }
 
     /// Returns a copy that also passes events to an observer, such as a reporter, on a thread of the observer's own.
-    public func onFailure(notify observer: some TrustEventObserver) -> PinnedTLS {
+    public func observed(by observer: some TrustEventObserver) -> PinnedTLS {
         onFailure { event in TrustEventFeed.shared.post(.verdict(event), to: observer) }
     }
 }

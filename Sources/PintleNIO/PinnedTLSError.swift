@@ -12,7 +12,7 @@ public enum PinnedTLSError: Error, Sendable, Hashable {
     case noVerdict(ServerEndpoint)
     /// The policy changed after the verdict on this server and before the end of the handshake, so the channel was
     /// closed. A new connection gets a verdict of the new policy.
-    case superseded(ServerEndpoint)
+    case policyChanged(ServerEndpoint)
     /// The handshake with this server took longer than ``PinnedTLS/Timing/handshake``.
     case handshakeTimedOut(ServerEndpoint)
 
@@ -42,7 +42,7 @@ extension PinnedTLSError: CustomStringConvertible {
         case .refusedSetting(let setting): "TLSConfiguration.\(setting.rawValue): \(setting.remedy)"
         case .notOnEventLoop: "the handlers of TLS were added on another thread than the channel's event loop"
         case .noVerdict(let server): "\(server): the handshake ended without a verdict; the channel was closed"
-        case .superseded(let server): "\(server): the policy changed during the handshake; the channel was closed"
+        case .policyChanged(let server): "\(server): the policy changed during the handshake; the channel was closed"
         case .handshakeTimedOut(let server): "\(server): the handshake took too long; the channel was closed"
         }
     }

@@ -18,7 +18,7 @@ final class PinnedTLSHandler: ChannelInboundHandler {
     private enum State {
         case handshaking
         case trusted(TrustReceipt)
-        case superseded(TrustReceipt)
+        case ended(TrustReceipt)
         case failed
     }
 
@@ -40,10 +40,10 @@ final class PinnedTLSHandler: ChannelInboundHandler {
         self.timing = timing
     }
 
-    /// The receipt of the connection, also after it was superseded; `nil` before the verdict.
+    /// The receipt of the connection, also after its trust has ended; `nil` before the verdict.
     var receipt: TrustReceipt? {
         switch state {
-        case .trusted(let receipt), .superseded(let receipt): receipt
+        case .trusted(let receipt), .ended(let receipt): receipt
         case .handshaking, .failed: nil
         }
     }
@@ -77,7 +77,7 @@ final class PinnedTLSHandler: ChannelInboundHandler {
         guard case .accepted(let receipt) = verdict.withLock({ $0 }) else { return fail(context, .noVerdict(server)) }
         // The policy may have changed since the verdict: a server can hold its last message back. A handler that writes
         // when the handshake is completed must not get that far.
-        guard judge.reason(against: receipt, at: Date()) == nil else { return fail(context, .superseded(server)) }
+        guard judge.reason(against: receipt, at: Date()) == nil else { return fail(context, .policyChanged(server)) }
         state = .trusted(receipt)
         timer?.cancel()
         context.fireUserInboundEventTriggered(receipt)
@@ -137,8 +137,8 @@ final class PinnedTLSHandler: ChannelInboundHandler {
     private func check(_ context: ChannelHandlerContext) {
         guard case .trusted(let receipt) = state, context.channel.isActive else { return }
         guard let reason = judge.reason(against: receipt, at: Date()) else { return scheduleCheck(context) }
-        state = .superseded(receipt)
-        context.fireUserInboundEventTriggered(TrustSuperseded(receipt: receipt, reason: reason))
+        state = .ended(receipt)
+        context.fireUserInboundEventTriggered(TrustEndedEvent(receipt: receipt, reason: reason))
     }
 }
 #endif

@@ -54,7 +54,7 @@ struct ServerJudge: Sendable {
     }
 
     /// Returns the reason why a connection may carry no further request; `nil` if it may.
-    func reason(against receipt: TrustReceipt, at instant: Date) -> TrustSuperseded.Reason? {
+    func reason(against receipt: TrustReceipt, at instant: Date) -> TrustEndedEvent.Reason? {
         if source.current.generation != receipt.generation { return .policyChanged }
         return receipt.validFrom <= instant && instant < receipt.validUntil ? nil : .receiptEnded
     }

@@ -15,6 +15,9 @@ internal import FoundationNetworking
 ///
 /// The transport uses only `https`, also after redirects. It uses no cookies, no cache and no credentials, and sends no
 /// details about the program or the device.
+///
+/// ``/PintleUpdates/UpdateTransport`` and ``/PintleReports/ReportTransport`` stay two protocols: a program with updates
+/// needs no module of reports, nor the reverse. An update is a conditional download with a limit, a report is a POST.
 public struct SystemTrustTransport: UpdateTransport, ReportTransport {
     /// The policy of tests, because no system trusts their servers; otherwise `nil`, which means no rule at all.
     private let policy: PinningPolicy?

@@ -25,11 +25,11 @@ extension UpdateEvent {
         case .stale(let version, let since):
             self.init(.stale, version: version, text: "it expired on \(RFC3339.string(from: since)); it stays in force")
         case .lostStore(let loss):
-            self.init(.lostStore, version: loss.version, text: Self.escaped("\(loss.cause)"))
+            self.init(.lostStore, version: loss.version, text: Self.escaped(loss.reason))
         case .rejected(let error, let url):
             self.init(
-                .rejected, reason: error.reason.code, source: url,
-                text: "\(error.reason.code), \(Self.escaped("\(error)"))")
+                .rejected, reason: error.code.rawValue, source: url,
+                text: "\(error.code.rawValue), \(Self.escaped("\(error)"))")
         case .notFetched(let url, let description):
             self.init(.notFetched, source: url, text: Self.escaped(description))
         case .notStored(let error): self.init(.notStored, text: Self.escaped("\(error)"))

@@ -1,6 +1,6 @@
 public import Foundation
 public import Pintle
-public import PintleStorage
+internal import PintleStorage
 
 extension CertificateBundle {
     /// Reads the certificates of a resource, PEM or DER.
@@ -17,10 +17,10 @@ extension CertificateBundle {
     public init(
         resource name: String, withExtension fileExtension: String, subdirectory: String? = nil,
         in bundle: Bundle = .main
-    ) throws(CertificateFilesError) {
+    ) throws(CertificateBundleError) {
         guard let url = bundle.url(forResource: name, withExtension: fileExtension, subdirectory: subdirectory) else {
             let folder = subdirectory.map { "\($0)/" } ?? ""
-            throw CertificateFilesError(problems: [
+            throw CertificateBundleError(problems: [
                 .init(
                     file: "\(folder)\(name).\(fileExtension)", message: "no such resource in \(bundle.bundlePath)",
                     help: "add the file to the resources of the target")
@@ -43,11 +43,11 @@ extension CertificateBundle {
     ///   such resource in it.
     public init(
         resourcesOf bundle: Bundle, subdirectory: String? = nil
-    ) throws(CertificateFilesError) {
+    ) throws(CertificateBundleError) {
         let folder = [bundle.resourcePath ?? bundle.bundlePath, subdirectory].compactMap(\.self).joined(separator: "/")
         let names = try Folder.certificateNames(in: folder)
         guard !names.isEmpty else {
-            throw CertificateFilesError(problems: [
+            throw CertificateBundleError(problems: [
                 .init(
                     file: folder, message: "no certificate among the resources",
                     help: "add files that end in .cer, .crt, .der or .pem to the resources of the target")

@@ -40,11 +40,11 @@ struct DelegateObserverTests {
         case .connection:
             let options = NWProtocolTLS.Options()
             let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
-            options.decideTrust(of: endpoint, by: ServerTrustEvaluator(policy: policy).onFailure(notify: recorder))
+            options.decideTrust(of: endpoint, by: ServerTrustEvaluator(policy: policy).observed(by: recorder))
             let challenge = try SessionFixture.challenge(fixture.identity.chain)
             _ = options.securityProtocolOptions.verify(try #require(challenge.protectionSpace.serverTrust))
         }
-        await recorder.settle()
+        await recorder.waitForEvents()
         return recorder.reports.map { report in
             var report = report
             report.dateTime = Date(timeIntervalSince1970: 0)

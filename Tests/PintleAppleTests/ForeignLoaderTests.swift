@@ -24,7 +24,7 @@ struct ForeignLoaderTests {
         let name = String(reflecting: Carrier.self)
         #expect(session.removedProtocols == [name])
         #expect(session.current.configuration.protocolClasses?.isEmpty == true)
-        await TrustEventFeed.shared.settle()
+        await TrustEventFeed.shared.waitForEvents()
         let event = try #require(log.events.first)
         #expect(event.kind == .foreignProtocol && event.classes == [name] && log.events.count == 1)
         #expect(TrustEvent.session(event).level == .warning)
@@ -45,7 +45,7 @@ struct ForeignLoaderTests {
         let log = EventLog()
         let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, observer: log)
         #expect(try await session.data(from: try server.address()).0.count == 3)
-        await TrustEventFeed.shared.settle()
+        await TrustEventFeed.shared.waitForEvents()
         #expect(session.removedProtocols.isEmpty && log.events.isEmpty)
         session.invalidateAndCancel()
     }
@@ -60,7 +60,7 @@ struct ForeignLoaderTests {
         for (copy, isResolved) in [(configuration, false), (cleared, true)] {
             let log = EventLog()
             ForeignProtocols(in: configuration, removedFrom: copy).report(to: log)
-            await TrustEventFeed.shared.settle()
+            await TrustEventFeed.shared.waitForEvents()
             let event = try #require(log.events.first)
             #expect(event.isResolved == isResolved && event.kind == .foreignProtocol && log.events.count == 1)
             #expect(event.classes == [String(reflecting: Carrier.self)])

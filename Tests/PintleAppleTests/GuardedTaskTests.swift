@@ -195,7 +195,7 @@ struct GuardedTaskTests {
             if isDropped { holder.drop() }
             let end = session.explained(await session.end(of: try server.address(), with: guarded))
             #expect(end.refusal == (isDropped ? .noPolicy : nil) && end.status == (isDropped ? nil : 200))
-            await TrustEventFeed.shared.settle()
+            await TrustEventFeed.shared.waitForEvents()
             let events = recorder.events.compactMap { event in
                 if case .session(let event) = event { event } else { nil }
             }

@@ -32,7 +32,7 @@ struct KeychainFloorTests {
         var floor: KeychainFloor { KeychainFloor(service: service) }
 
         func open(
-            _ onLostStore: PolicyStore.LostStore = .useBundled, inKeychain: Bool = true
+            _ onLostStore: PolicyStore.LossHandling = .useBundled, inKeychain: Bool = true
         ) throws -> PolicyStore {
             try PolicyStore(
                 folder: directory.path, trust: try trust, bundled: try PinningPolicy(json: Array(Self.policy.utf8)),
@@ -66,7 +66,7 @@ struct KeychainFloorTests {
                 return nil
             } catch {
                 switch error {
-                case .rejected(let rejection): return rejection.reason.code
+                case .rejected(let rejection): return rejection.code.rawValue
                 case .notStored(let error): return "not stored: \(error.code.rawValue)"
                 case .floorUnreadable(let error): return "floor: \(error.code.rawValue)"
                 case .lostStore: return "lost"
@@ -154,12 +154,12 @@ struct KeychainFloorTests {
             #expect(try await app.adopt(7, store) == nil)
         }
         let foreign = KeychainFloor(service: "test", accessGroup: "unknown")
-        let error = #expect(throws: StorageError.self) { try foreign.floor(under: "00") }
+        let error = #expect(throws: StorageError.self) { try foreign.floor(forKeySet: "00") }
         #expect(error?.path == "Keychain/test/00" && error?.message == "the app may not use the Keychain")
         let shared = KeychainFloor(service: "test." + UUID().uuidString, accessGroup: "group")
-        try shared.save([1], under: "00")
-        #expect(try shared.floor(under: "00") == [1])
-        #expect(try KeychainFloor(service: shared.service).floor(under: "00") == nil)
+        try shared.save([1], forKeySet: "00")
+        #expect(try shared.floor(forKeySet: "00") == [1])
+        #expect(try KeychainFloor(service: shared.service).floor(forKeySet: "00") == nil)
         #expect(StandIn.keychainItems(service: shared.service, group: "group").count == 1)
     }
 
@@ -170,11 +170,11 @@ struct KeychainFloorTests {
             let (service, account) = (app.service, try app.trust.keySetID)
             let (mine, theirs) = (try app.floorBytes(7), try app.floorBytes(other))
             StandIn.beforeKeychain(.add, service: service) {
-                try? KeychainFloor(service: service).save(theirs, under: account)
+                try? KeychainFloor(service: service).save(theirs, forKeySet: account)
             }
             let store = try app.open()
             #expect(try await app.adopt(7, store) == (other == 7 ? nil : "not stored: busy"))
-            #expect(try app.floor.floor(under: account) == (other == 7 ? mine : theirs))
+            #expect(try app.floor.floor(forKeySet: account) == (other == 7 ? mine : theirs))
             // The writer that failed then finds the higher floor.
             #expect(try await app.adopt(7, store) == (other == 7 ? nil : "rollback"))
         }
@@ -194,7 +194,7 @@ struct KeychainFloorTests {
         }
         let store = try app.open(.refuse)
         #expect(highest > 0 && store.floor?.version == highest && store.current.policy.updateVersion == highest)
-        #expect(try app.floor.floor(under: app.trust.keySetID) == app.floorBytes(highest))
+        #expect(try app.floor.floor(forKeySet: app.trust.keySetID) == app.floorBytes(highest))
     }
 
     @Test("Threads that save floors at once leave one complete floor")
@@ -202,10 +202,10 @@ struct KeychainFloorTests {
         let floor = KeychainFloor(service: "test." + UUID().uuidString)
         await withTaskGroup(of: Void.self) { group in
             for number in UInt8(1)...32 {
-                group.addTask { try? floor.save([UInt8](repeating: number, count: 100), under: "00") }
+                group.addTask { try? floor.save([UInt8](repeating: number, count: 100), forKeySet: "00") }
             }
         }
-        let kept = try #require(try floor.floor(under: "00"))
+        let kept = try #require(try floor.floor(forKeySet: "00"))
         #expect(kept.count == 100 && Set(kept).count == 1)
     }
 
@@ -215,9 +215,9 @@ struct KeychainFloorTests {
         let account = try app.trust.keySetID
         #expect(try await app.adopt(8, app.open()) == nil)
         for broken in [Data(), Data("[]".utf8), Data(count: 100_000)] {
-            try app.floor.save([UInt8](broken), under: account)
+            try app.floor.save([UInt8](broken), forKeySet: account)
             #expect(try app.open(.refuse).floor?.version == 8)
-            #expect(try app.floor.floor(under: account) == app.floorBytes(8))
+            #expect(try app.floor.floor(forKeySet: account) == app.floorBytes(8))
         }
         // An item without any data.
         try app.floor.forget()
@@ -227,9 +227,9 @@ struct KeychainFloorTests {
                 kSecUseDataProtectionKeychain: true,
             ] as [CFString: Any]
         #expect(SecItemAdd(query as CFDictionary, nil) == errSecSuccess)
-        #expect(try app.floor.floor(under: account) == [])
+        #expect(try app.floor.floor(forKeySet: account) == [])
         #expect(try app.open().floor?.version == 8)
-        #expect(try app.floor.floor(under: account) == app.floorBytes(8))
+        #expect(try app.floor.floor(forKeySet: account) == app.floorBytes(8))
     }
 
     @Test("A release with other keys has its own floor, and the old floor applies again with the old keys")
@@ -258,6 +258,6 @@ extension KeychainFloorTests.App {
     /// Returns the floor that an update leaves.
     fileprivate func floorBytes(_ version: Int) throws -> [UInt8] {
         let verifier = UpdateVerifier(trust: try trust, unscoped: nil)
-        return try verifier.verifyStored(try update(version), floor: nil).floor(under: try trust).json
+        return try verifier.verifyStored(try update(version), floor: nil).floor(for: try trust).json
     }
 }

@@ -20,7 +20,7 @@ struct LeafAsAnchorTests {
         }
         #expect(host.pathFailure?.code == .selfSigned && host.unacceptableFailure == nil)
         #expect(host.pathFailure?.detail.map(\.platformCode) == [Int(errSecCertificateValidityPeriodTooLong)])
-        for subject in [UnknownHost.Subject.certificate, .key] {
+        for subject in [UnknownHost.ApprovedPart.certificate, .key] {
             var approvals = TrustApprovals()
             try approvals.approve(host, as: subject, at: Date())
             let answer = ServerTrustEvaluator(policy: try .asking, approvals: { [approvals] in approvals })

@@ -184,7 +184,7 @@ struct LibraryDelegateTests {
             if isDropped { library.drop() }
             let end = session.explained(await session.awaited(url, with: guarded))
             #expect(end.refusal == (isDropped ? .noPolicy : nil) && end.status == (isDropped ? nil : 200))
-            await TrustEventFeed.shared.settle()
+            await TrustEventFeed.shared.waitForEvents()
             let codes = recorder.events.compactMap { event in
                 if case .session(let event) = event { event.code } else { nil }
             }

@@ -276,7 +276,7 @@ struct SessionContractTests {
             let (policy, server) = try interceptor(rightPin: true)
             let session = kind.session(to: policy, configuration: configuration, observer: recorder)
             #expect(await session.end(of: try server.address()).status == 200)
-            await TrustEventFeed.shared.settle()
+            await TrustEventFeed.shared.waitForEvents()
             #expect(recorder.events.map(code) == (isForeign ? ["foreign-protocol"] : []))
             if let pinned = session as? PinnedURLSession {
                 #expect(pinned.removedProtocols.isEmpty == !isForeign)

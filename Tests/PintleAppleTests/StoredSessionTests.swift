@@ -181,7 +181,7 @@ struct StoredSessionTests {
             to: try fixture.policy(rightPin: false), configuration: configuration, observer: log)
         #expect(session.configuration.protocolClasses?.isEmpty == true && !session.configuration.enablesEarlyData)
         _ = await ends { _ = try await session.data(from: try server.address()) }
-        await TrustEventFeed.shared.settle()
+        await TrustEventFeed.shared.waitForEvents()
         #expect(log.names == ["foreign-protocol", "pin-mismatch"])
         session.invalidateAndCancel()
     }

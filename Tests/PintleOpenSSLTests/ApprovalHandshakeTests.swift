@@ -73,8 +73,8 @@ struct ApprovalHandshakeTests {
         return Identity(certificate: try template.selfSigned(with: identity.key), key: identity.key)
     }
 
-    @Test("An unknown server gets no request byte before its approval", arguments: UnknownHost.Subject.allCases)
-    func loop(subject: UnknownHost.Subject) throws {
+    @Test("An unknown server gets no request byte before its approval", arguments: UnknownHost.ApprovedPart.allCases)
+    func loop(subject: UnknownHost.ApprovedPart) throws {
         let identity = try Identity.selfSigned()
         var scene = try Scene(identity)
         let host = try scene.ask()

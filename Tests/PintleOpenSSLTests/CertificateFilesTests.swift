@@ -16,20 +16,20 @@ struct CertificateFilesTests {
         try directory.write(roots[2].der, to: "roots/b.der")
     }
 
-    private func problems(_ read: () throws(CertificateFilesError) -> CertificateBundle) -> [String] {
-        do throws(CertificateFilesError) {
+    private func problems(_ read: () throws(CertificateBundleError) -> CertificateBundle) -> [String] {
+        do throws(CertificateBundleError) {
             _ = try read()
             return []
         } catch {
             return error.problems.map { problem in
-                let name = problem.file.split(separator: "/").last.map(String.init) ?? "?"
+                let name = problem.file?.split(separator: "/").last.map(String.init) ?? "?"
                 return "\(name) \(problem.block.map { "\($0) " } ?? "")\(problem.message)"
             }
         }
     }
 
     private func folderProblems() -> [String] {
-        problems { () throws(CertificateFilesError) in
+        problems { () throws(CertificateBundleError) in
             try CertificateBundle(contentsOfFolder: directory.path(of: "roots"))
         }
     }
@@ -87,12 +87,12 @@ struct CertificateFilesTests {
         try directory.write("", to: "empty.pem")
         #expect(mkdir(directory.path(of: "nothing"), 0o700) == 0)
         let file = { [directory] (name: String) in
-            problems { () throws(CertificateFilesError) in
+            problems { () throws(CertificateBundleError) in
                 try CertificateBundle(contentsOfFile: directory.path(of: name))
             }
         }
         let folder = { [directory] (name: String) in
-            problems { () throws(CertificateFilesError) in
+            problems { () throws(CertificateBundleError) in
                 try CertificateBundle(contentsOfFolder: directory.path(of: name))
             }
         }
@@ -104,14 +104,14 @@ struct CertificateFilesTests {
         #expect(folder("empty.pem") == ["empty.pem not a directory"])
         #expect(file("a\0b") == ["a\0b the name has a NUL in it"])
         #expect(folder("roots\0") == ["roots\0 the name has a NUL in it"])
-        #expect(problems { () throws(CertificateFilesError) in try CertificateBundle(contentsOfFiles: []) }.count == 1)
+        #expect(problems { () throws(CertificateBundleError) in try CertificateBundle(contentsOfFiles: []) }.count == 1)
         #expect(file("roots/a.pem") == [] && folder("roots") == [])
     }
 
     @Test("The error has the file, the block, the line and the remedy")
     func text() throws {
         let path = try directory.write(roots[0].pem + (try PrivateKey().pem), to: "both.pem")
-        let error = #expect(throws: CertificateFilesError.self) { try CertificateBundle(contentsOfFile: path) }
+        let error = #expect(throws: CertificateBundleError.self) { try CertificateBundle(contentsOfFile: path) }
         let line = roots[0].pem.count(where: { $0 == "\n" }) + 1
         #expect(
             error?.description

@@ -33,11 +33,11 @@ struct FeedTests {
         for _ in 0..<400 { feed.post(event, to: observer) }
         #expect(feed.dropped >= 400 - TrustEventFeed.capacity - 1)
         gate.withLock { $0 = false }
-        await feed.settle()
+        await feed.waitForEvents()
         #expect(observer.seen.withLock { $0 } + feed.dropped == 400)
         // The feed continues.
         feed.post(event, to: observer)
-        await feed.settle()
+        await feed.waitForEvents()
         #expect(observer.seen.withLock { $0 } + feed.dropped == 401)
     }
 
@@ -56,15 +56,15 @@ struct FeedTests {
         for _ in 0..<TrustEventFeed.capacity { feed.post(.verdict(plain), to: observer) }
         #expect(feed.dropped == 0)
         gate.withLock { $0 = false }
-        await feed.settle()
+        await feed.waitForEvents()
         gate.withLock { $0 = true }
         for _ in 0..<TrustEventFeed.capacity { feed.post(.verdict(heavy), to: observer) }
         let dropped = feed.dropped
         #expect(dropped > 0)
         gate.withLock { $0 = false }
-        await feed.settle()
+        await feed.waitForEvents()
         feed.post(.verdict(heavy), to: observer)
-        await feed.settle()
+        await feed.waitForEvents()
         #expect(feed.dropped == dropped)
     }
 
@@ -75,7 +75,7 @@ struct FeedTests {
         for number in 0..<100 {
             TrustEventFeed.shared.post(.update(UpdateEvent(.stale, version: number, text: "")), to: both)
         }
-        await one.settle()
+        await one.waitForEvents()
         for recorder in [one, two] {
             let versions = recorder.events.compactMap { event -> Int? in
                 if case .update(let event) = event { event.version } else { nil }
@@ -90,18 +90,18 @@ struct FeedTests {
         let path = ValidatedPath(uncheckedLeafToAnchor: scene.identity.chain + [scene.authority.certificate.der])
         let recorder = TrustEventRecorder()
         let plain = ServerTrustEvaluator(policy: policy) { _ in .valid(path) }
-        let observed = plain.onFailure(notify: recorder)
+        let observed = plain.observed(by: recorder)
         let server = ServerEndpoint(host: try ServerName("example.com"))
         let chain = scene.identity.chain
         #expect(observed.evaluate(server, presented: chain, at: ReportScene.now).decision.reason == "pin-mismatch")
         #expect(plain.evaluate(server, presented: chain, at: ReportScene.now).decision.reason == "pin-mismatch")
-        await recorder.settle()
+        await recorder.waitForEvents()
         #expect(recorder.reports.map(\.reason) == ["pin-mismatch"] && recorder.events.map(\.level) == [.error])
         #expect(recorder.events.first?.description.hasPrefix("example.com:443 refused, pin-mismatch: ") == true)
         recorder.removeAll()
         let other = ServerEndpoint(host: try ServerName("example.org"))
         #expect(observed.evaluate(other, presented: chain, at: ReportScene.now).decision.reason == "host-not-allowed")
-        await recorder.settle()
+        await recorder.waitForEvents()
         // An event without a report, because no rule names an address.
         #expect(recorder.events.count == 1 && recorder.reports.isEmpty)
     }

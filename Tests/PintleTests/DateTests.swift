@@ -46,9 +46,9 @@ struct DateTests {
             ("2026-01-01T00:00:00Z+01:00", .malformed), ("٢٠٢٦-01-01T00:00:00Z", .malformed),
             ("1795166274", .malformed),
             ("never", .malformed),
-        ] as [(String, RFC3339.ParsingError.Reason)])
-    func rejects(_ text: String, _ reason: RFC3339.ParsingError.Reason) {
-        #expect(throws: RFC3339.ParsingError(reason: reason)) { try RFC3339.date(from: text) }
+        ] as [(String, RFC3339.ParsingError)])
+    func rejects(_ text: String, _ error: RFC3339.ParsingError) {
+        #expect(throws: error) { try RFC3339.date(from: text) }
     }
 
     @Test(

@@ -163,6 +163,10 @@ struct PinnedHostTests {
                 try PinnedHost(
                     "a.example", pins: [key, "??"], backupPins: [Self.spare, "sha1/AAAA"], issuerKey: "sha256/AAAA")
             } == ["invalid-pin pins[1]", "wrong-pin-length issuerKey", "unsupported-hash backupPins[1]"])
+        #expect(
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost("a.example", pins: [key], backupPins: [Self.spare], issuerKey: certificate)
+            } == ["invalid-pin issuerKey"])
     }
 
     @Test("leafAndCA requires that every pin has a position and that both positions occur")

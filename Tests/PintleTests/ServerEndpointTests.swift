@@ -88,14 +88,15 @@ struct ServerEndpointTests {
             ("http://example.com/", "scheme"), ("ftp://example.com/", "scheme"), ("file:///etc/passwd", "scheme"),
             ("mailto:a@example.com", "scheme"), ("//example.com/", "scheme"), ("example.com", "scheme"),
             ("https://user@example.com/", "user-info"), ("https://user:secret@example.com/", "user-info"),
-            ("https://example.com%5C@evil.example/", "user-info"), ("https:///a", "host"),
-            ("https://127.1/", "host"), ("https://0x7f.1/", "host"), ("https://%65xample.com/", "host"),
-            ("https://example..com/", "host"), ("https://[fe80::1%25eth0]/", "host"),
+            ("https://example.com%5C@evil.example/", "user-info"), ("https:///a", "empty"),
+            ("https://127.1/", "malformed-address"), ("https://0x7f.1/", "malformed-address"),
+            ("https://%65xample.com/", "forbidden-character"),
+            ("https://example..com/", "empty-label"), ("https://[fe80::1%25eth0]/", "malformed-address"),
             ("https://example.com:0/", "port"), ("https://example.com:65536/", "port"),
         ])
     func refused(_ text: String, _ code: String) throws {
         let url = try #require(URL(string: text))
-        let error = #expect(throws: ServerURLError.self) { try ServerEndpoint(url: url) }
+        let error = #expect(throws: ServerNameError.self) { try ServerEndpoint(url: url) }
         #expect(error?.code == code, "\(url.absoluteString)")
         #expect(error.map { !"\($0)".contains("secret") && !$0.hint.isEmpty } == true)
     }
@@ -110,7 +111,7 @@ struct ServerEndpointTests {
         ])
     func secrets(_ text: String) throws {
         let url = try #require(URL(string: text))
-        let error = #expect(throws: ServerURLError.self) { try ServerEndpoint(url: url) }
+        let error = #expect(throws: ServerNameError.self) { try ServerEndpoint(url: url) }
         #expect(error.map { "\($0) \($0.text) \($0.errorDescription ?? "")".contains("secret") } == (text == "secret"))
     }
 

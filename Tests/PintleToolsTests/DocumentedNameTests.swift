@@ -29,6 +29,14 @@ struct DocumentedNameTests {
         }
     }
 
+    @Test("Each reason of a decision has a row")
+    func reasons() throws {
+        let rows = try lines("Sources/Pintle/Pintle.docc/Decisions.md")
+        for reason in TrustDecision.Reason.allCases {
+            #expect(rows.contains { $0.hasPrefix("| `\(reason.rawValue)` |") }, "\(reason.rawValue)")
+        }
+    }
+
     @Test("Each loss of an export has a row")
     func losses() throws {
         let rows = try lines("Sources/PintleTools/PintleTools.docc/Exports.md")

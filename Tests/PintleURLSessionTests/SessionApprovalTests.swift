@@ -42,7 +42,7 @@ struct SessionApprovalTests {
     )
     func loop() async throws {
         let folder = try TemporaryDirectory()
-        for subject in UnknownHost.Subject.allCases {
+        for subject in UnknownHost.ApprovedPart.allCases {
             let path = folder.path(of: "\(subject).json")
             for store in [TrustApprovalStore(), try TrustApprovalStore(path: path)] {
                 let identity = try Identity.selfSigned()

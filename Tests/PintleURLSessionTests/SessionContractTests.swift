@@ -305,7 +305,7 @@ struct SessionContractTests {
             let recorder = TrustEventRecorder()
             let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, observer: recorder)
             _ = try await session.data(from: try server.address())
-            await TrustEventFeed.shared.settle()
+            await TrustEventFeed.shared.waitForEvents()
             #expect(recorder.events.contains { code($0) == "foreign-protocol" } == isForeign)
             #expect(session.removedProtocols.isEmpty == !isForeign)
         }

@@ -141,7 +141,7 @@ struct SessionExitTests {
             let recorder = TrustEventRecorder()
             let session = try pinnedSession(root, observer: recorder)
             #expect(try await session.data(from: try #require(URL(string: url))).0.count == 3)
-            await TrustEventFeed.shared.settle()
+            await TrustEventFeed.shared.waitForEvents()
             let events = recorder.events.compactMap { event -> SessionEvent? in
                 if case .session(let event) = event { event } else { nil }
             }

@@ -191,7 +191,7 @@ struct SessionGateTests {
         #expect(session.removedProtocols == (isThere ? [String(reflecting: Carrier.self)] : []))
         #expect(try await session.data(from: try server.address()).0.count == 3)
         #expect(server.requests.count == 1)
-        await TrustEventFeed.shared.settle()
+        await TrustEventFeed.shared.waitForEvents()
         #expect(recorder.events.compactMap(\.sessionEvent?.kind) == (isThere ? [.foreignProtocol] : []))
         // A session does not report the guard of another pinned session.
         #expect(
@@ -206,7 +206,7 @@ struct SessionGateTests {
             observer: recorder,
             validator: PathValidator(budget: PathBudget(), suffixes: isMissing ? .missing : .system))
         session.invalidateAndCancel()
-        await TrustEventFeed.shared.settle()
+        await TrustEventFeed.shared.waitForEvents()
         #expect(recorder.events.compactMap(\.sessionEvent?.code) == (isMissing ? ["missing-suffix-list"] : []))
         #expect(recorder.events.allSatisfy { $0.level == .warning && "\($0)".contains("install publicsuffix") })
     }

@@ -69,7 +69,7 @@ struct SessionReportTests {
         let session = URLSession.pinned(to: policy, configuration: .ephemeral, observer: reporter)
         let before = Date(timeIntervalSinceNow: -1)
         try await refused(session, server)
-        await reporter.settle()
+        await reporter.waitForEvents()
         #expect(reporter.waiting == 1 && collector.connectionCount == 0)
         #expect(await reporter.deliver() == .done(delivered: 1, failed: 0))
         #expect(reporter.waiting == 0 && reporter.counts.delivered == 1)
@@ -115,7 +115,7 @@ struct SessionReportTests {
             .pinned(to: policy, configuration: .ephemeral, observer: TrustEventObservers(reporter, recorder))
         }
         _ = try await session(policy(to: collector, rightPin: true)).data(from: server.address())
-        await recorder.settle()
+        await recorder.waitForEvents()
         #expect(recorder.events.isEmpty && reporter.waiting == 0)
 
         _ = try await session(policy(to: collector, enforcement: .reportOnly)).data(from: server.address())
@@ -123,7 +123,7 @@ struct SessionReportTests {
             from: server.address())
         try await refused(
             session(policy(to: collector, rightPin: true, expiry: .rejecting(after: yesterday))), stranger)
-        await recorder.settle()
+        await recorder.waitForEvents()
         #expect(recorder.reports.map(\.reason) == ["mismatch-reported-only", "pins-expired", "invalid-path"])
         #expect(recorder.events.map(\.level) == [.warning, .warning, .error])
         #expect(recorder.reports.map(\.pathFailure) == [nil, nil, "untrusted-root"])
@@ -143,7 +143,7 @@ struct SessionReportTests {
             let reporter = try reporter()
             let session = URLSession.pinned(to: policy, configuration: .ephemeral, observer: reporter)
             for _ in 0..<5 { try await refused(session, server) }
-            await reporter.settle()
+            await reporter.waitForEvents()
             #expect(reporter.waiting == 1 && reporter.counts.duplicates == 4)
             #expect(await reporter.deliver() == .done(delivered: 0, failed: 1))
             // The report is not sent again before its next attempt is due.
@@ -175,7 +175,7 @@ struct SessionReportTests {
         let reporter = try reporter()
         let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: reporter)
         try await refused(session, server)
-        await reporter.settle()
+        await reporter.waitForEvents()
         #expect(await reporter.deliver() == .done(delivered: 0, failed: 1))
         #expect(collector.requests.count == 1 && elsewhere.connectionCount == 0 && reporter.waiting == 1)
 
@@ -237,13 +237,13 @@ struct SessionReportTests {
             to: try policy(to: collector), configuration: .ephemeral,
             observer: TrustEventObservers(reporter, recorder))
         try await refused(session, server)
-        await reporter.settle()
+        await reporter.waitForEvents()
         for hour in 0..<3 {
             #expect(
                 await reporter.deliver(at: Date(timeIntervalSinceNow: Double(hour) * 86_400 * 2))
                     == .done(delivered: 0, failed: 1))
         }
-        await recorder.settle()
+        await recorder.waitForEvents()
         #expect(recorder.events.count == 1 && reporter.waiting == 1 && collector.requestByteCount == 0)
     }
 
@@ -259,7 +259,7 @@ struct SessionReportTests {
         let recorder = TrustEventRecorder()
         let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: recorder)
         try await refused(session, server)
-        await recorder.settle()
+        await recorder.waitForEvents()
         #expect(recorder.reports.map(\.pathFailure) == [code.rawValue])
         #expect(recorder.reports.map(\.notedHostname) == ["localhost"])
         #expect(recorder.reports.allSatisfy { $0.servedCertificateChain.isEmpty })
@@ -288,7 +288,7 @@ struct SessionReportTests {
         let recorder = TrustEventRecorder()
         recorder.observe(PolicyStoreEvent.stale(version: 7, since: Date(timeIntervalSince1970: 0)))
         recorder.observe(PolicyStoreEvent.notFetched(from: "https://updates.example.net/", description: "a\nb\u{202E}"))
-        await recorder.settle()
+        await recorder.waitForEvents()
         let events = recorder.events.compactMap { event -> UpdateEvent? in
             if case .update(let event) = event { event } else { nil }
         }

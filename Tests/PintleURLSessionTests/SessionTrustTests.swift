@@ -174,7 +174,7 @@ struct SessionTrustTests {
         }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "host-not-allowed")
         #expect((server.requestByteCount, server.connectionCount) == before)
-        await recorder.settle()
+        await recorder.waitForEvents()
         let reasons = recorder.events.map { event in
             if case .verdict(let failure) = event { failure.reason } else { "\(event)" }
         }

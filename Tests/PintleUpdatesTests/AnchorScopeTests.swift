@@ -16,7 +16,7 @@ struct AnchorScopeTests {
         theirs = JSONWriter.quoted(try CertificateAuthority.root(name: "Theirs").certificate.pem)
     }
 
-    private func code(_ update: String, bundled: String) throws -> UpdateError.Reason.Code? {
+    private func code(_ update: String, bundled: String) throws -> UpdateError.Code? {
         var app = try ShippedApp()
         app.bundled = Publication.policy(bundled)
         return try app.code(of: Publication(policy: Publication.policy(update)))

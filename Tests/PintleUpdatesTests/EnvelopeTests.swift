@@ -115,14 +115,14 @@ struct EnvelopeTests {
             envelope.signatures.insert(try app.two.signature(over: envelope, keyID: keyID), at: place)
             return envelope.json
         }
-        func code(_ bytes: [UInt8], tries: Int) -> UpdateError.Reason.Code? {
+        func code(_ bytes: [UInt8], tries: Int) -> UpdateError.Code? {
             do {
                 var verifier = try app.verifier
                 verifier.maximumHashedBytes = envelope.signedBytes.count * tries
                 _ = try verifier.verify(bytes, floor: nil, at: Publication.now)
                 return nil
             } catch let error as UpdateError {
-                return error.reason.kind
+                return error.code
             } catch {
                 return .malformedEnvelope
             }

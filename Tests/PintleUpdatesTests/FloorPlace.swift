@@ -15,13 +15,13 @@ final class FloorPlace: UpdateFloorStorage {
 
     static func error(_ code: StorageError.Code) -> StorageError { StorageError(code, "place", "no", hint: "none") }
 
-    func floor(under keySetID: String) throws(StorageError) -> [UInt8]? {
+    func floor(forKeySet keySetID: String) throws(StorageError) -> [UInt8]? {
         let (floor, error) = state.withLock { ($0.floors[keySetID], $0.readError) }
         if let error { throw error }
         return floor
     }
 
-    func save(_ floor: [UInt8], under keySetID: String) throws(StorageError) {
+    func save(_ floor: [UInt8], forKeySet keySetID: String) throws(StorageError) {
         let error = state.withLock { state in
             if state.writeError == nil { state.floors[keySetID] = floor }
             return state.writeError

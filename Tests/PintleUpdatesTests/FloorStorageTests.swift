@@ -22,7 +22,7 @@ struct FloorStorageTests {
             return nil
         } catch {
             switch error {
-            case .rejected(let rejection): return rejection.reason.code
+            case .rejected(let rejection): return rejection.code.rawValue
             case .notStored(let error): return "not stored: \(error.code.rawValue)"
             case .floorUnreadable(let error): return "floor: \(error.code.rawValue)"
             case .lostStore: return "lost"

@@ -55,7 +55,7 @@ struct FormerFilesTests {
         let floor = try #require(UpdateFloor(json: bytes))
         let update = try app.verifier.verify(Array(Self.envelope.utf8), floor: floor, at: Publication.now)
         #expect(update.isUnchanged)
-        #expect(floor == update.floor(under: try app.trust) && floor.json == bytes)
+        #expect(floor == update.floor(for: try app.trust) && floor.json == bytes)
         // Counter-check: the floor refuses an older update, which is accepted without it.
         let older = try Publication(version: "6").signed(by: app.one)
         #expect(try app.code(older, floor: floor) == .rollback)

@@ -44,7 +44,7 @@ struct LateFloorTests {
             return nil
         } catch {
             guard case .rejected(let rejection) = error else { return "\(error)" }
-            return rejection.reason.code
+            return rejection.code.rawValue
         }
     }
 

@@ -31,7 +31,7 @@ struct PolicyStoreTests {
             return nil
         } catch {
             guard case .rejected(let rejection) = error else { return "\(error)" }
-            return rejection.reason.code
+            return rejection.code.rawValue
         }
     }
 
@@ -43,7 +43,7 @@ struct PolicyStoreTests {
         return switch loss.cause {
         case .missing: "\(version) missing"
         case .unreadable(let error): "\(version) \(error.code.rawValue)"
-        case .rejected(let rejection): "\(version) \(rejection.reason.code)"
+        case .rejected(let rejection): "\(version) \(rejection.code.rawValue)"
         }
     }
 

@@ -15,14 +15,14 @@ struct ScopeTests {
 
     private static func bare(_ host: String, _ more: String = "") -> String { "{\"host\": \"\(host)\"\(more)}" }
 
-    private func code(_ update: String, bundled: String) throws -> UpdateError.Reason.Code? {
+    private func code(_ update: String, bundled: String) throws -> UpdateError.Code? {
         var app = try ShippedApp()
         app.bundled = bundled
         return try app.code(of: Publication(policy: update))
     }
 
     /// Returns the failure for an update's rules with these bundled rules.
-    private func code(_ update: [String], _ bundled: [String], more: String = "") throws -> UpdateError.Reason.Code? {
+    private func code(_ update: [String], _ bundled: [String], more: String = "") throws -> UpdateError.Code? {
         try code(
             "{\"version\": 1, \"hosts\": [\(update.joined(separator: ", "))]}",
             bundled: "{\"version\": 1\(more), \"hosts\": [\(bundled.joined(separator: ", "))]}")
@@ -328,7 +328,7 @@ struct ScopeTests {
         }
         for bundled in ["systemTrust", "reject", "askUser"] {
             for update in ["systemTrust", "reject", "askUser"] {
-                let expected: UpdateError.Reason.Code? = bundled == update ? nil : .outOfScope
+                let expected: UpdateError.Code? = bundled == update ? nil : .outOfScope
                 #expect(try code(policy(update), bundled: policy(bundled)) == expected)
             }
         }

@@ -21,7 +21,7 @@ struct StoreScene {
     var folder: String { directory.path }
 
     func open(
-        _ onLostStore: PolicyStore.LostStore = .useBundled, floor: (any UpdateFloorStorage)? = nil,
+        _ onLostStore: PolicyStore.LossHandling = .useBundled, floor: (any UpdateFloorStorage)? = nil,
         releaseDate: Date? = nil
     ) throws -> PolicyStore {
         let events = events
@@ -52,7 +52,7 @@ struct StoreScene {
                 case .adopted(let update): "adopted \(update.version)"
                 case .stale(let version, _): "stale \(version)"
                 case .lostStore(let loss): "lost \(loss.version.map(String.init) ?? "?")"
-                case .rejected(let rejection, let url): "rejected \(rejection.reason.code) \(url)"
+                case .rejected(let rejection, let url): "rejected \(rejection.code.rawValue) \(url)"
                 case .notFetched(let url, _): "not fetched \(url)"
                 case .notStored: "not stored"
                 case .floorUnreadable(let error): "floor \(error.code.rawValue)"

@@ -65,7 +65,7 @@ struct TamperTests {
                 _ = try verifier.verify(changed.json, floor: nil, at: Publication.now)
                 Issue.record("taken")
             } catch {
-                #expect(error.reason.kind == .invalidSignature)
+                #expect(error.code == .invalidSignature)
             }
         }
         for index in envelope.payload.indices {

@@ -95,17 +95,17 @@ struct ShippedApp {
     /// Returns the code of the failure; `nil` for an accepted update.
     func code(
         _ envelope: [UInt8], floor: UpdateFloor? = nil, minimumVersion: Int = 0, at now: Date = Publication.now
-    ) throws -> UpdateError.Reason.Code? {
+    ) throws -> UpdateError.Code? {
         let taker = try verifier
         do throws(UpdateError) {
             _ = try taker.verify(envelope, floor: floor, minimumVersion: minimumVersion, at: now)
             return nil
         } catch {
-            return error.reason.kind
+            return error.code
         }
     }
 
-    func code(of publication: Publication, floor: UpdateFloor? = nil) throws -> UpdateError.Reason.Code? {
+    func code(of publication: Publication, floor: UpdateFloor? = nil) throws -> UpdateError.Code? {
         try code(publication.signed(by: one), floor: floor)
     }
 }

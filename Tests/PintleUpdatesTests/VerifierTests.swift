@@ -29,12 +29,12 @@ struct VerifierTests {
     func codes() throws {
         let good = try Publication().signed(by: app.one)
         let verifier = try app.verifier
-        func expect(_ code: UpdateError.Reason.Code, _ bytes: [UInt8], floor: UpdateFloor? = nil) {
+        func expect(_ code: UpdateError.Code, _ bytes: [UInt8], floor: UpdateFloor? = nil) {
             #expect(throws: UpdateError.self) {
                 do {
                     _ = try verifier.verify(bytes, floor: floor, at: Publication.now)
                 } catch let error as UpdateError {
-                    #expect(error.reason.kind == code, "\(error)")
+                    #expect(error.code == code, "\(error)")
                     throw error
                 }
             }
@@ -54,7 +54,7 @@ struct VerifierTests {
         let foreign = Publication.policy(Publication.rule("example.com"), Publication.rule("example.net"))
         expect(.outOfScope, try Publication(policy: foreign).signed(by: app.one))
         expect(.invalidPolicy, try Publication(policy: "{\"version\": 1, \"hosts\": [], \"x\": 1}").signed(by: app.one))
-        #expect(UpdateError.Reason.Code.allCases.count == 12)
+        #expect(UpdateError.Code.allCases.count == 12)
     }
 
     // MARK: Signatures
@@ -122,7 +122,7 @@ struct VerifierTests {
     @Test("An update below the floor is refused, and one at the floor is accepted only with the same payload")
     func floor() throws {
         let seven = try Publication().signed(by: app.one)
-        let floor = try app.verifier.verify(seven, floor: nil, at: Publication.now).floor(under: try app.trust)
+        let floor = try app.verifier.verify(seven, floor: nil, at: Publication.now).floor(for: try app.trust)
         #expect(try app.code(of: Publication(version: "6"), floor: floor) == .rollback)
         #expect(try app.code(of: Publication(version: "8"), floor: floor) == nil)
         #expect(try app.code(of: Publication(more: " "), floor: floor) == .replacedVersion)
@@ -160,7 +160,7 @@ struct VerifierTests {
         let foreign = Publication.policy(rules, Publication.rule("example.net"))
         for (version, late, wide) in [
             ("7", .replacedVersion, .replacedVersion), ("8", .expired, .outOfScope),
-        ] as [(String, UpdateError.Reason.Code, UpdateError.Reason.Code)] {
+        ] as [(String, UpdateError.Code, UpdateError.Code)] {
             let expired = Publication(version: version, expiresAt: "2026-11-19T00:00:00Z")
             #expect(try app.code(of: expired) == late)
             #expect(try app.code(of: Publication(version: version, policy: foreign)) == wide)
@@ -188,8 +188,8 @@ struct VerifierTests {
             ("9223372036854775808", .rollback), ("100000000000000000000000", .rollback), ("0", .rollback),
             ("-1", .rollback), ("7.0", .malformedPayload), ("7e0", .malformedPayload), ("1e400", .malformedPayload),
             ("-99999999999999999999", .malformedPayload), ("null", .malformedPayload), ("07", .malformedPayload),
-        ] as [(String, UpdateError.Reason.Code?)])
-    func versions(_ version: String, _ code: UpdateError.Reason.Code?) throws {
+        ] as [(String, UpdateError.Code?)])
+    func versions(_ version: String, _ code: UpdateError.Code?) throws {
         #expect(try app.code(of: Publication(version: version)) == code)
     }
 
@@ -219,7 +219,7 @@ struct VerifierTests {
         let floor = UpdateFloor(
             version: 8, keySetID: try app.trust.keySetID, payloadDigest: SHA256Digest(hashing: []))
         let error = #expect(throws: UpdateError.self) { try app.verifier.verifyStored(bytes, floor: floor) }
-        #expect(error?.reason.kind == .rollback)
+        #expect(error?.code == .rollback)
     }
 
     // MARK: Order and unknown members

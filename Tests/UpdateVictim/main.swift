@@ -48,7 +48,7 @@ for update in words.dropFirst(7) {
         say("adopted \(try await store.adopt(content(update), at: now).version)")
     } catch {
         switch error {
-        case .rejected(let rejection): say("refused \(rejection.reason.code)")
+        case .rejected(let rejection): say("refused \(rejection.code.rawValue)")
         case .notStored(let error), .floorUnreadable(let error): say("refused \(error.code.rawValue)")
         case .lostStore: say("refused lost")
         }

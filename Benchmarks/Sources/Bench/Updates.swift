@@ -117,7 +117,7 @@ enum UpdateSection {
                     do throws(UpdateError) {
                         _ = try verifier.verify(update, floor: nil, at: now)
                     } catch {
-                        refusals += error.reason.code == "invalid-signature" ? 1 : 0
+                        refusals += error.code == .invalidSignature ? 1 : 0
                     }
                 }
                 guard refusals == count else { stop("an update was taken") }

@@ -35,14 +35,14 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 host.withdrawalReason != nil || !host.pins.isEmpty && host.enforcement == .enforce
             else { fatalError("taken out of scope: \(host)") }
         }
-        let floor = update.floor(under: trust)
+        let floor = update.floor(for: trust)
         let again = try verifier.verify(file, floor: floor, at: now)
         guard again.isUnchanged, again.policy.hasSameRules(as: update.policy) else { fatalError("changed") }
         let above = UpdateFloor(
             version: update.version + 1, keySetID: trust.keySetID, payloadDigest: update.payloadDigest)
         if (try? verifier.verify(file, floor: above, at: now)) != nil { fatalError("taken below the floor") }
     } catch {
-        switch error.reason.kind {
+        switch error.code {
         case .tooLarge, .malformedEnvelope, .invalidSignature, .thresholdNotMet, .unknownPayloadType:
             fatalError("the envelope is good: \(error)")
         default: break

@@ -31,7 +31,7 @@ public struct TrustApproval: Sendable, Hashable {
         /// All failures, in the order in which lists show them.
         package static let ordered: [AcceptedFailure] = [.selfSigned, .untrustedRoot, .nameMismatch, .expired]
         /// The failures that only an approval of the exact certificate accepts, and only if they are named explicitly.
-        public static let ofCertificate: Set<AcceptedFailure> = [.nameMismatch, .expired]
+        package static let ofCertificate: Set<AcceptedFailure> = [.nameMismatch, .expired]
     }
 
     /// The status of an approval at an instant.

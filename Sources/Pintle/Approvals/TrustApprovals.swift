@@ -58,7 +58,7 @@ public struct TrustApprovals: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - host: the unknown server that the user was asked about.
-    ///   - subject: what the approval is bound to: the certificate or its key.
+    ///   - part: what the approval is bound to: the certificate or its key.
     ///   - exceptions: failures beyond `self-signed` and `untrusted-root` that the user saw and accepts. They need an
     ///     approval of the certificate. See ``UnknownHost/exceptionsOfCertificate``.
     ///   - instant: the time of the user's answer.
@@ -73,12 +73,12 @@ public struct TrustApprovals: Sendable, Hashable {
     ///   another certificate or key, otherwise ``TrustApprovalError/changedMeanwhile(_:)``.
     @discardableResult
     public mutating func approve(
-        _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate,
+        _ host: UnknownHost, as part: UnknownHost.ApprovedPart = .certificate,
         alsoAccepting exceptions: Set<TrustApproval.AcceptedFailure> = [], at instant: Date, until expiry: Date? = nil,
         note: String? = nil, acceptingIncompleteRecord acceptsIncompleteRecord: Bool = false
     ) throws(TrustApprovalError) -> TrustApproval {
         let approval = try host.approval(
-            of: subject, alsoAccepting: exceptions, at: instant, until: expiry, note: note)
+            of: part, alsoAccepting: exceptions, at: instant, until: expiry, note: note)
         let known = byEndpoint[host.endpoint]
         guard known == host.previous else {
             if let known, known.revokedAt == nil, !known.matches(host.leaf) { throw .approvedOtherwise(known) }

@@ -39,7 +39,7 @@ public struct UnknownHost: Sendable, Hashable {
     public var names: [String] { leaf.names }
 
     /// The part of the certificate that an approval is bound to.
-    public enum Subject: Sendable, Hashable, CaseIterable {
+    public enum ApprovedPart: Sendable, Hashable, CaseIterable {
         /// The exact certificate. The approval does not cover a renewed one.
         case certificate
         /// The key, in any certificate that is valid for the name.
@@ -51,7 +51,7 @@ public struct UnknownHost: Sendable, Hashable {
     /// The approval accepts `self-signed` and `untrusted-root` only if the server had that failure.
     ///
     /// - Parameters:
-    ///   - subject: what the approval is bound to: the certificate or its key.
+    ///   - part: what the approval is bound to: the certificate or its key.
     ///   - exceptions: pass ``exceptionsOfCertificate`` after the app has shown the user each of them in words.
     ///     Otherwise a server with another name or a past date cannot be approved.
     ///   - instant: the time of the user's answer.
@@ -60,18 +60,18 @@ public struct UnknownHost: Sendable, Hashable {
     /// - Throws: ``TrustApprovalError``. It is ``TrustApprovalError/unacceptable(_:)`` if ``unacceptableFailure`` is
     ///   not `nil` and either a key is approved or `exceptions` lacks an element of ``exceptionsOfCertificate``.
     public func approval(
-        of subject: Subject = .certificate, alsoAccepting exceptions: Set<TrustApproval.AcceptedFailure> = [],
+        of part: ApprovedPart = .certificate, alsoAccepting exceptions: Set<TrustApproval.AcceptedFailure> = [],
         at instant: Date, until expiry: Date? = nil, note: String? = nil
     ) throws(TrustApprovalError) -> TrustApproval {
         var accepts = (pathFailure?.acceptable ?? []).intersection(TrustApproval.AcceptedFailure.missingAuthority)
         if let unacceptableFailure {
-            guard subject == .certificate, !exceptionsOfCertificate.isEmpty,
+            guard part == .certificate, !exceptionsOfCertificate.isEmpty,
                 exceptionsOfCertificate.isSubset(of: exceptions)
             else { throw .unacceptable(unacceptableFailure) }
             accepts.formUnion(exceptionsOfCertificate)
         }
         return try TrustApproval(
-            subject == .key ? .publicKey(leaf.publicKeyPin) : .certificate(leaf.fingerprint), for: endpoint,
+            part == .key ? .publicKey(leaf.publicKeyPin) : .certificate(leaf.fingerprint), for: endpoint,
             accepting: accepts, at: instant, until: expiry, note: note)
     }
 }

@@ -27,7 +27,7 @@ public struct Certificate: Sendable {
     let extensions: [CertificateExtension]
 
     /// The maximum size of a certificate in bytes.
-    public static let maximumSize = 256 * 1024
+    package static let maximumSize = 256 * 1024
     /// The maximum number of names in a certificate: its subject alternative names plus the subtrees of its name
     /// constraints. Parsed names take ten times as much memory as in DER, so the limit bounds what an attacker's
     /// certificate can allocate.
@@ -99,7 +99,7 @@ public struct Certificate: Sendable {
 
     /// A Boolean value that indicates whether the issuer and the subject are equal. This is a claim: only a signature
     /// proves it.
-    public var isSelfIssued: Bool { subjectDER == issuerDER }
+    package var isSelfIssued: Bool { subjectDER == issuerDER }
 
     /// A Boolean value that indicates whether the certificate claims to be a certificate authority's.
     public var isCA: Bool { basicConstraints?.isCA ?? false }

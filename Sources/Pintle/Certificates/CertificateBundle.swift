@@ -130,10 +130,12 @@ extension Certificate {
         "a file holds one certificate in DER, or several in PEM: convert each with openssl x509"
 }
 
-/// All problems of a certificate file.
+/// All problems of certificates in memory or in files. No certificate was taken.
 public struct CertificateBundleError: Error, Sendable, Hashable {
     /// One problem and its position in the file.
     public struct Problem: Sendable, Hashable {
+        /// The file or folder, as the caller named it; `nil` for certificates in memory.
+        public let file: String?
         /// The number of the PEM block, counted from 1; `nil` for DER or for a problem of the whole file.
         public let block: Int?
         /// The line number of the block, counted from 1.
@@ -145,9 +147,11 @@ public struct CertificateBundleError: Error, Sendable, Hashable {
         /// A Boolean value that indicates whether the problem is about a certificate that is whole.
         let isOfWholeCertificate: Bool
 
-        init(
-            block: Int? = nil, line: Int? = nil, message: String, help: String, isOfWholeCertificate: Bool = false
+        package init(
+            file: String? = nil, block: Int? = nil, line: Int? = nil, message: String, help: String,
+            isOfWholeCertificate: Bool = false
         ) {
+            self.file = file
             self.block = block
             self.line = line
             self.message = message
@@ -160,15 +164,28 @@ public struct CertificateBundleError: Error, Sendable, Hashable {
             message: "no certificate in it", help: "name a PEM file with -----BEGIN CERTIFICATE-----")
     }
 
-    /// The problems in the order of the file; at least one.
+    /// The problems in the order of the files; at least one.
     public let problems: [Problem]
+
+    package init(problems: [Problem]) {
+        self.problems = problems
+    }
+}
+
+extension CertificateBundleError.Problem {
+    /// Returns this problem with the name of its file.
+    package func placed(in file: String) -> Self {
+        Self(
+            file: file, block: block, line: line, message: message, help: help,
+            isOfWholeCertificate: isOfWholeCertificate)
+    }
 }
 
 extension CertificateBundleError.Problem: CustomStringConvertible {
-    /// The position and the problem: `block 2, line 31: a PRIVATE KEY, not a CERTIFICATE`.
+    /// The position and the problem: `old.pem: block 2, line 31: a PRIVATE KEY, not a CERTIFICATE`.
     public var description: String {
         let place = [block.map { "block \($0)" }, line.map { "line \($0)" }].compactMap(\.self).joined(separator: ", ")
-        return place.isEmpty ? message : "\(place): \(message)"
+        return (file.map { "\($0): " } ?? "") + (place.isEmpty ? "" : place + ": ") + message
     }
 }
 

@@ -24,7 +24,7 @@ public struct DistinguishedName: Sendable, Hashable {
     }
 
     /// A Boolean value that indicates whether the name has no attributes.
-    public var isEmpty: Bool { attributes.isEmpty }
+    package var isEmpty: Bool { attributes.isEmpty }
 
     /// Parses an element that has passed `check`.
     package init(_ name: DERElement, in bytes: [UInt8]) {

@@ -1,33 +1,22 @@
-/// A pin, parsed or as text. ``PinnedHost`` takes lists of them.
+/// A pin, parsed or as text. ``PinnedHost`` takes lists of them, and one for the key of an issuer.
 public protocol PinConvertible {
     /// Returns the pin. Text is parsed in any notation that ``PublicKeyPin/init(_:)`` reads.
     func asPin() throws(PinError) -> Pin
 }
 
-/// A public-key pin, parsed or as text.
-public protocol PublicKeyPinConvertible: PinConvertible {
-    /// Returns the public-key pin. Text is parsed in any notation that ``PublicKeyPin/init(_:)`` reads.
-    func asPublicKeyPin() throws(PinError) -> PublicKeyPin
+extension String: PinConvertible {
+    /// Parses the text in any notation that ``PublicKeyPin/init(_:)`` reads. The pin may match anywhere on the path.
+    public func asPin() throws(PinError) -> Pin { Pin(.publicKey(try PublicKeyPin(self))) }
 }
 
-extension PublicKeyPinConvertible {
+extension Substring: PinConvertible {
+    /// Parses the text in any notation that ``PublicKeyPin/init(_:)`` reads. The pin may match anywhere on the path.
+    public func asPin() throws(PinError) -> Pin { Pin(.publicKey(try PublicKeyPin(self))) }
+}
+
+extension PublicKeyPin: PinConvertible {
     /// Returns the pin, which may match anywhere on the path.
-    public func asPin() throws(PinError) -> Pin { Pin(.publicKey(try asPublicKeyPin())) }
-}
-
-extension String: PublicKeyPinConvertible {
-    /// Parses the text in any notation that ``PublicKeyPin/init(_:)`` reads.
-    public func asPublicKeyPin() throws(PinError) -> PublicKeyPin { try PublicKeyPin(self) }
-}
-
-extension Substring: PublicKeyPinConvertible {
-    /// Parses the text in any notation that ``PublicKeyPin/init(_:)`` reads.
-    public func asPublicKeyPin() throws(PinError) -> PublicKeyPin { try PublicKeyPin(self) }
-}
-
-extension PublicKeyPin: PublicKeyPinConvertible {
-    /// Returns the pin itself.
-    public func asPublicKeyPin() -> PublicKeyPin { self }
+    public func asPin() -> Pin { Pin(.publicKey(self)) }
 }
 
 extension CertificatePin: PinConvertible {

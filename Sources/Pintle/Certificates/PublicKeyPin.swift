@@ -57,7 +57,7 @@ public struct PublicKeyPin: Sendable, Hashable {
 
     /// A Boolean value that indicates whether this is a placeholder as used in examples: one base64 letter repeated,
     /// such as `AAAA…=` or `BBBB…=`.
-    public var isPlaceholder: Bool {
+    package var isPlaceholder: Bool {
         let bytes = digest.bytes
         guard let letter = bytes.first.map({ $0 >> 2 }) else { return false }
         // Four letters of six bits make three bytes.

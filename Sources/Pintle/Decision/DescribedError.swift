@@ -24,6 +24,5 @@ extension PathRequirementError: LocalizedError, DescribedError {}
 extension PinError: LocalizedError, DescribedError {}
 extension PolicyError: LocalizedError, DescribedError {}
 extension ServerNameError: LocalizedError, DescribedError {}
-extension ServerURLError: LocalizedError, DescribedError {}
 extension TrustApprovalError: LocalizedError, DescribedError {}
 extension TrustRejection: LocalizedError, DescribedError {}

@@ -23,7 +23,7 @@ public final class LivePolicy: PolicySource {
     ///   - policy: the initial policy.
     ///   - releaseDate: the build date of the release, as a constant that the build writes into the program. Never take
     ///     it from the device's clock or from a file's date. If the clock is more than 400 days ahead of it, expired
-    ///     pins are reported with ``PinExpiration/isClockSuspicious``.
+    ///     pins are reported with ``ExpiredPins/isClockSuspicious``.
     public init(_ policy: PinningPolicy, releaseDate: Date? = nil) {
         state = Locked(PolicySnapshot(policy: policy, generation: 1, newestKnownTime: releaseDate))
     }

@@ -59,7 +59,7 @@ extension ApprovalMismatch: CustomStringConvertible {
 }
 
 /// The details of expired pins.
-public struct PinExpiration: Sendable, Hashable {
+public struct ExpiredPins: Sendable, Hashable {
     /// The host and port that the caller asked for.
     public let endpoint: ServerEndpoint
     /// The rule whose pins have expired.
@@ -71,7 +71,7 @@ public struct PinExpiration: Sendable, Hashable {
     public let isClockSuspicious: Bool
 }
 
-extension PinExpiration: CustomStringConvertible {
+extension ExpiredPins: CustomStringConvertible {
     /// The rule and its expiry, for people.
     public var description: String {
         "the pins of \(rule.pattern) are past their date" + (isClockSuspicious ? ", or the clock is wrong" : "")

@@ -78,29 +78,18 @@ extension PinningPolicy {
     /// Decides about a path that the caller's own validation has just built. Only steps 2 and 5 to 7 and the rule's
     /// terms about the path apply.
     ///
-    /// Use it for TLS stacks whose validation cannot be asked for another path. Under `askUser`, a host without a rule
-    /// gives `unknown-host` here; ``decide(_:path:approvals:at:)`` takes approvals into account.
-    public func decide(_ endpoint: ServerEndpoint, path: ValidatedPath, at instant: Date) -> TrustDecision {
+    /// Use it for TLS stacks whose validation cannot be asked for another path. Under `askUser` the users' approvals
+    /// decide about hosts without a rule. The path is valid, so an approval has no failure to accept.
+    public func decide(
+        _ endpoint: ServerEndpoint, path: ValidatedPath, approvals: TrustApprovals = .none, at instant: Date
+    ) -> TrustDecision {
         guard let rule = rule(for: endpoint) else {
             if unpinnedHosts == .reject { return .rejected(.hostNotAllowed(endpoint)) }
             if let refusal = Self.refusal(ofAlias: endpoint) { return refusal }
             return unpinnedHosts == .askUser
-                ? decideByApproval(endpoint, path, .none, at: instant) : .trusted(.hostNotPinned)
+                ? decideByApproval(endpoint, path, approvals, at: instant) : .trusted(.hostNotPinned)
         }
         return decide(endpoint, path: path, rule: rule, presented: nil, at: instant, newestKnownTime: nil)
-    }
-
-    /// Decides about a path that the caller's own validation has just built, with the users' approvals of servers that
-    /// no rule covers.
-    ///
-    /// The path is valid, so an approval has no failure to accept.
-    public func decide(
-        _ endpoint: ServerEndpoint, path: ValidatedPath, approvals: TrustApprovals, at instant: Date
-    ) -> TrustDecision {
-        guard unpinnedHosts == .askUser, rule(for: endpoint) == nil, AddressAlias(endpoint.host) == nil else {
-            return decide(endpoint, path: path, at: instant)
-        }
-        return decideByApproval(endpoint, path, approvals, at: instant)
     }
 
     /// Returns the rule that decides about a server; `nil` if no rule covers it.
@@ -145,7 +134,7 @@ public struct MatchedRule: Sendable, Hashable {
     public let port: UInt16?
     /// A Boolean value that indicates whether the rule names the server's host itself. If false, the server is a
     /// sub-domain of it.
-    public let isExact: Bool
+    package let isExact: Bool
 
     /// The host of the rule and its port, if it has one: `example.com:8443`.
     public var pattern: String {
@@ -185,11 +174,11 @@ extension PinningPolicy {
         }
         if host.pinSet.isEmpty { return .trusted(.hostNotPinned) }
         if host.expiry.isOver(at: instant) {
-            let expiration = PinExpiration(
+            let expired = ExpiredPins(
                 endpoint: endpoint, rule: rule,
                 isClockSuspicious: Self.isSuspicious(instant, newestKnownTime: newestKnownTime))
-            if case .rejecting = host.expiry { return .rejected(.pinsExpired(expiration)) }
-            return .trusted(.pinsExpired(expiration))
+            if case .rejecting = host.expiry { return .rejected(.pinsExpired(expired)) }
+            return .trusted(.pinsExpired(expired))
         }
         if let match = host.pinSet.match(path) { return .trusted(.pinMatched(match)) }
         let mismatch = PinMismatch(

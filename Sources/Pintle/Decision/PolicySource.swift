@@ -15,7 +15,7 @@ public struct PolicySnapshot: Sendable {
     public let generation: UInt64
     /// The latest time known to have passed, from a source independent of the device's clock: the release date, or
     /// `issuedAt` of the last adopted update. `nil` without such a source. It does not affect the verdict; it
-    /// distinguishes a wrong clock from an app without updates (``PinExpiration/isClockSuspicious``).
+    /// distinguishes a wrong clock from an app without updates (``ExpiredPins/isClockSuspicious``).
     public let newestKnownTime: Date?
 
     /// Creates a snapshot of a policy.

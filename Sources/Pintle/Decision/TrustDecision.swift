@@ -5,13 +5,38 @@ public enum TrustDecision: Sendable, Hashable {
     /// The connection must not be used, for this reason. Send nothing.
     case rejected(TrustRejection)
 
-    /// The stable code. Read it together with the case: `pins-expired` occurs in both.
-    public var reason: String {
+    /// The codes of the reasons. The raw values are stable. <doc:Decisions> lists the remedy for each.
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// Trusted: a pin matches the valid path.
+        case pinMatched = "pin-matched"
+        /// Trusted: the path is valid, and the host has no pins.
+        case hostNotPinned = "host-not-pinned"
+        /// Trusted or rejected, as the rule says: the path is valid, and the pins have expired.
+        case pinsExpired = "pins-expired"
+        /// Trusted: the path is valid but matches no pin, and the rule only reports mismatches.
+        case mismatchReportedOnly = "mismatch-reported-only"
+        /// Trusted: no rule covers the host, and the user has approved the certificate or key.
+        case userApproved = "user-approved"
+        /// Rejected: the valid path matches no pin, or the user has approved another certificate or key.
+        case pinMismatch = "pin-mismatch"
+        /// Rejected: no rule covers the host, and the policy refuses such hosts.
+        case hostNotAllowed = "host-not-allowed"
+        /// Rejected: no rule covers the host, and the user has not approved it.
+        case unknownHost = "unknown-host"
+        /// Rejected: the path is not valid.
+        case invalidPath = "invalid-path"
+    }
+
+    /// The code of the reason. Read it together with the case: ``Reason/pinsExpired`` occurs in both.
+    public var code: Reason {
         switch self {
-        case .trusted(let basis): basis.reason
-        case .rejected(let rejection): rejection.reason
+        case .trusted(let basis): basis.code
+        case .rejected(let rejection): rejection.code
         }
     }
+
+    /// The stable text of ``code``, such as `pin-matched`.
+    public var reason: String { code.rawValue }
 
     /// A Boolean value that indicates whether the connection may be used.
     public var isTrusted: Bool {
@@ -29,22 +54,26 @@ public enum TrustBasis: Sendable, Hashable {
     /// The path is valid and the host has no pins.
     case hostNotPinned
     /// The path is valid. The rule's pins have expired, and the rule falls back to system trust.
-    indirect case pinsExpired(PinExpiration)
+    indirect case pinsExpired(ExpiredPins)
     /// The path is valid but matches no pin of the rule. The rule only reports mismatches.
     indirect case mismatchReportedOnly(PinMismatch)
     /// No rule covers the host, and the user has approved this certificate or key for it.
     indirect case userApproved(TrustApproval)
 
-    /// The stable code: `pin-matched`, `host-not-pinned`, `pins-expired`, `mismatch-reported-only` or `user-approved`.
-    public var reason: String {
+    /// The code of the reason.
+    public var code: TrustDecision.Reason {
         switch self {
-        case .pinMatched: "pin-matched"
-        case .hostNotPinned: "host-not-pinned"
-        case .pinsExpired: "pins-expired"
-        case .mismatchReportedOnly: "mismatch-reported-only"
-        case .userApproved: "user-approved"
+        case .pinMatched: .pinMatched
+        case .hostNotPinned: .hostNotPinned
+        case .pinsExpired: .pinsExpired
+        case .mismatchReportedOnly: .mismatchReportedOnly
+        case .userApproved: .userApproved
         }
     }
+
+    /// The stable text of ``code``: `pin-matched`, `host-not-pinned`, `pins-expired`, `mismatch-reported-only` or
+    /// `user-approved`.
+    public var reason: String { code.rawValue }
 }
 
 /// The reason why a server is refused.
@@ -53,7 +82,7 @@ public indirect enum TrustRejection: Error, Sendable, Hashable {
     /// approved.
     case pinMismatch(PinMismatch)
     /// The path is valid. The rule's pins have expired, and the rule refuses the server from then on.
-    case pinsExpired(PinExpiration)
+    case pinsExpired(ExpiredPins)
     /// No rule covers the host, and the policy refuses such hosts.
     case hostNotAllowed(ServerEndpoint)
     /// No rule covers the host, and the policy leaves such hosts to the user, who has not approved this one.
@@ -62,16 +91,20 @@ public indirect enum TrustRejection: Error, Sendable, Hashable {
     /// acceptable.
     case invalidPath(PathFailure)
 
-    /// The stable code: `pin-mismatch`, `pins-expired`, `host-not-allowed`, `unknown-host` or `invalid-path`.
-    public var reason: String {
+    /// The code of the reason.
+    public var code: TrustDecision.Reason {
         switch self {
-        case .pinMismatch: "pin-mismatch"
-        case .pinsExpired: "pins-expired"
-        case .hostNotAllowed: "host-not-allowed"
-        case .unknownHost: "unknown-host"
-        case .invalidPath: "invalid-path"
+        case .pinMismatch: .pinMismatch
+        case .pinsExpired: .pinsExpired
+        case .hostNotAllowed: .hostNotAllowed
+        case .unknownHost: .unknownHost
+        case .invalidPath: .invalidPath
         }
     }
+
+    /// The stable text of ``code``: `pin-mismatch`, `pins-expired`, `host-not-allowed`, `unknown-host` or
+    /// `invalid-path`.
+    public var reason: String { code.rawValue }
 
     /// The reason why the path is not valid, if it is not.
     public var pathFailure: PathFailure? {
@@ -88,7 +121,7 @@ extension TrustRejection: CustomStringConvertible {
     public var description: String {
         switch self {
         case .pinMismatch(let mismatch): "\(reason): \(mismatch)"
-        case .pinsExpired(let expiration): "\(reason): \(expiration)"
+        case .pinsExpired(let expired): "\(reason): \(expired)"
         case .hostNotAllowed(let endpoint): "\(reason): no rule covers \(endpoint)"
         case .unknownHost(let host): "\(reason): \(host)"
         case .invalidPath(let failure): "\(reason): \(failure.code.rawValue): \(failure.primary.text)"
@@ -131,7 +164,7 @@ extension TrustBasis: CustomStringConvertible {
         switch self {
         case .pinMatched(let match): "\(reason): \(match)"
         case .hostNotPinned: reason
-        case .pinsExpired(let expiration): "\(reason): \(expiration)"
+        case .pinsExpired(let expired): "\(reason): \(expired)"
         case .mismatchReportedOnly(let mismatch): "\(reason): \(mismatch)"
         case .userApproved(let approval): "\(reason): \(approval)"
         }

@@ -39,8 +39,10 @@ public struct VerdictEvent: Sendable {
     public var endpoint: ServerEndpoint { evaluation.endpoint }
     /// The verdict.
     public var decision: TrustDecision { evaluation.decision }
-    /// The stable code of the decision, such as `pin-mismatch`.
-    public var reason: String { evaluation.decision.reason }
+    /// The code of the decision's reason.
+    public var code: TrustDecision.Reason { decision.code }
+    /// The stable text of ``code``, such as `pin-mismatch`.
+    public var reason: String { code.rawValue }
 }
 
 extension VerdictEvent: CustomStringConvertible {
@@ -48,7 +50,7 @@ extension VerdictEvent: CustomStringConvertible {
     public var description: String {
         switch decision {
         case .rejected(let rejection): "\(endpoint) refused, \(rejection)"
-        case .trusted(.pinsExpired(let expiration)): "\(endpoint) let in, \(reason): \(expiration)"
+        case .trusted(.pinsExpired(let expired)): "\(endpoint) let in, \(reason): \(expired)"
         case .trusted(.mismatchReportedOnly(let mismatch)): "\(endpoint) let in, \(reason): \(mismatch)"
         case .trusted: "\(endpoint) let in, \(reason)"
         }

@@ -12,39 +12,24 @@ package import Foundation
 /// about which neighbouring second it means.
 package enum RFC3339 {
     package struct ParsingError: Error, Sendable, Equatable {
-        package enum Reason: Sendable, Equatable {
-            /// The text has another form, such as a date without a time, blanks, or letters after the end.
-            case malformed
-            case missingZone
-            case noSuchDay
-            case noSuchTime
-            case leapSecond
-            /// The fraction has more than nine digits.
-            case fractionTooLong
-            case noSuchOffset
-        }
-        package let reason: Reason
-
         /// The reason on one line, in lower case and without a full stop.
-        package var message: String {
-            switch reason {
-            case .malformed: "not a date as RFC 3339 writes it"
-            case .missingZone: "a date without a time zone"
-            case .noSuchDay: "a day that does not exist"
-            case .noSuchTime: "a time of day that does not exist"
-            case .leapSecond: "a leap second"
-            case .fractionTooLong: "more than nine digits of a second"
-            case .noSuchOffset: "a time zone offset that does not exist"
-            }
+        package let message: String
+        package let hint: String
+
+        private init(_ message: String, hint: String = "write it like 2027-11-20T00:00:00Z") {
+            (self.message, self.hint) = (message, hint)
         }
 
-        package var hint: String {
-            switch reason {
-            case .missingZone: "add Z for UTC, or an offset such as +01:00"
-            case .leapSecond: "write the second before it, or the one after"
-            default: "write it like 2027-11-20T00:00:00Z"
-            }
-        }
+        /// The text has another form, such as a date without a time, blanks, or letters after the end.
+        package static let malformed = Self("not a date as RFC 3339 writes it")
+        package static let missingZone = Self(
+            "a date without a time zone", hint: "add Z for UTC, or an offset such as +01:00")
+        package static let noSuchDay = Self("a day that does not exist")
+        package static let noSuchTime = Self("a time of day that does not exist")
+        package static let leapSecond = Self(
+            "a leap second", hint: "write the second before it, or the one after")
+        package static let fractionTooLong = Self("more than nine digits of a second")
+        package static let noSuchOffset = Self("a time zone offset that does not exist")
     }
 
     package static func date(from text: some StringProtocol) throws(ParsingError) -> Date {
@@ -82,15 +67,15 @@ private struct Scanner {
 
     mutating func parse() throws(RFC3339.ParsingError) -> Date {
         let (year, month, day) = (try digits(4, then: "-"), try digits(2, then: "-"), try digits(2))
-        guard skip("T") || skip("t") else { throw .init(reason: .malformed) }
+        guard skip("T") || skip("t") else { throw .malformed }
         let (hour, minute, second) = (try digits(2, then: ":"), try digits(2, then: ":"), try digits(2))
         let fraction = try fraction()
         let offset = try offset()
-        guard rest.isEmpty else { throw .init(reason: .malformed) }
+        guard rest.isEmpty else { throw .malformed }
 
-        guard let date = CivilDate(year: year, month: month, day: day) else { throw .init(reason: .noSuchDay) }
-        guard hour < 24, minute < 60, second < 61 else { throw .init(reason: .noSuchTime) }
-        guard second < 60 else { throw .init(reason: .leapSecond) }
+        guard let date = CivilDate(year: year, month: month, day: day) else { throw .noSuchDay }
+        guard hour < 24, minute < 60, second < 61 else { throw .noSuchTime }
+        guard second < 60 else { throw .leapSecond }
         let seconds = date.secondsSince1970 + Int64(hour * 3600 + minute * 60 + second - offset)
         // Compute relative to 2001, as `Date` does internally, so that the fraction keeps its precision.
         return Date(timeIntervalSinceReferenceDate: Double(seconds - 978_307_200) + fraction)
@@ -101,10 +86,10 @@ private struct Scanner {
     {
         var number = 0
         for _ in 0..<count {
-            guard let digit = digit() else { throw .init(reason: .malformed) }
+            guard let digit = digit() else { throw .malformed }
             number = number * 10 + digit
         }
-        if let separator, !skip(separator) { throw .init(reason: .malformed) }
+        if let separator, !skip(separator) { throw .malformed }
         return number
     }
 
@@ -113,22 +98,22 @@ private struct Scanner {
         var (number, scale, count) = (0, 1, 0)
         while let digit = digit() {
             count += 1
-            guard count <= 9 else { throw .init(reason: .fractionTooLong) }
+            guard count <= 9 else { throw .fractionTooLong }
             number = number * 10 + digit
             scale *= 10
         }
-        guard count > 0 else { throw .init(reason: .malformed) }
+        guard count > 0 else { throw .malformed }
         return Double(number) / Double(scale)
     }
 
     /// Parses the zone and returns its offset in seconds east of UTC.
     private mutating func offset() throws(RFC3339.ParsingError) -> Int {
         if skip("Z") || skip("z") { return 0 }
-        guard !rest.isEmpty else { throw .init(reason: .missingZone) }
+        guard !rest.isEmpty else { throw .missingZone }
         let isWest = skip("-")
-        guard isWest || skip("+") else { throw .init(reason: .malformed) }
+        guard isWest || skip("+") else { throw .malformed }
         let (hours, minutes) = (try digits(2, then: ":"), try digits(2))
-        guard hours < 24, minutes < 60 else { throw .init(reason: .noSuchOffset) }
+        guard hours < 24, minutes < 60 else { throw .noSuchOffset }
         return (isWest ? -1 : 1) * (hours * 3600 + minutes * 60)
     }
 

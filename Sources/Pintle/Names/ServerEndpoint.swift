@@ -35,30 +35,47 @@ extension ServerEndpoint {
     /// characters. A URL that is relative to a base is resolved first.
     ///
     /// - Throws: the reason, which names the place and the remedy.
-    public init(url: URL) throws(ServerURLError) {
+    public init(url: URL) throws(ServerNameError) {
         try self.init(url: url.absoluteString, schemes: ["https", "wss"])
     }
 
     /// Creates the endpoint of an `https` URL as ``init(url:)`` does, or `nil` for any other text.
     package init?(httpsURL url: some StringProtocol) {
-        do throws(ServerURLError) { try self.init(url: url, schemes: ["https"]) } catch { return nil }
+        do throws(ServerNameError) { try self.init(url: url, schemes: ["https"]) } catch { return nil }
     }
 
-    private init(url: some StringProtocol, schemes: [String]) throws(ServerURLError) {
+    private init(url: some StringProtocol, schemes: [String]) throws(ServerNameError) {
         let scheme = url.prefix { $0 != ":" && $0 != "/" && $0 != "?" && $0 != "#" && $0 != "@" }
         let rest = url.dropFirst(scheme.count)
         let authority = rest.hasPrefix("://") ? rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" } : ""
-        func error(_ reason: ServerURLError.Reason) -> ServerURLError {
+        func error(
+            _ reason: ServerNameError.Reason, hint: String, _ description: (String) -> String
+        ) -> ServerNameError {
             var text = String(scheme.prefix(16))
             // Without what stands before @, which may be a password.
             let server = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
             if rest.hasPrefix("://") { text += "://\(server.prefix(256))" } else if !rest.isEmpty { text += ":…" }
-            return ServerURLError(reason: reason, text: text)
+            return ServerNameError(reason, in: text, description: description("\"\(text)\""), hint: hint)
         }
-        guard url.utf8.count <= 8192 else { throw error(.tooLong) }
-        guard schemes.contains(scheme.lowercased()), rest.hasPrefix("://") else { throw error(.scheme) }
-        guard !authority.contains("@") else { throw error(.userInfo) }
-        guard rest.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) else { throw error(.character) }
+        guard url.utf8.count <= 8192 else {
+            throw error(.tooLong, hint: "a URL has at most 8192 bytes here") { "\($0) is too long" }
+        }
+        guard schemes.contains(scheme.lowercased()), rest.hasPrefix("://") else {
+            throw error(.scheme, hint: "write https://HOST[:PORT]/... or wss://HOST[:PORT]/...") {
+                "\($0) is not an https or wss URL"
+            }
+        }
+        guard !authority.contains("@") else {
+            throw error(.userInfo, hint: "leave out what stands before @") {
+                "the URL of \($0) has user-info before the host"
+            }
+        }
+        guard rest.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) else {
+            throw error(
+                .character,
+                hint: "percent-encode blanks and other characters, and write the host as A-labels (xn--...)"
+            ) { "\($0) has characters that programs read differently from one another" }
+        }
         // Without brackets, the last group of an IPv6 address would be taken for a port.
         let isBareAddress = !authority.hasPrefix("[") && authority.count(where: { $0 == ":" }) > 1
         if !isBareAddress, let endpoint = ServerEndpoint(authority) {
@@ -67,15 +84,9 @@ extension ServerEndpoint {
         }
         let colon = isBareAddress ? nil : authority.lastIndex(of: ":")
         let host = authority.lastIndex(of: "]").map { authority[...$0] } ?? authority[..<(colon ?? authority.endIndex)]
-        do throws(ServerNameError) {
-            _ = try ServerName(host)
-        } catch let failure {
-            throw error(.host(failure))
-        }
-        if isBareAddress {
-            throw error(.host(ServerNameError(.malformedAddress, in: String(host))))
-        }
-        throw error(.port)
+        _ = try ServerName(host)
+        if isBareAddress { throw .malformedAddress(String(host)) }
+        throw error(.port, hint: "write a port from 1 to 65535, or none") { "\($0) has no port from 1 to 65535" }
     }
 
     /// Parses `HOST[:PORT]`, by default with port 443. An IPv6 address with a port must be in brackets.

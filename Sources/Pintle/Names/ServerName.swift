@@ -18,20 +18,20 @@ public struct ServerName: Sendable, Hashable {
     /// Parses a host as URLs have it: ASCII in upper or lower case, optionally with one trailing dot. An IPv6 address
     /// may be in brackets.
     public init(_ text: some StringProtocol) throws(ServerNameError) {
-        guard text.utf8.count <= 256 else { throw ServerNameError(.tooLong, in: String(text.prefix(64)) + "…") }
+        guard text.utf8.count <= 256 else { throw .tooLong(String(text.prefix(64)) + "…") }
         try self.init(utf8: Array(text.utf8))
     }
 
     /// Parses the UTF-8 of a host.
     package init(utf8 text: [UInt8]) throws(ServerNameError) {
         guard text.count <= 256 else {
-            throw ServerNameError(.tooLong, in: String(String(decoding: text, as: UTF8.self).prefix(64)) + "…")
+            throw .tooLong(String(String(decoding: text, as: UTF8.self).prefix(64)) + "…")
         }
         var bytes = text
         if bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") {
             bytes = Array(bytes.dropFirst().dropLast())
             guard bytes.contains(UInt8(ascii: ":")) else {
-                throw ServerNameError(.malformedAddress, in: String(decoding: text, as: UTF8.self))
+                throw .malformedAddress(String(decoding: text, as: UTF8.self))
             }
         }
         if let address = IPAddress(ascii: bytes) {
@@ -57,21 +57,30 @@ public struct ServerName: Sendable, Hashable {
     }
 
     /// The labels of a DNS name from left to right; empty for an address.
-    public var labels: [Substring] {
+    package var labels: [Substring] {
         ipAddress == nil ? description.split(separator: ".") : []
     }
 
     private static func canonicalName(_ input: [UInt8], text: [UInt8]) throws(ServerNameError) -> [UInt8] {
-        func error(_ reason: ServerNameError.Reason) -> ServerNameError {
-            ServerNameError(reason, in: String(decoding: text, as: UTF8.self))
+        var shown: String { String(decoding: text, as: UTF8.self) }
+        func error(_ reason: ServerNameError.Reason, _ problem: String, hint: String) -> ServerNameError {
+            ServerNameError(reason, in: shown, problem, hint: hint)
         }
         var name = input
         if name.last == UInt8(ascii: ".") { name.removeLast() }
-        guard !name.isEmpty else { throw error(.empty) }
-        guard !name.contains(where: { $0 >= 0x80 }) else { throw error(.notASCII) }
-        guard !name.contains(UInt8(ascii: "*")) else { throw error(.wildcard) }
-        if let colon = name.firstIndex(of: UInt8(ascii: ":")) { throw error(reason(forColonAt: colon, in: name)) }
-        guard name.count <= 253 else { throw error(.tooLong) }
+        guard !name.isEmpty else {
+            throw error(.empty, "it is empty", hint: "write a host, as it stands in the URL")
+        }
+        guard !name.contains(where: { $0 >= 0x80 }) else {
+            throw error(.notASCII, "it is not in ASCII", hint: "write it as A-labels, the form that begins with xn--")
+        }
+        guard !name.contains(UInt8(ascii: "*")) else {
+            throw error(
+                .wildcard, "it has a wildcard",
+                hint: "a rule covers sub-domains by includeSubdomains, not by a wildcard")
+        }
+        if let colon = name.firstIndex(of: UInt8(ascii: ":")) { throw .colon(at: colon, of: name, in: shown) }
+        guard name.count <= 253 else { throw .tooLong(shown) }
         var labelStart = 0
         for index in 0...name.count {
             if index < name.count, name[index] != UInt8(ascii: ".") {
@@ -81,26 +90,30 @@ public struct ServerName: Sendable, Hashable {
                     break
                 case UInt8(ascii: "A")...UInt8(ascii: "Z"):
                     name[index] |= 0x20
-                default: throw error(.forbiddenCharacter)
+                default:
+                    throw error(
+                        .forbiddenCharacter, "it has a character that host names do not have",
+                        hint: "letters, digits, hyphens and dots only: no scheme, no path, no blanks")
                 }
                 continue
             }
             let label = name[labelStart..<index]
-            guard !label.isEmpty else { throw error(.emptyLabel) }
-            guard label.count <= 63 else { throw error(.labelTooLong) }
-            guard label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-") else { throw error(.hyphenAtEdge) }
-            if index == name.count, endsInNumber(label) { throw error(.malformedAddress) }
+            guard !label.isEmpty else {
+                throw error(.emptyLabel, "it has an empty label", hint: "write one dot between labels")
+            }
+            guard label.count <= 63 else {
+                throw error(
+                    .labelTooLong, "it has a label that is too long", hint: "a label has at most 63 characters")
+            }
+            guard label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-") else {
+                throw error(
+                    .hyphenAtEdge, "it has a hyphen at the edge of a label",
+                    hint: "a label neither begins nor ends with a hyphen")
+            }
+            if index == name.count, endsInNumber(label) { throw .malformedAddress(shown) }
             labelStart = index + 1
         }
         return name
-    }
-
-    /// Returns the likely mistake in a text with a colon that is not an IPv6 address.
-    private static func reason(forColonAt colon: Int, in name: [UInt8]) -> ServerNameError.Reason {
-        let rest = name[(colon + 1)...]
-        if rest.starts(with: Array("//".utf8)) { return .url }
-        let isPort = colon > 0 && rest.allSatisfy { (0x30...0x39).contains($0) }
-        return isPort ? .port : .malformedAddress
     }
 
     /// Returns whether the last label is a number. Such a name is an unusual spelling of an address (`127.1`,
@@ -122,8 +135,8 @@ extension ServerName: CustomStringConvertible {
     public var description: String { String(decoding: canonical, as: UTF8.self) }
 }
 
-/// The reason why a text is not a server name.
-public struct ServerNameError: Error, Sendable, Hashable {
+/// The reason why a text is not a server name, or why a URL names no server that a policy can judge.
+public struct ServerNameError: Error, CustomStringConvertible, Sendable, Hashable {
     package enum Reason: String, Sendable, Hashable, CaseIterable {
         case empty
         case emptyLabel = "empty-label"
@@ -135,55 +148,50 @@ public struct ServerNameError: Error, Sendable, Hashable {
         case hyphenAtEdge = "hyphen-at-edge"
         case malformedAddress = "malformed-address"
         case url, port
+        // Only of a URL.
+        case scheme, character
+        case userInfo = "user-info"
     }
 
     package let reason: Reason
-    /// The text that was parsed. A text that is too long is cut.
+    /// The text that was parsed. A text that is too long is cut. A URL is cut to its scheme and server, without
+    /// user-info, which may be a password.
     public let text: String
+    /// The text and the reason, for people.
+    public let description: String
+    /// The remedy.
+    public let hint: String
 
     /// A stable code for machines, such as `empty-label`.
     public var code: String { reason.rawValue }
 
-    init(_ reason: Reason, in text: String) {
-        self.reason = reason
-        self.text = text
+    init(_ reason: Reason, in text: String, description: String, hint: String) {
+        (self.reason, self.text, self.description, self.hint) = (reason, text, description, hint)
     }
 
-    /// The remedy.
-    public var hint: String {
-        switch reason {
-        case .empty: "write a host, as it stands in the URL"
-        case .emptyLabel: "write one dot between labels"
-        case .tooLong: "a host has at most 253 characters"
-        case .labelTooLong: "a label has at most 63 characters"
-        case .notASCII: "write it as A-labels, the form that begins with xn--"
-        case .wildcard: "a rule covers sub-domains by includeSubdomains, not by a wildcard"
-        case .forbiddenCharacter: "letters, digits, hyphens and dots only: no scheme, no path, no blanks"
-        case .hyphenAtEdge: "a label neither begins nor ends with a hyphen"
-        case .malformedAddress: "write IPv4 as four decimal numbers, IPv6 as RFC 4291 does, without a zone"
-        case .url: "write only the host, without scheme, port and path"
-        case .port: "write only the host; the port is given separately"
-        }
+    fileprivate init(_ reason: Reason, in text: String, _ problem: String, hint: String) {
+        self.init(reason, in: text, description: "\"\(text)\" is not a host name: \(problem)", hint: hint)
     }
-}
 
-extension ServerNameError: CustomStringConvertible {
-    /// The text and the reason, for people.
-    public var description: String { "\"\(text)\" is not a host name: \(problem)" }
+    fileprivate static func tooLong(_ text: String) -> ServerNameError {
+        .init(.tooLong, in: text, "it is too long", hint: "a host has at most 253 characters")
+    }
 
-    private var problem: String {
-        switch reason {
-        case .empty: "it is empty"
-        case .emptyLabel: "it has an empty label"
-        case .tooLong: "it is too long"
-        case .labelTooLong: "it has a label that is too long"
-        case .notASCII: "it is not in ASCII"
-        case .wildcard: "it has a wildcard"
-        case .forbiddenCharacter: "it has a character that host names do not have"
-        case .hyphenAtEdge: "it has a hyphen at the edge of a label"
-        case .malformedAddress: "it is an address in a form that programs read differently"
-        case .url: "it is a whole URL"
-        case .port: "it has a port"
+    static func malformedAddress(_ text: String) -> ServerNameError {
+        .init(
+            .malformedAddress, in: text, "it is an address in a form that programs read differently",
+            hint: "write IPv4 as four decimal numbers, IPv6 as RFC 4291 does, without a zone")
+    }
+
+    /// Returns the likely mistake in a text with a colon that is not an IPv6 address.
+    fileprivate static func colon(at colon: Int, of name: [UInt8], in text: String) -> ServerNameError {
+        let rest = name[(colon + 1)...]
+        if rest.starts(with: Array("//".utf8)) {
+            return .init(
+                .url, in: text, "it is a whole URL", hint: "write only the host, without scheme, port and path")
         }
+        guard colon > 0, rest.allSatisfy({ (0x30...0x39).contains($0) }) else { return .malformedAddress(text) }
+        return .init(
+            .port, in: text, "it has a port", hint: "write only the host; the port is given separately")
     }
 }

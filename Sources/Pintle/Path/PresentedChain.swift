@@ -20,7 +20,7 @@ public struct PresentedChain: Sendable {
     /// that exceeds a limit is not dropped: the whole chain is refused.
     public let others: [Certificate]
     /// The number of certificates that were dropped.
-    public let unreadableCount: Int
+    package let unreadableCount: Int
     /// A description of each certificate that was dropped, for people: its position, its subject and the mistake.
     package let unreadable: [String]
 

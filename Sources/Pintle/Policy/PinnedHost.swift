@@ -34,7 +34,7 @@ public struct PinnedHost: Sendable, Hashable {
     /// The `https` URLs to send failure reports to.
     public package(set) var reportTo: [String] = []
     /// In a signed update, the reason for withdrawing the pins of a bundled rule. The policy file calls it `withdraws`.
-    public package(set) var withdrawalReason: String?
+    package var withdrawalReason: String?
     /// The requirements on the path, apart from the pins.
     package var pathTerms = PathTerms()
 
@@ -61,7 +61,8 @@ public struct PinnedHost: Sendable, Hashable {
     /// Creates a rule with pins.
     ///
     /// Each pin is text, in any notation that ``PublicKeyPin/init(_:)`` reads, or a parsed pin, such as those of a
-    /// ``CertificateBundle``. A list may hold both.
+    /// ``CertificateBundle``. A list may hold both. The issuer's key is such a pin of a key; its position has no
+    /// effect.
     ///
     /// - Throws: all problems of the rule at once. If the host cannot be parsed, only that problem and those of text
     ///   that is no pin.
@@ -77,14 +78,16 @@ public struct PinnedHost: Sendable, Hashable {
         enforcement: Enforcement = .enforce,
         anchors: TrustAnchors = .system,
         minimumPathLength: Int? = nil,
-        issuerKey: (any PublicKeyPinConvertible)? = nil,
+        issuerKey: (any PinConvertible)? = nil,
         reportTo: [String] = []
     ) throws(PolicyError) {
         var unreadable: [PolicyProblem] = []
         let pins = Self.parse(pins, "pins", of: host, &unreadable)
         var issuer: PublicKeyPin?
         do throws(PinError) {
-            issuer = try issuerKey?.asPublicKeyPin()
+            let pin = try issuerKey?.asPin()
+            issuer = pin?.key
+            if let pin, issuer == nil { throw PinError(.fingerprint, in: "\(pin)") }
         } catch {
             unreadable.append(PolicyProblem(error, at: .member("issuerKey"), of: host))
         }
@@ -124,7 +127,7 @@ public struct PinnedHost: Sendable, Hashable {
     /// - Throws: all problems of the rule at once.
     public init(
         _ host: String, port: UInt16? = nil, includingSubdomains: Bool = false, anchors: TrustAnchors,
-        minimumPathLength: Int? = nil, issuerKey: (any PublicKeyPinConvertible)? = nil, reportTo: [String] = []
+        minimumPathLength: Int? = nil, issuerKey: (any PinConvertible)? = nil, reportTo: [String] = []
     ) throws(PolicyError) {
         try self.init(
             host, port: port, includingSubdomains: includingSubdomains, pins: [], anchors: anchors,

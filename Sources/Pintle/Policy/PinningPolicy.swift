@@ -27,7 +27,7 @@ public struct PinningPolicy: Sendable {
     /// The version of the signed update that this policy equals; 0 for none.
     public let updateVersion: Int
     /// A Boolean value that indicates whether signed updates may add rules for hosts that no bundled rule covers.
-    public let allowsUpdatesForAnyHost: Bool
+    package let allowsUpdatesForAnyHost: Bool
     /// The notes of the policy file.
     package var notes = PolicyNotes()
 

@@ -27,7 +27,7 @@ extension NWProtocolTLS.Options {
 
     /// Checks the server of a connection by an evaluator, whose handlers get the failures:
     ///
-    ///     options.decideTrust(of: server, by: ServerTrustEvaluator(source: policy).onFailure(notify: reporter))
+    ///     options.decideTrust(of: server, by: ServerTrustEvaluator(source: policy).observed(by: reporter))
     ///
     /// - Parameters:
     ///   - server: The host and port of the connection. Network.framework does not report them to the handshake.

@@ -173,7 +173,7 @@ public struct ApprovalFileError: Error, Sendable, Hashable {
 
     /// A Boolean value that indicates whether a later version of Pintle wrote the file. Such a file may be intact, but
     /// this version cannot read it.
-    public var isUnsupportedVersion: Bool { id == Self.unsupportedVersion }
+    package var isUnsupportedVersion: Bool { id == Self.unsupportedVersion }
 
     static let unsupportedVersion = "unsupported-version"
 

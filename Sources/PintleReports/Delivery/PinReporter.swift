@@ -63,7 +63,7 @@ public final class PinReporter: TrustEventObserver {
     public var waiting: Int { spool.names().count }
 
     /// Waits until all events so far are on the disk.
-    public func settle() async { await TrustEventFeed.shared.settle() }
+    public func waitForEvents() async { await TrustEventFeed.shared.waitForEvents() }
 
     /// Writes a report of a verdict to the spool.
     ///

@@ -13,9 +13,9 @@ public struct ReportOptions: Sendable {
     /// The time-out of a request in seconds. At most 3,570, because the lease for sending lasts at most an hour.
     public var timeout: Double = 30
     /// The pause after the first failure of an address in seconds. It doubles with each further failure.
-    public var firstRetry: Double = 60
+    package var firstRetry: Double = 60
     /// The longest pause in seconds, unless `Retry-After` asks for more.
-    public var longestRetry: Double = 86_400
+    package var longestRetry: Double = 86_400
     /// Receives each report before it is written to the disk, and may change it. Return `nil` to drop the report. The
     /// file's name still contains an unsalted hash of the host, so anyone who can see the name can confirm a guess of
     /// the host.

@@ -41,7 +41,7 @@ public struct ReportRequest: Sendable, Hashable {
     public let timeout: Double
 
     /// The value of `User-Agent`. It discloses neither the program nor the device.
-    public static let userAgent = "pintle-reports"
+    package static let userAgent = "pintle-reports"
 
     /// Creates a request, as ``PinReporter`` does. Use it to test a transport.
     public init(url: String, contentType: String, body: [UInt8], id: String, timeout: Double) {

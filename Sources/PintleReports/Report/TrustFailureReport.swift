@@ -45,7 +45,7 @@ public struct TrustFailureReport: Sendable, Hashable {
     public var app: [String: String]?
 
     /// The size limit of a report in JSON, in bytes.
-    public static let maximumBytes = 64_000
+    package static let maximumBytes = 64_000
 
     /// Creates the report of a failure. Returns `nil` if no rule covers the server, because there are no pins to report
     /// and no address.

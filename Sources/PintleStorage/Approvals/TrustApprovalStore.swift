@@ -86,7 +86,7 @@ public final class TrustApprovalStore: Sendable {
     ///
     /// - Parameters:
     ///   - host: the question that the user answered.
-    ///   - subject: the certificate or key that the approval is bound to.
+    ///   - part: what the approval is bound to: the certificate or its key.
     ///   - exceptions: failures beyond `self-signed` and `untrusted-root` that the user was shown and accepts. Only for
     ///     an approval of the certificate. See `UnknownHost.exceptionsOfCertificate`.
     ///   - instant: the time of the answer.
@@ -100,13 +100,13 @@ public final class TrustApprovalStore: Sendable {
     ///   another process has stored a decision since the user was asked. Also throws if the file could not be changed.
     @discardableResult
     public func approve(
-        _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate,
+        _ host: UnknownHost, as part: UnknownHost.ApprovedPart = .certificate,
         alsoAccepting exceptions: Set<TrustApproval.AcceptedFailure> = [], at instant: Date = Date(),
         until expiry: Date? = nil, note: String? = nil, acceptingIncompleteRecord acceptsIncompleteRecord: Bool = false
     ) throws(TrustStoreError) -> TrustApproval {
         try change { approvals throws(TrustApprovalError) in
             try approvals.approve(
-                host, as: subject, alsoAccepting: exceptions, at: instant, until: expiry, note: note,
+                host, as: part, alsoAccepting: exceptions, at: instant, until: expiry, note: note,
                 acceptingIncompleteRecord: acceptsIncompleteRecord)
         }
     }

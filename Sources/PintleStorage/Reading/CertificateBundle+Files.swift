@@ -10,7 +10,7 @@ extension CertificateBundle {
     ///
     /// - Parameter path: the file.
     /// - Throws: all problems of the file, each with the file and the PEM block.
-    public init(contentsOfFile path: String) throws(CertificateFilesError) {
+    public init(contentsOfFile path: String) throws(CertificateBundleError) {
         try self.init(contentsOfFiles: [path])
     }
 
@@ -21,11 +21,11 @@ extension CertificateBundle {
     ///
     /// - Parameter paths: the files.
     /// - Throws: as ``init(contentsOfFile:)``, for all files at once.
-    public init(contentsOfFiles paths: [String]) throws(CertificateFilesError) {
+    public init(contentsOfFiles paths: [String]) throws(CertificateBundleError) {
         let certificates = try CertificateFiles.read(paths)
         guard let bundle = CertificateBundle(certificates: certificates) else {
-            throw CertificateFilesError(problems: [
-                .init(file: "", message: "no file was named", help: "name a file of certificates")
+            throw CertificateBundleError(problems: [
+                .init(message: "no file was named", help: "name a file of certificates")
             ])
         }
         self = bundle
@@ -39,15 +39,15 @@ extension CertificateBundle {
     ///
     /// - Parameter path: the folder.
     /// - Throws: as ``init(contentsOfFiles:)``; also if the folder is empty.
-    public init(contentsOfFolder path: String) throws(CertificateFilesError) {
+    public init(contentsOfFolder path: String) throws(CertificateBundleError) {
         let names: [String]
         do throws(FileError) {
             names = try Folder.names(in: path)
         } catch {
-            throw CertificateFilesError(error)
+            throw CertificateBundleError(problems: [.init(error)])
         }
         guard !names.isEmpty else {
-            throw CertificateFilesError(problems: [
+            throw CertificateBundleError(problems: [
                 .init(file: path, message: "no file in it", help: "put files of certificates into the folder")
             ])
         }

@@ -6,19 +6,21 @@ struct CertificateFiles {
     static let maximumSize = 16 << 20
     /// The size limit of all files together, in bytes.
     private static let maximumTotal = 64 << 20
+    /// The most problems; a longer list would not be read.
+    private static let maximumProblems = 100
 
     private var certificates: [Certificate] = []
     private var known: Set<CertificatePin> = []
-    private var problems: [CertificateFilesError.Problem] = []
+    private var problems: [CertificateBundleError.Problem] = []
     private var total = 0
 
     /// Reads the certificates. A certificate that occurs in several files is taken once.
-    static func read(_ paths: [String]) throws(CertificateFilesError) -> [Certificate] {
+    static func read(_ paths: [String]) throws(CertificateBundleError) -> [Certificate] {
         var files = CertificateFiles()
-        for path in paths where files.problems.count < CertificateFilesError.maximumProblems {
+        for path in paths where files.problems.count < maximumProblems {
             files.read(path)
         }
-        guard files.problems.isEmpty else { throw CertificateFilesError(problems: files.problems) }
+        guard files.problems.isEmpty else { throw CertificateBundleError(problems: files.problems) }
         return files.certificates
     }
 
@@ -33,7 +35,7 @@ struct CertificateFiles {
                     help: "leave out what is not needed")
             }
         } catch {
-            problems.append(CertificateFilesError.Problem(error))
+            problems.append(.init(error))
             return
         }
         do throws(CertificateBundleError) {
@@ -42,9 +44,13 @@ struct CertificateFiles {
                 certificates.append(certificate)
             }
         } catch {
-            problems += error.problems.prefix(CertificateFilesError.maximumProblems).map {
-                CertificateFilesError.Problem($0, in: path)
-            }
+            problems += error.problems.prefix(Self.maximumProblems).map { $0.placed(in: path) }
         }
+    }
+}
+
+extension CertificateBundleError.Problem {
+    init(_ error: FileError) {
+        self.init(file: error.path, message: error.message, help: error.help)
     }
 }

@@ -1,3 +1,4 @@
+package import Pintle
 internal import PintleSystem
 
 /// Lists the names in a folder.
@@ -33,12 +34,12 @@ package enum Folder {
 
     /// Returns the names with the extensions of certificates, `.cer`, `.crt`, `.der` or `.pem` in either case, for
     /// folders that also contain other files.
-    package static func certificateNames(in path: String) throws(CertificateFilesError) -> [String] {
+    package static func certificateNames(in path: String) throws(CertificateBundleError) -> [String] {
         do throws(FileError) {
             let endings = [".cer", ".crt", ".der", ".pem"]
             return try names(in: path).filter { name in endings.contains(where: name.lowercased().hasSuffix) }
         } catch {
-            throw CertificateFilesError(error)
+            throw CertificateBundleError(problems: [.init(error)])
         }
     }
 

@@ -78,8 +78,8 @@ struct CheckReport {
         case .hostNotPinned:
             addRule(to: &report)
             addPath(to: &report)
-        case .pinsExpired(let expiration):
-            report.prose("The path is valid. Its pins were not compared: \(expiration).")
+        case .pinsExpired(let expired):
+            report.prose("The path is valid. Its pins were not compared: \(expired).")
             report.gap()
             addRule(to: &report)
             addPath(to: &report)
@@ -177,8 +177,8 @@ struct CheckReport {
             report.gap()
             addRule(to: &report)
             add(mismatch, to: &report)
-        case .pinsExpired(let expiration):
-            report.prose("The path is valid, but \(expiration), and the rule refuses everything from then on.")
+        case .pinsExpired(let expired):
+            report.prose("The path is valid, but \(expired), and the rule refuses everything from then on.")
             report.gap()
             addRule(to: &report)
             addPath(to: &report)

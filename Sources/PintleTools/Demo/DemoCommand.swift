@@ -70,7 +70,8 @@ struct DemoCommand {
         let failures = results.filter { !$0.isAsExpected }
         for failure in failures {
             console.warn(
-                "\"\(failure.scene.title)\" should have been \(failure.scene.expectation), and was \(failure.summary)")
+                "\"\(failure.scene.title)\" should have been \(failure.scene.expected.text), "
+                    + "and was \(failure.verdict.text)")
         }
         return failures.isEmpty ? .fine : .rejected
     }

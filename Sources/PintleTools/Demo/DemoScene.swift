@@ -16,14 +16,11 @@ struct DemoScene {
     let anchors: [Certificate]
     /// A Boolean value that indicates whether the server is an interceptor or another stranger.
     var isInterception = false
-    let expectedDecision: String
-    let expectedReason: String
+    let expected: DemoVerdict
     /// The app's reaction to a failure, in words, and whether it is right.
     var aftermath: ((VerdictEvent) throws(ToolError) -> (text: String, isAsExpected: Bool))?
     /// The remark about the result.
     let remark: (DemoResult) -> String
-
-    var expectation: String { "\(expectedDecision) \(expectedReason)" }
 
     /// The request of an app, which an interceptor would like to read.
     private var request: [UInt8] {
@@ -72,6 +69,21 @@ struct DemoScene {
     }
 }
 
+/// The part of a decision that a scene names in advance.
+enum DemoVerdict: Equatable {
+    case trusted(TrustDecision.Reason)
+    case rejected(TrustDecision.Reason)
+
+    init(_ decision: TrustDecision) { self = decision.isTrusted ? .trusted(decision.code) : .rejected(decision.code) }
+
+    var text: String {
+        switch self {
+        case .trusted(let code): "trusted \(code.rawValue)"
+        case .rejected(let code): "rejected \(code.rawValue)"
+        }
+    }
+}
+
 /// The end of a scene.
 struct DemoResult {
     let scene: DemoScene
@@ -80,12 +92,12 @@ struct DemoResult {
     let requestBytes: Int
     var aftermath: (text: String, isAsExpected: Bool)?
 
-    var summary: String { "\(decision.isTrusted ? "trusted" : "rejected") \(decision.reason)" }
+    var verdict: DemoVerdict { DemoVerdict(decision) }
 
     /// A Boolean value that indicates whether the verdict is the expected one, a request was sent only to a trusted
     /// server, and the app's reaction was right.
     var isAsExpected: Bool {
-        summary == scene.expectation && decision.isTrusted == (requestBytes > 0)
+        verdict == scene.expected && decision.isTrusted == (requestBytes > 0)
             && (aftermath?.isAsExpected ?? (scene.aftermath == nil))
     }
 }

@@ -70,59 +70,58 @@ struct DemoSetup {
         func scene(
             _ number: Int?, _ title: String, _ identity: Identity, by policy: PinningPolicy,
             host: ServerEndpoint? = nil,
-            isInterception: Bool = false, expecting expectation: (String, String),
+            isInterception: Bool = false, expecting expected: DemoVerdict,
             remark: @escaping (DemoResult) -> String
         ) -> DemoScene {
             DemoScene(
                 number: number, title: title, endpoint: host ?? endpoint, identity: identity, policy: policy,
-                anchors: anchors, isInterception: isInterception, expectedDecision: expectation.0,
-                expectedReason: expectation.1, remark: remark)
+                anchors: anchors, isInterception: isInterception, expected: expected, remark: remark)
         }
         let updates = try rotation(at: now, under: folder)
         let reports = try DemoReports(collector: collector, anchors: anchors, under: folder)
         var reported = scene(
             9, "an interceptor, the collector down", intercepted, by: try self.policy(reportTo: [DemoReports.address]),
-            isInterception: true, expecting: ("rejected", "pin-mismatch")
+            isInterception: true, expecting: .rejected(.pinMismatch)
         ) { $0.aftermath?.text ?? "" }
         reported.aftermath = { failure throws(ToolError) in try reports.report(failure, at: now) }
         return [
-            scene(1, "the right server", original, by: policy, expecting: ("trusted", "pin-matched")) { _ in "leaf key"
+            scene(1, "the right server", original, by: policy, expecting: .trusted(.pinMatched)) { _ in "leaf key"
             },
-            scene(2, "same key, renewed certificate", renewed, by: policy, expecting: ("trusted", "pin-matched")) { _ in
+            scene(2, "same key, renewed certificate", renewed, by: policy, expecting: .trusted(.pinMatched)) { _ in
                 "nothing to update"
             },
-            scene(3, "server moved to the backup key", rotated, by: policy, expecting: ("trusted", "pin-matched")) {
+            scene(3, "server moved to the backup key", rotated, by: policy, expecting: .trusted(.pinMatched)) {
                 _ in
                 "make a new backup"
             },
             scene(
                 4, "interceptor with a CA you trust", intercepted, by: policy, isInterception: true,
-                expecting: ("rejected", "pin-mismatch")
+                expecting: .rejected(.pinMismatch)
             ) { "\($0.requestBytes) request bytes arrived" },
             scene(
                 nil, "  the same without pins", intercepted, by: try .withoutRules(), isInterception: true,
-                expecting: ("trusted", "host-not-pinned")
+                expecting: .trusted(.hostNotPinned)
             ) { "\($0.requestBytes) bytes read by it" },
             scene(
                 5, "pins past their date", original, by: try self.policy(expiry: Self.passedExpiry(at: now)),
-                expecting: ("trusted", "pins-expired")
+                expecting: .trusted(.pinsExpired)
             ) { _ in "falls back to the system's trust" },
             scene(
                 6, "a server without approval", stranger, by: try self.policy(unpinnedHosts: .askUser),
-                host: try HostArgument.endpoint("nas.test"), expecting: ("rejected", "unknown-host")
+                host: try HostArgument.endpoint("nas.test"), expecting: .rejected(.unknownHost)
             ) {
                 "fingerprint " + CertificatePin(certificate: $0.scene.identity.certificate.der).rows.0.prefix(8) + "..."
             },
-            scene(7, "all its keys were replaced", replaced, by: policy, expecting: ("rejected", "pin-mismatch")) { _ in
+            scene(7, "all its keys were replaced", replaced, by: policy, expecting: .rejected(.pinMismatch)) { _ in
                 "the app knows none of them"
             },
             scene(
                 nil, "  the same after a signed update", replaced, by: updates.adopted,
-                expecting: ("trusted", "pin-matched")
+                expecting: .trusted(.pinMatched)
             ) { _ in "no release of the app" },
             scene(
                 8, "the old key and update, stolen", original, by: updates.restarted, isInterception: true,
-                expecting: ("rejected", "pin-mismatch")
+                expecting: .rejected(.pinMismatch)
             ) { _ in "after a restart: \(updates.refusal ?? "taken")" },
             reported,
         ]

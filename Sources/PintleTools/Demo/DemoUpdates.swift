@@ -32,7 +32,7 @@ final class DemoUpdates {
             return nil
         } catch {
             guard case .rejected(let rejection) = error else { throw Self.failure(error) }
-            return rejection.reason.code
+            return rejection.code.rawValue
         }
     }
 

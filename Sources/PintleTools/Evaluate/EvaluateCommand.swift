@@ -14,7 +14,8 @@ extension Command {
                 line: #"{"id": 2, "host": "...", "chain": [...], "anchors": [...], "at": "2026-11-20T00:00:00Z"}"#,
                 purpose: "the same with other roots, at another time"),
             Example(
-                line: #"{"id": 1, "decision": "rejected", "reason": "invalid-path", "pathFailure": "expired"}"#,
+                line: #"{"id": 1, "decision": "rejected", "reason": "\#(TrustDecision.Reason.invalidPath.rawValue)", "#
+                    + #""pathFailure": "expired"}"#,
                 purpose: "a verdict"),
         ],
         overview: [

@@ -19,7 +19,7 @@ struct UpdateInspection {
         do throws(UpdateError.Reason) {
             envelope = try SignedEnvelope(file.bytes)
         } catch {
-            throw .unusable(error.code, "\(error)", file: file.name)
+            throw .unusable(error.code.rawValue, "\(error)", file: file.name)
         }
         (payload, policy, problem) = Self.content(of: envelope)
     }
@@ -66,7 +66,7 @@ struct UpdateInspection {
             for name in payload.ignoredMembers { report.fact("ignored", "the payload's \(JSONWriter.quoted(name))") }
         }
         if let problem {
-            report.fact("problem", ["\(problem.code): \(problem)"] + problem.details.map { "\($0)" })
+            report.fact("problem", ["\(problem.code.rawValue): \(problem)"] + problem.details.map { "\($0)" })
         }
         if let policy { report += PolicyInspection.report(on: policy, now: invocation.now) }
         return report
@@ -87,7 +87,7 @@ struct UpdateInspection {
             }
             if let problem {
                 json.object("problem") { json in
-                    json.member("code", problem.code)
+                    json.member("code", problem.code.rawValue)
                     json.member("message", "\(problem)")
                 }
             }

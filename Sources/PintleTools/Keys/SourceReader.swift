@@ -321,8 +321,9 @@ enum SourceItem {
 
     /// The reason why a pin of the key would never match; `nil` if there is none.
     var problem: (code: String, text: String)? {
-        if !publicKey.isAcceptedInPaths { return ("weak-key", publicKey.refusal) }
-        if let flaw { return ("weak-key", "a path with \(flaw) is refused (weak-key)") }
+        let weakKey = PathFailure.Code.weakKey.rawValue
+        if !publicKey.isAcceptedInPaths { return (weakKey, publicKey.refusal) }
+        if let flaw { return (weakKey, "a path with \(flaw) is refused (\(weakKey))") }
         switch self {
         case .request(let request)
         where PathValidator.isVerifiable(by: publicKey) && KeyFile.isSignedByOwnKey(request.der) == false:

@@ -63,7 +63,7 @@ struct DurableCommand {
                 let listing = try live.listing(of: endpoint, source: "\(endpoint)")
                 if let failure = listing.server?.failure {
                     throw .unusable(
-                        "invalid-path",
+                        TrustDecision.Reason.invalidPath.rawValue,
                         "\(endpoint): the path is not valid here (\(failure.code.rawValue)), "
                             + "so its authority is not known",
                         hint: "look at it: pintle pin \(endpoint)")

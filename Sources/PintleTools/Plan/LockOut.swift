@@ -23,7 +23,7 @@ struct LockOut {
     let from: Date
     var victims: [Victim]
 
-    var reason: String { asksUser ? "unknown-host" : rejection.reason }
+    var reason: String { (asksUser ? .unknownHost : rejection.code).rawValue }
     var pathFailure: PathFailure.Code? { rejection.pathFailure?.code }
 
     /// The instant at which all of them can connect again; `nil` if that is not before the plan's end.

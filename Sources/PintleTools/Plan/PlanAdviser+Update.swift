@@ -126,7 +126,7 @@ extension PlanAdviser {
                 of: mended, version: version, issued: lockOut.from, expires: lockOut.from.addingDays(1),
                 bundled: plan.policies[plan.apps[app].policy], at: lockOut.from)
             if let failure {
-                if fetching.contains(app) { refusals["\(failure.code): \(failure)", default: []].append(app) }
+                if fetching.contains(app) { refusals["\(failure.code.rawValue): \(failure)", default: []].append(app) }
             } else {
                 taking.append(app)
             }

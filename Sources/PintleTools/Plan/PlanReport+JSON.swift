@@ -60,7 +60,7 @@ extension PlanReport {
             json.member("app", plan.apps[app].version)
             json.member("result", missed == nil ? "accepted" : "rejected")
             guard let missed else { return }
-            if case .failure(let failure) = missed { json.member("error", failure.code) }
+            if case .failure(let failure) = missed { json.member("error", failure.code.rawValue) }
             json.member("message", Self.text(of: missed))
         }
     }

@@ -23,7 +23,7 @@ extension PlanReport {
     static func text(of missed: PlanSimulation.MissedUpdate) -> String {
         switch missed {
         case .fetchesNone: "fetches no updates"
-        case .failure(let failure): "\(failure.code), \(failure)"
+        case .failure(let failure): "\(failure.code.rawValue), \(failure)"
         case .replaced: "replaced before the release"
         }
     }

@@ -97,7 +97,7 @@ struct RenewSurvey {
             case .rejected(.invalidPath(let failure)):
                 (LiveProblem.invalidPath.rawValue, "the path of \(endpoint) is invalid (\(failure.code.rawValue))")
             case .rejected(.pinsExpired), .trusted(.pinsExpired):
-                ("pins-expired", "the pins of \(endpoint) have expired")
+                (decision.reason, "the pins of \(endpoint) have expired")
             default: (LiveProblem.noRule.rawValue, "no pin decides about \(endpoint)")
             }
         return RenewProblem(

@@ -41,9 +41,12 @@ struct AuditRecord {
 
     var endpoint: ServerEndpoint { server.endpoint }
 
+    /// The reason of the decision; `nil` if there is none, or if this version does not know it.
+    var code: TrustDecision.Reason? { outcome == .unreached ? nil : TrustDecision.Reason(rawValue: reason) }
+
     /// A Boolean value that indicates whether a trusted server needs attention.
     var hasWarning: Bool {
-        outcome == .trusted && (!problems.isEmpty || reason == "pins-expired" || reason == "mismatch-reported-only")
+        outcome == .trusted && (!problems.isEmpty || code == .pinsExpired || code == .mismatchReportedOnly)
     }
 
     /// A Boolean value that indicates whether the server was reached and did not negotiate a hybrid group.
@@ -103,7 +106,8 @@ struct AuditRecord {
                 id: id, isError: problem["severity"]?.string == "error", message: problem["message"]?.string ?? "")
         }
         // A newer version may have written it, and it need not be good news.
-        let isUnknown = outcome == .trusted && !Self.trustReasons.contains(reason)
+        let isUnknown =
+            outcome == .trusted && !(TrustDecision.Reason(rawValue: reason).map(Self.trustReasons.contains) ?? false)
         let unknown = Problem(
             id: "unknown-reason", isError: false,
             message: "this version of pintle does not know the reason \"\(reason)\", so it may need attention")
@@ -111,8 +115,8 @@ struct AuditRecord {
     }
 
     /// The reasons with which a server is trusted.
-    private static let trustReasons: Set<String> = [
-        "pin-matched", "host-not-pinned", "pins-expired", "mismatch-reported-only", "user-approved",
+    private static let trustReasons: Set<TrustDecision.Reason> = [
+        .pinMatched, .hostNotPinned, .pinsExpired, .mismatchReportedOnly, .userApproved,
     ]
 
     static func date(_ root: JSONValue, _ key: StaticString) throws(AuditRecordError) -> Date? {

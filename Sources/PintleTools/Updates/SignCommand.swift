@@ -144,7 +144,7 @@ struct SignCommand {
         do {
             return try body()
         } catch {
-            throw .unusable(error.code, "\(error)", file: file.name, hint: "--append needs an update")
+            throw .unusable(error.code.rawValue, "\(error)", file: file.name, hint: "--append needs an update")
         }
     }
 

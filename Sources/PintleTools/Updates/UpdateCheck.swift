@@ -4,7 +4,7 @@ internal import PintleUpdates
 /// One of the checks that an app makes, in their order.
 struct UpdateCheck {
     let name: String
-    let codes: [UpdateError.Reason.Code]
+    let codes: [UpdateError.Code]
     var needsBundledPolicy = false
 
     static let all: [UpdateCheck] = [

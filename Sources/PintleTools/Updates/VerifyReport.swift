@@ -49,7 +49,7 @@ struct VerifyReport {
 
     private func add(_ error: UpdateError, to report: inout Report) {
         let reason = error.reason
-        report.line("\("REJECTED", .bad)   \(reason.code)   \(reason)")
+        report.line("\("REJECTED", .bad)   \(reason.code.rawValue)   \(reason)")
         report.gap()
         report.prose("\(reason.explanation)")
         for line in reason.details { report.line("  \(line)") }
@@ -57,7 +57,7 @@ struct VerifyReport {
             report.gap()
             addSigners(error.signers, to: &report)
         }
-        addChecks(until: reason.kind, to: &report)
+        addChecks(until: reason.code, to: &report)
         report.next(["\(reason.nextStep)"])
     }
 
@@ -68,7 +68,7 @@ struct VerifyReport {
     }
 
     /// Adds, with `--verbose`, every check in its order, up to the one that failed.
-    private func addChecks(until code: UpdateError.Reason.Code?, to report: inout Report) {
+    private func addChecks(until code: UpdateError.Code?, to report: inout Report) {
         guard invocation.isVerbose else { return }
         report.gap()
         for check in UpdateCheck.all {
@@ -107,7 +107,7 @@ struct VerifyReport {
 
     private func write(_ error: UpdateError, to json: inout JSONWriter) {
         let reason = error.reason
-        json.member("error", reason.code)
+        json.member("error", reason.code.rawValue)
         json.member("version", error.version)
         json.member("keyids", error.signers.map(\.id))
         json.member("message", "\(reason)")

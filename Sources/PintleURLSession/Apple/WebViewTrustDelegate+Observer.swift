@@ -20,7 +20,7 @@ extension WebViewTrustDelegate {
         forwardingTo delegate: (any WKNavigationDelegate)? = nil, observer: (any TrustEventObserver)?
     ) {
         let evaluator = ServerTrustEvaluator(source: source)
-        self.init(source, observer.map { evaluator.onFailure(notify: $0) } ?? evaluator, forwardingTo: delegate)
+        self.init(source, observer.map { evaluator.observed(by: $0) } ?? evaluator, forwardingTo: delegate)
     }
 }
 #endif

@@ -43,7 +43,7 @@ public struct KeychainFloor: UpdateFloorStorage, Hashable {
     /// - Parameter keySetID: The account of the item.
     /// - Returns: The content of the item; `nil` if there is no item, and no bytes for an item without data.
     /// - Throws: `locked` before the first unlocking; `unreadable-file` for other failures of the Keychain.
-    public func floor(under keySetID: String) throws(StorageError) -> [UInt8]? {
+    public func floor(forKeySet keySetID: String) throws(StorageError) -> [UInt8]? {
         var query = item(keySetID)
         query[kSecReturnData] = true
         query[kSecMatchLimit] = kSecMatchLimitOne
@@ -62,7 +62,7 @@ public struct KeychainFloor: UpdateFloorStorage, Hashable {
     ///   - keySetID: The account of the item.
     /// - Throws: `busy` if another process has just added a different floor, which stays; `locked` before the first
     ///   unlocking; `not-written` for other failures of the Keychain.
-    public func save(_ floor: [UInt8], under keySetID: String) throws(StorageError) {
+    public func save(_ floor: [UInt8], forKeySet keySetID: String) throws(StorageError) {
         let query = item(keySetID)
         let content: [CFString: Any] = [
             kSecValueData: Data(floor), kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
@@ -71,7 +71,7 @@ public struct KeychainFloor: UpdateFloorStorage, Hashable {
         if status == errSecItemNotFound {
             status = SecItemAdd(query.merging(content) { $1 } as CFDictionary, nil)
         }
-        if status == errSecDuplicateItem, try self.floor(under: keySetID) == floor { return }
+        if status == errSecDuplicateItem, try self.floor(forKeySet: keySetID) == floor { return }
         guard status == errSecSuccess else { throw error(.notWritten, status, keySetID) }
     }
 

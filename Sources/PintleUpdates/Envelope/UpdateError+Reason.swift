@@ -1,76 +1,34 @@
-public import Pintle
+package import Pintle
 internal import PintlePolicyFile
 
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+package import FoundationEssentials
 #else
-public import Foundation
+package import Foundation
 #endif
 
 extension UpdateError {
-    /// The first check that failed, in the order of the cases.
-    public enum Reason: Error, Sendable, Hashable {
-        /// The envelope is larger than 16 MiB.
+    /// The first check that failed, with the values that its message names.
+    package enum Reason: Error, Sendable, Hashable {
         case tooLarge(maximum: Int)
-        /// The bytes are not a DSSE envelope.
         case malformedEnvelope(MalformedDocument)
-        /// No signature is a trusted key's signature over this payload.
         case invalidSignature
-        /// Fewer distinct keys have signed than the threshold requires.
         case thresholdNotMet(valid: Int, needed: Int)
-        /// The signatures are valid, but the payload is not a policy in this format.
         case unknownPayloadType(String)
-        /// The signatures are valid, but the payload cannot be parsed.
         case malformedPayload(MalformedDocument)
-        /// The version is older than the floor, or higher than the highest possible version (`version` is then `nil`).
+        /// `version` is `nil` if it is higher than the highest possible one.
         case rollback(version: Int?, floor: Int)
-        /// The version was already used for another payload.
         case replacedVersion(Int)
-        /// `issuedAt` lies in the future.
         case notYetIssued(Date)
-        /// `expiresAt` has passed.
         case expired(Date)
-        /// The update exceeds what the bundled policy allows; 1 to 1,000 problems.
-        case outOfScope([ScopeProblem])
-        /// The policy in the update is not valid.
+        /// 1 to 1,000 violations.
+        case outOfScope([ScopeViolation])
         case invalidPolicy([PolicyProblem])
     }
 }
 
 extension UpdateError.Reason {
-    /// An identifier that stays stable across releases, for programs.
-    package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// ``UpdateError/Reason/tooLarge(maximum:)``
-        case tooLarge = "too-large"
-        /// ``UpdateError/Reason/malformedEnvelope(_:)``
-        case malformedEnvelope = "malformed-envelope"
-        /// ``UpdateError/Reason/invalidSignature``
-        case invalidSignature = "invalid-signature"
-        /// ``UpdateError/Reason/thresholdNotMet(valid:needed:)``
-        case thresholdNotMet = "threshold-not-met"
-        /// ``UpdateError/Reason/unknownPayloadType(_:)``
-        case unknownPayloadType = "unknown-payload-type"
-        /// ``UpdateError/Reason/malformedPayload(_:)``
-        case malformedPayload = "malformed-payload"
-        /// ``UpdateError/Reason/rollback(version:floor:)``
-        case rollback
-        /// ``UpdateError/Reason/replacedVersion(_:)``
-        case replacedVersion = "replaced-version"
-        /// ``UpdateError/Reason/notYetIssued(_:)``
-        case notYetIssued = "not-yet-issued"
-        /// ``UpdateError/Reason/expired(_:)``
-        case expired
-        /// ``UpdateError/Reason/outOfScope(_:)``
-        case outOfScope = "out-of-scope"
-        /// ``UpdateError/Reason/invalidPolicy(_:)``
-        case invalidPolicy = "invalid-policy"
-    }
-
-    /// The stable code of the reason, such as `rollback`. The article about signed updates lists all.
-    public var code: String { kind.rawValue }
-
-    /// The reason without its details.
-    package var kind: Code {
+    package var code: UpdateError.Code {
         switch self {
         case .tooLarge: .tooLarge
         case .malformedEnvelope: .malformedEnvelope
@@ -90,7 +48,7 @@ extension UpdateError.Reason {
 
 extension UpdateError.Reason: CustomStringConvertible {
     /// One line, lower case, no full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .tooLarge(let maximum): "larger than \(maximum >> 20) MiB"
         case .malformedEnvelope(let problem): "not an envelope: \(problem)"
@@ -116,16 +74,14 @@ extension UpdateError.Reason: CustomStringConvertible {
 }
 
 /// A change in an update that the bundled policy does not allow.
-public struct ScopeProblem: Sendable, Hashable {
+package struct ScopeViolation: Sendable, Hashable {
     /// The place in the update's policy: `hosts[1].anchors`.
-    public let path: String
+    package let path: String
     /// One line, lower case, no full stop.
-    public let message: String
+    package let message: String
 }
 
-extension ScopeProblem: CustomStringConvertible {
+extension ScopeViolation: CustomStringConvertible {
     /// `hosts[1].anchors: example.com would trust roots that the bundled rule does not`
-    public var description: String { "\(path): \(message)" }
+    package var description: String { "\(path): \(message)" }
 }
-
-extension UpdateError.Reason: LocalizedError, DescribedError {}

@@ -11,8 +11,37 @@ public import Foundation
 ///
 /// The policy in force and the stored update stay as they are. The next valid update can be adopted.
 public struct UpdateError: Error, Sendable, Hashable {
+    /// The checks, in their order. The raw values are stable.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The envelope is larger than 16 MiB.
+        case tooLarge = "too-large"
+        /// The bytes are not a DSSE envelope.
+        case malformedEnvelope = "malformed-envelope"
+        /// No signature is a trusted key's signature over this payload.
+        case invalidSignature = "invalid-signature"
+        /// Fewer distinct keys have signed than the threshold requires.
+        case thresholdNotMet = "threshold-not-met"
+        /// The signatures are valid, but the payload is not a policy in this format.
+        case unknownPayloadType = "unknown-payload-type"
+        /// The signatures are valid, but the payload cannot be parsed.
+        case malformedPayload = "malformed-payload"
+        /// The version is older than the floor, or higher than the highest possible version.
+        case rollback
+        /// The version was already used for another payload.
+        case replacedVersion = "replaced-version"
+        /// `issuedAt` lies in the future.
+        case notYetIssued = "not-yet-issued"
+        /// `expiresAt` has passed.
+        case expired
+        /// The update exceeds what the bundled policy allows.
+        case outOfScope = "out-of-scope"
+        /// The policy in the update is not valid.
+        case invalidPolicy = "invalid-policy"
+    }
+
     /// The first check that failed.
-    public let reason: Reason
+    public var code: Code { reason.code }
+    package let reason: Reason
     /// The version in the update; `nil` unless enough keys have signed it.
     public let version: Int?
     /// The trusted keys that signed the update.
@@ -26,20 +55,20 @@ public struct UpdateError: Error, Sendable, Hashable {
 }
 
 extension UpdateError: CustomStringConvertible {
-    /// `rollback: version 5 is older than 7`
-    public var description: String { "\(reason.code): \(reason)" }
+    /// The code and the reason, on one line: `rollback: version 5 is older than 7`.
+    public var description: String { "\(code.rawValue): \(reason)" }
 }
 
 extension UpdateError: LocalizedError, DescribedError {}
 
 /// A parse error: the message and its place in the document.
-public struct MalformedDocument: Sendable, Hashable {
+package struct MalformedDocument: Sendable, Hashable {
     /// One line, lower case, no full stop.
-    public let message: String
+    package let message: String
     /// The line, 1-based.
-    public let line: Int
+    package let line: Int
     /// The column, 1-based, in Unicode scalars from the start of the line.
-    public let column: Int
+    package let column: Int
 
     init(_ error: JSONError) {
         message = error.hint.map { "\(error.message); \($0)" } ?? error.message
@@ -56,5 +85,5 @@ public struct MalformedDocument: Sendable, Hashable {
 
 extension MalformedDocument: CustomStringConvertible {
     /// `3:14: "version" is not an integer, written in digits`
-    public var description: String { "\(line):\(column): \(message)" }
+    package var description: String { "\(line):\(column): \(message)" }
 }

@@ -11,10 +11,10 @@ public struct UpdateSchedule: Sendable, Hashable {
     /// The time between two fetches in seconds while the update in force is far from its expiry; a day by default.
     public var intervalSeconds: Double = 86_400
     /// The time between two fetches in seconds after the update in force has expired; an hour by default.
-    public var shortestIntervalSeconds: Double = 3_600
+    package var shortestIntervalSeconds: Double = 3_600
     /// The pause after the first failure in seconds; five minutes by default. It doubles with each further failure, up
     /// to the time between two fetches.
-    public var firstRetrySeconds: Double = 300
+    package var firstRetrySeconds: Double = 300
 
     /// Creates a schedule with the default intervals.
     public init() {}

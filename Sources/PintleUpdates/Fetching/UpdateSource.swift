@@ -14,7 +14,7 @@ public struct UpdateSource: Sendable {
     /// The time-out in seconds for all servers together; 30 by default.
     public var timeoutSeconds: Double = 30
     /// The time in seconds for which the store waits for the other servers after one has sent an update; 2 by default.
-    public var graceSeconds: Double = 2
+    package var graceSeconds: Double = 2
 
     /// - Parameters:
     ///   - urls: addresses of the same document, with the scheme `https`.

@@ -43,7 +43,7 @@ package struct ActiveState: Sendable {
             return false
         }
         replacePolicy(with: update)
-        floor = .known(update.floor(under: trust))
+        floor = .known(update.floor(for: trust))
         loss = nil
         return true
     }
@@ -57,7 +57,7 @@ package struct ActiveState: Sendable {
         floor = floor.updated(by: stored.floor)
         guard floor.error == nil else { return nil }
         if wasUnchecked, let found = stored.floor.lowerBound, let update, found.version >= update.version,
-            found != update.floor(under: trust)
+            found != update.floor(for: trust)
         {
             self.update = nil
             if found.version >= floor.lowerBound?.version ?? 0 { floor = .known(found) }

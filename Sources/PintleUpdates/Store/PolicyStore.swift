@@ -18,7 +18,7 @@ public import Foundation
 /// asks for an update.
 public actor PolicyStore: PolicySource {
     /// The behaviour of a store whose stored update is lost from the disk.
-    public enum LostStore: Sendable, Hashable {
+    public enum LossHandling: Sendable, Hashable {
         /// Falls back to the bundled policy and sends an event. An update is due at once. The floor is kept.
         case useBundled
         /// Throws when the store is opened. To recover, open a second store with ``useBundled``, use it only to fetch
@@ -52,10 +52,10 @@ public actor PolicyStore: PolicySource {
     ///   - onLostStore: the behaviour if the stored update is lost.
     ///   - onEvent: called on any thread; it must return soon.
     /// - Throws: ``PolicyStoreError/lostStore(_:)`` and ``PolicyStoreError/floorUnreadable(_:)``, only with
-    ///   ``LostStore/refuse``.
+    ///   ``LossHandling/refuse``.
     public init(
         folder: String, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
-        floor: (any UpdateFloorStorage)? = nil, onLostStore: LostStore = .useBundled,
+        floor: (any UpdateFloorStorage)? = nil, onLostStore: LossHandling = .useBundled,
         onEvent: @escaping @Sendable (PolicyStoreEvent) -> Void = { _ in }
     ) throws(PolicyStoreError) {
         try self.init(
@@ -65,7 +65,7 @@ public actor PolicyStore: PolicySource {
 
     package init(
         files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
-        onLostStore: LostStore = .useBundled, mismatchLimit: MismatchLimit? = nil,
+        onLostStore: LossHandling = .useBundled, mismatchLimit: MismatchLimit? = nil,
         onEvent: @escaping @Sendable (PolicyStoreEvent) -> Void = { _ in }
     ) throws(PolicyStoreError) {
         vault = try UpdateVault(

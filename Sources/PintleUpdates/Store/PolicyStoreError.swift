@@ -9,7 +9,7 @@ public import Foundation
 
 /// The reason that a store cannot be opened or did not adopt an update.
 public enum PolicyStoreError: Error, Sendable, Hashable {
-    /// The stored update is lost, and the store was opened with ``PolicyStore/LostStore/refuse``.
+    /// The stored update is lost, and the store was opened with ``PolicyStore/LossHandling/refuse``.
     case lostStore(LostUpdate)
     /// The update failed a check, so it was not adopted.
     case rejected(UpdateError)
@@ -25,7 +25,7 @@ extension PolicyStoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .lostStore(let loss):
-            "the stored update\(loss.version.map { " \($0)" } ?? "") is lost: \(loss.cause)"
+            "the stored update\(loss.version.map { " \($0)" } ?? "") is lost: \(loss.reason)"
         case .rejected(let error): "\(error)"
         case .notStored(let error): "the update was not stored: \(error)"
         case .floorUnreadable(let error): "the floor of updates cannot be read: \(error)"

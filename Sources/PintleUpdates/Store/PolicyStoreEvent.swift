@@ -69,8 +69,7 @@ extension PolicyStoreEvent: CustomStringConvertible {
 
 /// The loss of a stored update: its version and the reason.
 public struct LostUpdate: Sendable, Hashable {
-    /// The reason for the loss.
-    public enum Cause: Sendable, Hashable {
+    package enum Cause: Sendable, Hashable {
         /// Its file is gone.
         case missing
         /// Its file cannot be read.
@@ -81,13 +80,13 @@ public struct LostUpdate: Sendable, Hashable {
 
     /// The version that was in force; `nil` if the floor does not say.
     public let version: Int?
-    /// The reason for the loss.
-    public let cause: Cause
+    package let cause: Cause
+    /// The reason for the loss, on one line, in lower case and without a full stop.
+    public var reason: String { cause.description }
 }
 
 extension LostUpdate.Cause: CustomStringConvertible {
-    /// One line, lower case, no full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .missing: "its file is gone"
         case .unreadable(let error): "\(error)"

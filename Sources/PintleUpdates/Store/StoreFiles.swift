@@ -35,7 +35,7 @@ package struct StoreFiles: Sendable {
     /// read is never above the update that is read.
     func stored(verifiedBy verifier: UpdateVerifier) -> StoredState {
         let floor = Reading(self.floor)
-        let outside = outside.map { Reading($0, under: verifier.trust.keySetID) }
+        let outside = outside.map { Reading($0, forKeySet: verifier.trust.keySetID) }
         return StoredState(update: Reading(update), floor: floor, outside: outside, verifier: verifier)
     }
 
@@ -43,7 +43,7 @@ package struct StoreFiles: Sendable {
     func write(_ floor: UpdateFloor, to copy: FloorCopy, under lock: FileLock) throws(StorageError) {
         switch copy {
         case .file: try self.floor.write(floor.json, under: lock)
-        case .outside: try outside?.save(floor.json, under: floor.keySetID)
+        case .outside: try outside?.save(floor.json, forKeySet: floor.keySetID)
         }
     }
 
@@ -61,9 +61,9 @@ package struct StoreFiles: Sendable {
             }
         }
 
-        init(_ storage: any UpdateFloorStorage, under keySetID: String) {
+        init(_ storage: any UpdateFloorStorage, forKeySet keySetID: String) {
             do throws(StorageError) {
-                self = try storage.floor(under: keySetID).map { .bytes($0) } ?? .absent
+                self = try storage.floor(forKeySet: keySetID).map { .bytes($0) } ?? .absent
             } catch {
                 self = .unreadable(error)
             }

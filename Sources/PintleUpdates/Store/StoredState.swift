@@ -36,7 +36,7 @@ struct StoredState: Sendable {
                 updateError = error
             }
         }
-        let floor = update?.floor(under: verifier.trust) ?? highest
+        let floor = update?.floor(for: verifier.trust) ?? highest
         self.floor = outside?.error.map { .unchecked(atLeast: floor, $0) } ?? .known(floor)
         self.update = update
         self.fileFloor = fileFloor

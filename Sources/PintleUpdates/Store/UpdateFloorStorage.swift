@@ -16,13 +16,13 @@ public protocol UpdateFloorStorage: Sendable {
     ///   its own floor.
     /// - Returns: `nil` if there is certainly no floor.
     /// - Throws: if the storage cannot be read at this moment. The store then adopts no update.
-    func floor(under keySetID: String) throws(StorageError) -> [UInt8]?
+    func floor(forKeySet keySetID: String) throws(StorageError) -> [UInt8]?
 
     /// Replaces the floor. Returns when the end of the process can no longer lose it.
     ///
     /// - Parameters:
     ///   - floor: the bytes to save, at most 4 KiB.
-    ///   - keySetID: as in ``floor(under:)``.
+    ///   - keySetID: as in ``floor(forKeySet:)``.
     /// - Throws: if the storage cannot be written. The store then does not adopt the update.
-    func save(_ floor: [UInt8], under keySetID: String) throws(StorageError)
+    func save(_ floor: [UInt8], forKeySet keySetID: String) throws(StorageError)
 }

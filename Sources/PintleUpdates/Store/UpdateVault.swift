@@ -28,7 +28,7 @@ package final class UpdateVault: Sendable {
 
     package init(
         files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
-        onLostStore: PolicyStore.LostStore = .useBundled,
+        onLostStore: PolicyStore.LossHandling = .useBundled,
         onEvent: @escaping @Sendable (PolicyStoreEvent) -> Void = { _ in }
     ) throws(PolicyStoreError) {
         let verifier = UpdateVerifier(trust: trust, bundled: bundled)
@@ -77,7 +77,7 @@ package final class UpdateVault: Sendable {
             // Write the update before the floor. With a floor above the stored update, the app would fall back to its
             // bundled policy.
             try files.update.write(envelope, under: lock)
-            let floor = update.floor(under: verifier.trust)
+            let floor = update.floor(for: verifier.trust)
             // Writing the floor's file also detects that the lock file was removed.
             for copy in StoreFiles.FloorCopy.allCases { try files.write(floor, to: copy, under: lock) }
         } catch {

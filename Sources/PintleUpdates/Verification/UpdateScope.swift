@@ -33,16 +33,16 @@ struct UpdateScope: Sendable {
     /// Returns everything in the update's policy that exceeds the bundled policy, in the order of the update's policy.
     ///
     /// The result does not depend on the time, so a stored update that was accepted once stays accepted.
-    func problems(of policy: EmbeddedPolicy) -> [ScopeProblem] {
-        var found: [ScopeProblem] = []
+    func problems(of policy: EmbeddedPolicy) -> [ScopeViolation] {
+        var found: [ScopeViolation] = []
         if policy.unpinnedHosts != bundled.unpinnedHosts {
             found.append(
-                ScopeProblem(
+                ScopeViolation(
                     path: "unpinnedHosts",
                     message: "\(policy.unpinnedHosts.rawValue), and the bundled policy says "
                         + bundled.unpinnedHosts.rawValue))
         }
-        var problems = ScopeProblems(maximum: Self.maximumProblems)
+        var problems = ScopeViolations(maximum: Self.maximumProblems)
         compareEffectiveRules(policy.hosts, &problems)
         let reportHosts = Set(rules.flatMap(\.reportTo).compactMap { ServerEndpoint(httpsURL: $0)?.host })
         for (index, rule) in policy.hosts.enumerated() where !rule.reportTo.isEmpty {
@@ -57,7 +57,7 @@ struct UpdateScope: Sendable {
         for problem in policy.problems where problem.id == "anchor-file-not-allowed" {
             guard found.count < Self.maximumProblems else { break }
             found.append(
-                ScopeProblem(
+                ScopeViolation(
                     path: problem.path, message: "an anchor in a file is not among those of the bundled rule"))
         }
         return Array(found.prefix(Self.maximumProblems))
@@ -77,7 +77,7 @@ struct UpdateScope: Sendable {
     }
 
     /// Compares the deciding rules of both policies for each class of servers.
-    private func compareEffectiveRules(_ hosts: [PinnedHost], _ problems: inout ScopeProblems) {
+    private func compareEffectiveRules(_ hosts: [PinnedHost], _ problems: inout ScopeViolations) {
         var search = EffectiveRules(bundled: rules, update: hosts, allowance: allowance)
         let names = SuccessorNames(hosts, bundled: rules)
         var anchors = AnchorComparison()
@@ -95,7 +95,7 @@ struct UpdateScope: Sendable {
 
     private func judge(
         _ servers: ServerClass, _ pair: EffectiveRules.Pair, of hosts: [PinnedHost], _ names: SuccessorNames,
-        _ anchors: inout AnchorComparison, _ problems: inout ScopeProblems
+        _ anchors: inout AnchorComparison, _ problems: inout ScopeViolations
     ) {
         guard let number = pair.bundled else {
             if let index = pair.update { judgeAddition(hosts[index], index, &anchors, &problems) }
@@ -135,7 +135,7 @@ struct UpdateScope: Sendable {
 
     /// Judges a rule that decides where no bundled rule does.
     private func judgeAddition(
-        _ rule: PinnedHost, _ index: Int, _ anchors: inout AnchorComparison, _ problems: inout ScopeProblems
+        _ rule: PinnedHost, _ index: Int, _ anchors: inout AnchorComparison, _ problems: inout ScopeViolations
     ) {
         if !bundled.allowsUpdatesForAnyHost {
             problems.add(.host, of: index) { "no bundled rule covers \(rule)" }
@@ -159,7 +159,7 @@ struct UpdateScope: Sendable {
     ///   - problems: receives the problems.
     private func judgeNarrowing(
         of old: PinnedHost, by rule: PinnedHost, _ index: Int, to next: PinnedHost?,
-        _ anchors: inout AnchorComparison, _ problems: inout ScopeProblems
+        _ anchors: inout AnchorComparison, _ problems: inout ScopeViolations
     ) {
         let names = "the sub-domains of \(rule)"
         switch (next, bundled.unpinnedHosts) {
@@ -187,7 +187,7 @@ struct UpdateScope: Sendable {
         bundled.map { rules[$0].includesSubdomains || !rule.includesSubdomains } ?? false
     }
 
-    private func addAnchors(_ rule: PinnedHost, _ index: Int, _ problems: inout ScopeProblems) {
+    private func addAnchors(_ rule: PinnedHost, _ index: Int, _ problems: inout ScopeViolations) {
         problems.add(.anchors, of: index) { "\(rule) would trust roots that the bundled rule does not" }
     }
 
@@ -197,7 +197,7 @@ struct UpdateScope: Sendable {
     ///   - number: the index of the bundled rule.
     ///   - problems: receives the problems.
     private func addLoosened(
-        _ rule: PinnedHost, _ index: Int, from number: Int, _ problems: inout ScopeProblems
+        _ rule: PinnedHost, _ index: Int, from number: Int, _ problems: inout ScopeViolations
     ) {
         // A reason to withdraw pins does not justify a shorter path or another issuer.
         for term in rule.pathTerms.loosened(from: rules[number].pathTerms) {
@@ -227,7 +227,7 @@ struct UpdateScope: Sendable {
     }
 
     private func addLoosened(
-        _ rule: PinnedHost, _ index: Int, to after: OpenTimes, from before: OpenTimes, _ problems: inout ScopeProblems
+        _ rule: PinnedHost, _ index: Int, to after: OpenTimes, from before: OpenTimes, _ problems: inout ScopeViolations
     ) {
         guard !after.isWithin(before) else { return }
         if rule.pins.isEmpty {

@@ -27,7 +27,7 @@ public struct VerifiedUpdate: Sendable {
     package let payloadDigest: SHA256Digest
 
     /// Returns the floor that the adoption of this update sets.
-    package func floor(under trust: UpdateTrust) -> UpdateFloor {
+    package func floor(for trust: UpdateTrust) -> UpdateFloor {
         UpdateFloor(version: version, keySetID: trust.keySetID, payloadDigest: payloadDigest)
     }
 }

@@ -70,7 +70,7 @@ private final class CallHandler: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? TLSUserEvent, case .handshakeCompleted = event { ready.succeed() }
         // The running calls end here. A pool with calls that take longer would let them finish first.
-        if event is TrustSuperseded { context.close(promise: nil) }
+        if event is TrustEndedEvent { context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
 

@@ -9,7 +9,7 @@ final class EventLog: Sendable {
     enum Event: Sendable, Hashable {
         case receipt(TrustReceipt)
         case handshakeCompleted
-        case superseded(TrustSuperseded.Reason)
+        case ended(TrustEndedEvent.Reason)
         case rejected(String)
         case failed(String)
         case bytes
@@ -20,7 +20,7 @@ final class EventLog: Sendable {
             switch self {
             case .receipt(let receipt): "receipt \(receipt.basis.reason)"
             case .handshakeCompleted: "handshake completed"
-            case .superseded(let reason): "superseded \(reason.rawValue)"
+            case .ended(let reason): "ended \(reason.rawValue)"
             case .rejected(let reason): "rejected \(reason)"
             case .failed(let text): "failed \(text)"
             case .bytes: "bytes"
@@ -67,7 +67,7 @@ final class RecordingHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case let receipt as TrustReceipt: log.add(.receipt(receipt))
-        case let event as TrustSuperseded: log.add(.superseded(event.reason))
+        case let event as TrustEndedEvent: log.add(.ended(event.reason))
         case let event as TLSUserEvent:
             if case .handshakeCompleted = event { log.add(.handshakeCompleted) }
         default: break

@@ -23,14 +23,14 @@ struct LifetimeTests {
 
         policy.replace(with: fixture.otherPolicy)
         #expect(!tls.allows(receipt, for: receipt.endpoint))
-        #expect(await log.first { $0 == .superseded(.policyChanged) } != nil)
+        #expect(await log.first { $0 == .ended(.policyChanged) } != nil)
         let (_, second) = try await fixture.connect(tls)
         #expect(await second.outcome() == ["rejected pin-mismatch", "inactive"])
 
         policy.replace(with: fixture.policy)
         let (third, accepted) = try await fixture.connect(tls)
         #expect(await accepted.outcome().last == "handshake completed")
-        #expect(log.texts.count { $0.hasPrefix("superseded") } == 1)
+        #expect(log.texts.count { $0.hasPrefix("ended") } == 1)
         #expect(try await channel.trustReceipt().get() == receipt)
         try await third.close()
         try await channel.close()
@@ -53,7 +53,7 @@ struct LifetimeTests {
         // Each read has a later generation, so the verdict's is superseded when the handshake ends.
         let tls = try PinnedTLS(policy: RestlessSource(fixture.policy), timing: .init(check: .hours(1)))
         let (channel, log) = try await fixture.connect(tls)
-        #expect(await log.outcome() == ["failed \(PinnedTLSError.superseded(fixture.endpoint))", "inactive"])
+        #expect(await log.outcome() == ["failed \(PinnedTLSError.policyChanged(fixture.endpoint))", "inactive"])
         try? await channel.closeFuture.get()
     }
 
@@ -66,7 +66,7 @@ struct LifetimeTests {
         let receipt = try #require(try await channel.trustReceipt().get())
         #expect(tls.allows(receipt, for: receipt.endpoint, at: receipt.validUntil.addingTimeInterval(-0.1)))
         #expect(!tls.allows(receipt, for: receipt.endpoint, at: receipt.validUntil))
-        #expect(await log.first { $0 == .superseded(.receiptEnded) } != nil)
+        #expect(await log.first { $0 == .ended(.receiptEnded) } != nil)
         try await channel.close()
     }
 

@@ -53,12 +53,12 @@ struct VerdictTests {
         let fixture = try Fixture()
         let recorder = TrustEventRecorder()
         for policy in [fixture.policy, fixture.otherPolicy] {
-            let tls = try PinnedTLS(policy: policy).onFailure(notify: recorder)
+            let tls = try PinnedTLS(policy: policy).observed(by: recorder)
             let (channel, log) = try await fixture.connect(tls)
             _ = await log.outcome()
             try? await channel.close()
         }
-        await recorder.settle()
+        await recorder.waitForEvents()
         let reasons = recorder.events.map { event in
             if case .verdict(let failure) = event { failure.reason } else { "" }
         }

@@ -14,6 +14,6 @@ let recorder = TrustEventRecorder()
 let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))
 let evaluator = ServerTrustEvaluator(policy: policy) { _ in .invalid(PathFailure(.other, text: "")) }
 let server = ServerEndpoint(host: try ServerName("example.com"))
-_ = evaluator.onFailure(notify: recorder).evaluate(server, presented: [], at: Date(timeIntervalSince1970: 0))
-await recorder.settle()
+_ = evaluator.observed(by: recorder).evaluate(server, presented: [], at: Date(timeIntervalSince1970: 0))
+await recorder.waitForEvents()
 print(reporter == nil, recorder.events.count)

@@ -1,7 +1,7 @@
 internal import Pintle
 
 /// The problems of the rules of an update, in the order of the rules. Each rule has at most one problem of each kind.
-struct ScopeProblems {
+struct ScopeViolations {
     /// The kind of a problem. The problems of one rule are listed in the order of the cases.
     enum Kind: Hashable, Comparable {
         case host, anchors
@@ -26,7 +26,7 @@ struct ScopeProblems {
 
     private let maximum: Int
     private var messages: [Place: String] = [:]
-    private var unplaced: [ScopeProblem] = []
+    private var unplaced: [ScopeViolation] = []
 
     init(maximum: Int) {
         self.maximum = maximum
@@ -43,13 +43,13 @@ struct ScopeProblems {
 
     /// Adds a problem that concerns no single rule.
     mutating func addUnplaced(path: String, message: String) {
-        unplaced.append(ScopeProblem(path: path, message: message))
+        unplaced.append(ScopeViolation(path: path, message: message))
     }
 
-    var all: [ScopeProblem] {
+    var all: [ScopeViolation] {
         let sorted = messages.sorted { ($0.key.rule, $0.key.kind) < ($1.key.rule, $1.key.kind) }
         return unplaced
-            + sorted.map { ScopeProblem(path: "hosts[\($0.key.rule)].\($0.key.kind.key)", message: $0.value) }
+            + sorted.map { ScopeViolation(path: "hosts[\($0.key.rule)].\($0.key.kind.key)", message: $0.value) }
     }
 }
 

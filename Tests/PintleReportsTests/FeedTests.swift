@@ -5,7 +5,6 @@ import Testing
 
 @testable import Pintle
 @testable import PintleEvents
-@testable import PintleRemote
 @testable import PintleReports
 
 @Suite("The feed of failures")

@@ -62,7 +62,8 @@ let apple: [Target] = [
     module("PintleStorage", on: "Pintle", "PintlePolicyFile", "PintleSystem", exclude: ["PrivacyInfo.xcprivacy"]),
     module("PintleResources", on: "Pintle", "PintlePolicyFile", "PintleStorage", "URLLoading"),
     module(
-        "PintleUpdates", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem", "Security"),
+        "PintleUpdates", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem", "Security",
+        "URLLoading"),
     module(
         "PintleReports", on: "Pintle", "PintleCrypto", "PintleEvents", "PintlePolicyFile", "PintleStorage",
         "PintleSystem"),
@@ -122,7 +123,8 @@ let snippets: [Target] = [
     .executableTarget(
         name: name,
         dependencies: [
-            "PintleApple", "PintlePolicyFile", "PintleRemote", "PintleStorage", "PintleURLSession", "Network",
+            "PintleApple", "PintlePolicyFile", "PintleRemote", "PintleResources", "PintleStorage", "PintleURLSession",
+            "Network",
             "Security", "SwiftUI", "URLLoading", "WebKit", "os",
         ],
         path: "Repository/Snippets", exclude: snippetFiles.filter { $0 != "\(name).swift" }, packageAccess: false,

@@ -1,5 +1,4 @@
 internal import COpenSSL
-internal import Foundation
 public import Pintle
 package import PintleSuffixes
 

@@ -1,8 +1,9 @@
-#if canImport(FoundationEssentials)
 public import Pintle
+
+#if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
-internal import Foundation
+public import Foundation
 #endif
 
 /// A parser of approvals files that stops at the first mistake. A program wrote the file, so one mistake means damage,

@@ -1,5 +1,6 @@
-#if canImport(FoundationEssentials)
 internal import Pintle
+
+#if canImport(FoundationEssentials)
 package import FoundationEssentials
 #else
 package import Foundation

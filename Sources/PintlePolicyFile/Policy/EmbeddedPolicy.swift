@@ -1,4 +1,3 @@
-internal import Foundation
 package import Pintle
 
 /// A policy inside another document, such as an update, together with its problems. The rules are available even if the

@@ -1,4 +1,3 @@
-internal import Foundation
 package import Pintle
 
 /// A parsed policy file together with all its problems.

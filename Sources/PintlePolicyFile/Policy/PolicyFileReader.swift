@@ -1,5 +1,6 @@
-#if canImport(FoundationEssentials)
 internal import Pintle
+
+#if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
 internal import Foundation

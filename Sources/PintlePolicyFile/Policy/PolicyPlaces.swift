@@ -1,4 +1,3 @@
-internal import Foundation
 package import Pintle
 
 /// A finder of the value in a document to which a path such as `hosts[0].pins[1]` leads.

@@ -2,7 +2,7 @@ package import Pintle
 internal import PintleOpenSSL
 
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+package import FoundationEssentials
 #else
 package import Foundation
 #endif

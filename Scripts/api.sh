@@ -18,16 +18,16 @@ failed=0
 extract() {
     local build=(swift build ${DEBUG_BUILD_OPTIONS:-}) modules maps target
     maps=$(printf -- "-Xcc -fmodule-map-file=$PWD/%s " Sources/C*/module.modulemap)
-    local top="PintleURLSession PintleTestKit" # they depend on all others
+    local top="PintleRemote PintleResources PintleTestKit" # they depend on all others
     if [ "$part" = NIO ]; then
         top="HTTPClient" modules="PintleNIO"
         build=(swift build --package-path Examples/NIO --scratch-path .build/nio ${PINTLE_MIRRORS:+--config-path "$PINTLE_MIRRORS"})
         maps+=$(printf -- "-Xcc -fmodule-map-file=$PWD/%s " .build/nio/debug/*.build/module.modulemap \
             .build/nio/checkouts/*/Sources/*/include/module.modulemap)
     elif [ "$part" = Apple ]; then
-        top="PintleURLSession TestKitOnApple"
+        top="PintleRemote PintleResources TestKitOnApple"
         build=(swift build --package-path Tests/StandIns --scratch-path .build/apple ${DEBUG_BUILD_OPTIONS:-})
-        modules="Pintle PintleApple PintleReports PintleStorage PintleUpdates PintleURLSession TestKitOnApple"
+        modules="Pintle PintleApple PintleEvents PintlePolicyFile PintleRemote PintleReports PintleResources PintleStorage PintleUpdates PintleURLSession TestKitOnApple"
     else
         # Products whose names begin with an underscore are not for users.
         modules=$(swift package dump-package |

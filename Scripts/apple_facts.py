@@ -32,8 +32,9 @@ SYSTEMS = [System("iOS", "ios", "iphoneos", "ios"), System("macOS", "macosx", "m
 USER_INTERFACE = ["Combine", "SwiftUI"]
 FACTUAL = ["Security", "URLLoading", "WebKit", "Network", "os", "CryptoKit", *USER_INTERFACE]
 OTHERS = ["DarwinTypes", "Darwin", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL"]
-CORE = ["PintleCrypto", "Pintle", "PintleSystem", "PintleStorage", "PintleUpdates", "PintleReports"]
-ADAPTERS = ["PintleApple", "PintleURLSession", "PintleNIO"]
+CORE = ["PintleCrypto", "Pintle", "PintlePolicyFile", "PintleSystem", "PintleEvents", "PintleStorage", "PintleResources", "PintleUpdates",
+        "PintleReports"]
+ADAPTERS = ["PintleApple", "PintleURLSession", "PintleRemote", "PintleNIO"]
 EXAMPLES = ["ClientModel", "Client", "AppViews"]
 TESTS = ["TestKitOnApple", "AppTests", "PintleTests"]
 # Core Foundation's types as the classes that Swift casts to. The stand-ins have the values that are cast.

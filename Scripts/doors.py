@@ -19,8 +19,7 @@ LINUX, APPLE = ".", "Tests/StandIns"
 # The name of a door, the package that describes it, and the modules that the user's code imports.
 DOORS = [
     ("iOS, policy in Swift", APPLE, ["PintleURLSession"]),
-    # The core reads policy files.
-    ("iOS, policy file", APPLE, ["PintleURLSession"]),
+    ("iOS, policy file", APPLE, ["PintleURLSession", "PintlePolicyFile"]),
     ("Linux service", LINUX, ["PintleURLSession"]),
     ("NIO", LINUX, ["PintleNIO"]),
     ("core", LINUX, ["Pintle"]),

@@ -3,8 +3,8 @@
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.session
-import PintleStorage
 import Foundation
+import PintleStorage
 import PintleURLSession
 
 let root = try CertificateBundle(contentsOfFile: "root.pem")

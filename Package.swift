@@ -68,7 +68,7 @@ if hasOpenSSL {
         // Certificates, loopback servers and processes.
         module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
         // The attacks of `pintle rehearse` and of the tests. It is not a product.
-        module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
+        module("PintleAttacks", on: "COpenSSL", "Pintle", "PintleSystem", "PintleTestKit"),
         module(
             "PintleTools", on: "Pintle", "PintleCrypto", "PintleEvents", "PintleOpenSSL", "PintlePolicyFile",
             "PintleReports", "PintleAttacks", "PintleStorage", "PintleSuffixes", "PintleSystem", "PintleTLSClient",
@@ -90,9 +90,11 @@ if isLinux {
             "COpenSSL", "CCurl", "CZlib", exclude: ["Apple"]),
         // Each program kills itself halfway: in a change, in an adoption, while it stores or sends reports. Tests check
         // the files that it leaves.
-        program("StorageVictim", on: "Pintle", "PintleStorage", in: "Tests"),
+        program("StorageVictim", on: "Pintle", "PintlePolicyFile", "PintleStorage", in: "Tests"),
         program("UpdateVictim", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleUpdates", in: "Tests"),
-        program("ReportVictim", on: "Pintle", "PintleEvents", "PintleReports", "PintleStorage", in: "Tests"),
+        program(
+            "ReportVictim", on: "Pintle", "PintleEvents", "PintlePolicyFile", "PintleReports", "PintleStorage",
+            in: "Tests"),
         // Real servers, a real interceptor and probes, for several of the tests below.
         module("PintleTestPeers", on: "COpenSSL", "PintleTestKit", in: "Tests"),
         // Paths and verdicts of Apple's own tests, for the tests of both systems.
@@ -108,11 +110,13 @@ if isLinux {
             exclude: ["limbo-exceptions.txt"]),
         tests(
             "PintleURLSessionTests", on: "AttackDemo", "COpenSSL", "Pintle", "PintleAttacks", "PintleCrypto",
-            "PintleEvents", "PintlePolicyFile", "PintleRemote", "PintleURLSession", "PintleStorage", "PintleOpenSSL",
+            "CCurl", "PintleEvents", "PintlePolicyFile", "PintleRemote", "PintleResources", "PintleURLSession",
+            "PintleStorage", "PintleOpenSSL",
             "PintleSuffixes", "PintleTLSClient", "PintleTestKit", "PintleTestPeers", "PintleReports", "PintleUpdates"),
         tests(
-            "PintleResourceTests", on: "PintlePolicyFile", "PintleResources", "PintleURLSession", "PintleTestKit"),
-        tests("PintleTestKitTests", on: "PintleTestKit", "PintleTestPeers", "COpenSSL"),
+            "PintleResourceTests", on: "PintlePolicyFile", "PintleResources", "PintleStorage", "PintleURLSession",
+            "PintleTestKit"),
+        tests("PintleTestKitTests", on: "PintleSystem", "PintleTestKit", "PintleTestPeers", "COpenSSL"),
         tests("PintleAttacksTests", on: "PintleAttacks", "PintleTestKit", "PintleTestPeers"),
         // The tests of an app, as the documentation shows them.
         tests("AppTests", on: "Pintle", "PintleOpenSSL", "PintleTestKit", "PintleURLSession", features: .none),

@@ -29,7 +29,7 @@ let package = Package(
         module("PintleOpenSSL", on: "Pintle", "PintleSuffixes", "PintleSystem", "COpenSSL", links: "ssl"),
         module("PintleTLSClient", on: "Pintle", "PintleOpenSSL", "PintleStorage", "PintleSystem", "COpenSSL"),
         module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
-        module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
+        module("PintleAttacks", on: "COpenSSL", "Pintle", "PintleSystem", "PintleTestKit"),
         module(
             "PintleTools", on: "Pintle", "PintleCrypto", "PintleEvents", "PintleOpenSSL", "PintlePolicyFile",
             "PintleReports", "PintleAttacks", "PintleStorage", "PintleSuffixes", "PintleSystem", "PintleTLSClient",

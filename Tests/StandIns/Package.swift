@@ -88,7 +88,7 @@ let apple: [Target] = [
 // Servers, keys of every kind and attacks, which need OpenSSL.
 let servers: [Target] = [
     module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
-    module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
+    module("PintleAttacks", on: "COpenSSL", "Pintle", "PintleSystem", "PintleTestKit"),
     module(
         "TrustTables", on: "PintleTestKit", path: "Repository/Tests/TrustTables", exclude: ["TrustTables.md"]),
     module(
@@ -146,7 +146,7 @@ let tests: [Target] = [
         swiftSettings: [.define("PINTLE_ALAMOFIRE")] + Features.all.settings + loading),
     .testTarget(
         name: "PintleResourceTests",
-        dependencies: ["PintlePolicyFile", "PintleResources", "PintleTestKit", "PintleURLSession"],
+        dependencies: ["PintlePolicyFile", "PintleResources", "PintleStorage", "PintleTestKit", "PintleURLSession"],
         path: "Repository/Tests/PintleResourceTests",
         swiftSettings: [.define("PINTLE_APPLE")] + Features.all.settings + loading),
     // With the alias `import PintleTestKit` imports the module of Apple's systems.

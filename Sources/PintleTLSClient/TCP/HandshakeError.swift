@@ -2,7 +2,7 @@ package import Pintle
 internal import PintleOpenSSL
 
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+internal import FoundationEssentials
 #else
 package import Foundation
 #endif

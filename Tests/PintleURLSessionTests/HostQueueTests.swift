@@ -82,6 +82,57 @@ struct HostQueueTests {
         #expect((queues.next(for: url.endpoint) != nil) == (seconds > 1))
     }
 
+    /// Ways in which a transfer that runs leaves the next one to itself, or does not.
+    enum Other: CaseIterable {
+        case none, sent, connecting, silent, answered
+    }
+
+    @Test(
+        "A request that would fail with another refusal is sent while no other one waits for its response",
+        arguments: Other.allCases, [Transfer.refusalLimit, Transfer.refusalLimit - 1])
+    func lastAttempt(other: Other, refusals: Int) throws {
+        let queues = HostQueues(limit: 6)
+        if other != .none {
+            let running = transfer()
+            queues.add(running)
+            #expect(queues.next(for: url.endpoint) === running)
+            running.state.phase =
+                other == .connecting ? .connecting(TunnelReader()) : .sent(connection(judge(hasAnswered: true)))
+            if other == .silent {
+                let start = ProcessInfo.processInfo.systemUptime - 1.5
+                running.state.phase = .sent(connection(judge(hasAnswered: true), at: start))
+            }
+            if other == .answered { answer(running) }
+            queues.noteRefusal(of: running)
+        }
+        let last = transfer()
+        last.refusals = refusals
+        queues.add(last, isFirst: true)
+        let mayStart = other != .connecting && (other != .sent || refusals < Transfer.refusalLimit)
+        #expect((queues.next(for: url.endpoint) === last) == mayStart)
+    }
+
+    @Test(
+        "While the last attempt of a request waits for its response, no other request is sent",
+        arguments: [true, false], [Transfer.refusalLimit, Transfer.refusalLimit - 1])
+    func behindLastAttempt(isAnswered: Bool, refusals: Int) throws {
+        let queues = HostQueues(limit: 6)
+        let last = transfer()
+        last.refusals = refusals
+        queues.add(last)
+        #expect(queues.next(for: url.endpoint) === last)
+        last.state.phase = .sent(connection(judge(hasAnswered: true)))
+        if isAnswered { answer(last) }
+        queues.add(transfer())
+        #expect((queues.next(for: url.endpoint) != nil) == (isAnswered || refusals < Transfer.refusalLimit))
+    }
+
+    private func answer(_ transfer: Transfer) {
+        for line in ["HTTP/2 200 \r\n", "\r\n"] {
+            _ = Array(line.utf8).withUnsafeBytes { transfer.state.head.read($0, isStream: true) }
+        }
+    }
+
     @Test(
         "The caution ends with a response over a connection that has refused nothing",
         arguments: ["answered", "refused", "ending", "unfinished"])
@@ -95,9 +146,7 @@ struct HostQueueTests {
             #expect(queues.next(for: url.endpoint) === next)
         }
         answered.state.phase = .sent(connection(judge))
-        for line in ["HTTP/2 200 \r\n", "\r\n"] {
-            _ = Array(line.utf8).withUnsafeBytes { answered.state.head.read($0, isStream: true) }
-        }
+        answer(answered)
         try #require(answered.hasHead)
         // A request that was refused once and has no response yet.
         refused.refusals = kind == "unfinished" ? 1 : 0

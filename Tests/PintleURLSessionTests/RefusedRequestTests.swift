@@ -287,16 +287,16 @@ extension HostilePeers {
         }
 
         @Test(
-            "An nginx that ends a connection after 50 requests performs each of 600 simultaneous POSTs once",
-            .timeLimit(.minutes(2)))
-        func nginx() async throws {
+            "An nginx that ends a connection after a few requests performs each of 600 simultaneous requests once",
+            .timeLimit(.minutes(2)), arguments: [50, 5], ["POST", "GET"])
+        func nginx(limit: Int, method: String) async throws {
             let fixture = try SessionFixture()
-            let directives = #"keepalive_requests 50; location / { return 200 "hello"; }"#
+            let directives = "keepalive_requests \(limit); location / { return 200 hello; }"
             let server = try NginxServer(fixture.identity, listening: "http2", directives: directives)
             let session = URLSession.pinned(to: try fixture.policy())
             var request = URLRequest(url: try server.address())
-            request.httpMethod = "POST"
-            request.httpBody = Data("pay 100".utf8)
+            request.httpMethod = method
+            if method == "POST" { request.httpBody = Data("pay 100".utf8) }
             let errors = await withTaskGroup(of: String?.self) { [request] group in
                 for _ in 0..<600 {
                     group.addTask {

@@ -31,6 +31,13 @@ final class HostQueues {
                 && (connected.count == running.count || connected.contains(where: \.hasReliableConnection))
         }
 
+        /// Returns `true` if a transfer may start beside the running ones. A request that would fail if the server
+        /// refused it once more shares the server with no other, so that it meets no limit of streams.
+        private func mayJoin(_ next: Transfer) -> Bool {
+            let unsettled = running.values.filter { !$0.isSettled }
+            return unsettled.isEmpty || !next.isLastAttempt && !unsettled.contains(where: \.isLastAttempt)
+        }
+
         /// Ends the caution if a response has come over a connection that has refused nothing, and if no request is
         /// left that was refused before: a second refusal could be its last.
         func endCaution(after transfer: Transfer) {
@@ -55,7 +62,8 @@ final class HostQueues {
         func startNext(limit: Int) -> Transfer? {
             guard running.count < max(limit, HostQueues.streamLimit), connectionCount < limit,
                 !isCautious || isSettled,
-                let index = waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
+                let index = waiting.firstIndex(where: { !$0.holds.contains(.suspended) }),
+                !isCautious || mayJoin(waiting[index])
             else { return nil }
             // Removing the first element of a slice does not move the others, and does not release the element. So the
             // slice is copied when it has more elements in front than it holds.
@@ -99,6 +107,7 @@ final class HostQueues {
             host = Host()
             hosts[endpoint] = host
         }
+        if transfer.refusals > 0 { host.isCautious = true }
         host.insert(transfer, isFirst: isFirst)
     }
 

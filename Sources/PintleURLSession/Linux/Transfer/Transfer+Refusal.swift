@@ -35,6 +35,16 @@ extension Transfer {
 
     private static let longestSettling = 1.0
 
+    /// A Boolean value that indicates whether the request has a response, or has been silent for so long that it
+    /// probably waits for something else than the network.
+    var isSettled: Bool {
+        hasHead
+            || ProcessInfo.processInfo.systemUptime - (state.connection?.start ?? lastActivity) > Self.longestSettling
+    }
+
+    /// A Boolean value that indicates whether the request fails if the server refuses it once more.
+    var isLastAttempt: Bool { refusals >= Self.refusalLimit }
+
     /// A Boolean value that indicates whether the connection has answered and has refused nothing.
     var hasReliableConnection: Bool {
         guard let connection = state.connection else { return false }

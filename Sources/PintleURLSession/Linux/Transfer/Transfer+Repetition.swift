@@ -23,21 +23,12 @@ extension Transfer {
     /// back. The first one has its response.
     private var isWithheld: Bool { state.connection?.judge?.hasWithheldRequest == true && !state.head.hasBegun }
 
-    /// Returns `false` if libcurl must not make a connection for the request. If it wants to send a request again that
-    /// was sent, ``CurlLoop`` puts the transfer into the queue instead: a server that refuses a hundred streams would
-    /// get a hundred connections. But if the server asks for HTTP/1.1 (RFC 9113 section 7), only libcurl's handle knows
-    /// that.
+    /// Returns `false` if libcurl must not make a connection for the request.
     func mayConnect() -> Bool {
         // libcurl 8 tries the next address of the host after a refusal here.
         guard state.cause == nil else { return false }
         guard state.connection != nil else { return true }
-        // If the server asks for HTTP/1.1, libcurl has met an error. It then drops that.
-        let mayGoOn = !wasSent || state.hasError
         guard beginsAttempt() else { return false }
-        guard mayGoOn else {
-            fail(.gate(.refused))
-            return false
-        }
         // Before 8.19, libcurl does not clear the text of the error.
         errorText.pointee = 0
         // libcurl 7.88 would send the head again and none of the content.
@@ -54,6 +45,10 @@ extension Transfer {
     /// request if nghttp2 has ended the connection because the server broke a rule; its versions 8.0 to 8.6 do so also
     /// after close_notify. The server may have performed the request then, so only idempotent ones are repeated. If the
     /// server asks for HTTP/1.1 after a response has begun, libcurl would join that response with the next one.
+    ///
+    /// ``CurlLoop`` puts a refused request into the queue. libcurl would send it again at once: a server that refuses a
+    /// hundred streams would get a hundred connections, and might refuse all of them again. But if the server asks for
+    /// HTTP/1.1 (RFC 9113 section 7), only libcurl's handle knows that.
     func beginsAttempt() -> Bool {
         guard let connection = state.connection else { return true }
         // libcurl repeats a request over an intact connection only if the server has refused it.
@@ -69,6 +64,11 @@ extension Transfer {
             && !(judge?.sawEnd == true && CurlLibrary.repeatsAfterCloseNotify)
         guard !wasSent || wasRefused else {
             fail(.gate(.repeated))
+            return false
+        }
+        // If the server asks for HTTP/1.1, libcurl has met an error, which it then drops.
+        guard !wasSent || state.hasError else {
+            fail(.gate(.refused))
             return false
         }
         leaveConnection()
@@ -99,15 +99,15 @@ extension Transfer {
     /// Counts the transfer as one that has left its connection.
     func leaveConnection() { state.connection?.judge?.removeTransfer(hasAnswered: hasHead) }
 
-    /// Begins another attempt if there may be one: the server has not processed the request, nothing was sent, or the
-    /// request is idempotent and its connection ended before the response. libcurl 7.88 reports CURLE_HTTP2 or success
+    /// Begins another attempt if there may be one: the server has refused the request, nothing was sent, or the request
+    /// is idempotent and its connection ended before the response. libcurl 7.88 reports CURLE_HTTP2 or success
     /// if the server has refused the request with GOAWAY (RFC 9113 section 6.8), but also for other ends of a
     /// connection.
     ///
     /// - Returns: `false` if there is no other attempt.
     func beginsRepetition(after result: CURLcode) -> Bool {
         guard request.content.isAvailable else { return false }
-        if isUnprocessed, state.cause == nil || state.cause == .gate(.refused) {
+        if state.cause == .gate(.refused) || state.cause == nil && isUnprocessed {
             guard refusals < Self.refusalLimit else { return false }
             refusals += 1
             return true
@@ -115,7 +115,7 @@ extension Transfer {
         guard !isRepetition else { return false }
         switch state.cause {
         case .gate(.receiptOver), .gate(.unfinished), .gate(.unfit), .gate(.early): wantsFreshConnection = true
-        case .gate(.earlierError), .gate(.refused): break
+        case .gate(.earlierError): break
         case .gate(.repeated):
             guard request.isIdempotent, !state.head.hasBegun else { return false }
             wantsFreshConnection = !state.isStream

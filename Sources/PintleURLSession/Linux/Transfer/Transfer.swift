@@ -21,10 +21,10 @@ final class Transfer: @unchecked Sendable {
     var work: LoopWork?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
-    /// A Boolean value that indicates whether the request was repeated without proof that the server has not processed
-    /// it. That happens once.
+    /// A Boolean value that indicates whether the request was repeated although the server did not refuse it. That
+    /// happens once.
     var isRepetition = false
-    /// The number of times that the request is sent again because the server provably has not processed it.
+    /// The number of times that the request was sent again because the server had refused it.
     var refusals: Int
     /// A Boolean value that indicates whether the server wants HTTP/1.1.
     var needsHTTP1 = false

@@ -83,7 +83,7 @@ class Bench:
         if isinstance(rows, dict):  # an error; only that the client does not accept the right server is a result
             if rows["error"]["code"] != "control-failed":
                 sys.exit(f"clients: error: {client['id']}: {rows['error']['message']}")
-            kind = "unfinished" if "inconclusive" in rows["error"]["message"] else "blocked"
+            kind = "blocked" if "refused" in rows["error"]["message"] else "unfinished"
             return found | {kind: ["control"]}
         found["requests"] = any(row["id"] == "control" and row["requestBytes"] > 0 for row in rows)
         rows = [row for row in rows if row["outcome"] != "not-run" and row["id"] != "control"]

@@ -46,10 +46,11 @@ struct RehearseJudgeTests {
         if not isRefused:
             # Another client gives up at every server but the first.
             if end == "gives up" and count > 0 or end == "gives up once" and count == 5: sys.exit(28)
+            if end == "gives up twice" and count in (5, 6): sys.exit(count)
             tls.write(b"GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
             stream.sendall(outgoing.read())
             stream.recv(4096)
-            sys.exit(0)
+            sys.exit(28 if end == "times out" and count > 0 else 0)
         if end == "changes":
             # Each trial ends otherwise than the one before; a refusal is measured before the second and the third.
             before = len(open(state + "-refusals").read()) if os.path.exists(state + "-refusals") else 0
@@ -133,13 +134,18 @@ struct RehearseJudgeTests {
         #expect(try result(self.run("after finish")).outcome == "blocked")
     }
 
-    @Test("A client that ends at a server and then accepts it has no verdict at others, also before")
-    func givesUpOnce() throws {
-        // The fifth run after the first is the first one at renewed-same-key.
-        for (way, outcome) in [("after gives up once", "inconclusive"), ("after finish", "blocked")] {
+    @Test(
+        "A client that ends at a server that it accepts has no verdict at others, also before",
+        arguments: [
+            ("after gives up once", "renewed-same-key"), ("after gives up once", "redirect-to-http"),
+            ("after gives up twice", "renewed-same-key"), ("after times out", "renewed-same-key"),
+        ])
+    func givesUpLater(way: String, next: String) throws {
+        // The fifth run after the first is the first one at the next attack.
+        for (way, outcome) in [(way, "inconclusive"), ("after finish", "blocked")] {
             _ = try runProcess(["rm", "-f", directory.path(of: "state")])
-            let run = try run(way, only: "trusted-interceptor,renewed-same-key", options: ["--parallel", "1"])
-            #expect(try result(run).outcome == outcome, "\(run.output) \(run.errors)")
+            let run = try run(way, only: "trusted-interceptor,\(next)", options: ["--parallel", "1"])
+            #expect(try result(run).outcome == outcome, "\(way) \(run.output) \(run.errors)")
             #expect(run.code == (outcome == "blocked" ? 0 : 1))
         }
     }

@@ -311,7 +311,7 @@ struct SurveyTests {
             tls.recv(4096)
         other = ssl.create_default_context(cafile=ca)
         if way == "any": other.check_hostname, other.verify_mode = False, ssl.CERT_NONE
-        warm = connect("telemetry.example.net", other)
+        warm = tunnel("telemetry.example.net") if way == "tunnel" else connect("telemetry.example.net", other)
         try:
             api = connect("api.example.com", ssl.create_default_context(cafile=ca))
             if b"Survey Root" in api.getpeercert(True): raise ssl.SSLError()
@@ -321,8 +321,20 @@ struct SurveyTests {
                 try: warm.unwrap()
                 except OSError: pass
             sys.exit(1)
+        if way == "tunnel": warm = other.wrap_socket(warm, server_hostname="telemetry.example.net")
         ask(warm, "telemetry.example.net")
         """
+
+    @Test("A tunnel that was given up before TLS because another host was refused is judged without it")
+    func givenUpTunnel() throws {
+        let script = try fixture.directory.write(Self.giveUp, to: "two.py")
+        let run = ToolRun(
+            arguments: [
+                "rehearse", "--proxy", "--survey", "--timeout", "60", "--json", "--host", "api.example.com", "--",
+                "python3", script, "{ca}", "{proxy-port}", "tunnel",
+            ])
+        #expect(try SurveyFixture.answers(run)["telemetry.example.net:443"] == "unpinned", "\(run.output)")
+    }
 
     @Test(
         "A connection that was given up because another host was refused is judged without it, and is not called pinned",

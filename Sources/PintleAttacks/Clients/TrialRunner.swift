@@ -11,16 +11,16 @@ package final class TrialRunner: Sendable {
     /// One run of the client at the right servers, between the attacks.
     private struct ControlRun {
         let begin: ContinuousClock.Instant
-        /// The indices of the hosts whose right server the client accepted as it did before.
+        /// The indices of the hosts whose right server the client accepted, ending as in its first run.
         let accepted: Set<Int>
     }
 
     private struct State {
         var habits: [Int: ClientHabit] = [:]
         var controlRuns: [ControlRun] = []
-        /// The indices of the hosts at which the client ended without an alert, and then sent the same attack a
-        /// request.
-        var changing: Set<Int> = []
+        /// The indices of the hosts at which the client ended without a request at a server that it accepts. That is
+        /// the right server on the way to an attack, or an attack that it then sent a request.
+        var failing: Set<Int> = []
     }
 
     private let state: Mutex<State>
@@ -62,11 +62,14 @@ package final class TrialRunner: Sendable {
         /// The hosts that the client asked the proxy for and that are not named.
         package var unlistedHosts: [Proxy.UnlistedHost] { runs.flatMap(\.run.unlistedHosts) }
 
-        /// A Boolean value that indicates whether the outcome is a refusal that needs ``TrialRunner/confirm``.
-        package var needsControl: Bool { outcome.verdict == .blocked && !isCertain }
+        /// A Boolean value that indicates whether the outcome is a refusal that stands on equal ends.
+        fileprivate var needsControl: Bool { outcome.verdict == .blocked && !isCertain }
 
         /// A Boolean value that indicates whether another run may decide.
         package var isUndecided: Bool { outcome.doubt != nil && runs.count < limit }
+
+        /// A Boolean value that indicates whether the outcome depends on what the client does in other runs.
+        package var isOpen: Bool { isUndecided || needsControl }
     }
 
     /// Runs a scenario on one host. Other attacks may run at the same time.
@@ -95,6 +98,7 @@ package final class TrialRunner: Sendable {
 
     /// Runs an undecided scenario again, when no other client runs.
     package func runAlone(_ runs: inout Runs, isCancelled: () -> Bool) throws(ClientRunError) {
+        guard runs.isUndecided else { return }
         try measureRefusal(at: runs.index, isAgain: true, isCancelled)
         judge(&runs)
         runs.limit = max(Self.runLimit, runs.runs.count + Evidence.repetitions - 1)
@@ -122,14 +126,13 @@ package final class TrialRunner: Sendable {
         state.withLock { $0.controlRuns.last?.accepted.contains(index) == true }
     }
 
-    /// Confirms a refusal that stands on equal ends, when all attacks have run. A client that gives up now and then
-    /// ends two runs alike by chance. So its failures in other attacks count, and several runs at the right server.
-    package func confirm(_ runs: inout Runs, isCancelled: () -> Bool) throws(ClientRunError) {
+    /// Runs the client at the right servers until refusals that stand on equal ends can be confirmed. A client that
+    /// gives up now and then ends two runs alike by chance.
+    package func runControls(for runs: Runs, isCancelled: () -> Bool) throws(ClientRunError) {
         guard runs.needsControl else { return }
         while !hasFailedControl(runs.index), state.withLock({ $0.controlRuns.count < Evidence.repetitions }) {
             try runControl(isCancelled)
         }
-        confirm(&runs)
     }
 
     private func add(to runs: inout Runs, _ isCancelled: () -> Bool) throws(ClientRunError) {
@@ -138,9 +141,10 @@ package final class TrialRunner: Sendable {
             runs.scenario, at: runs.index, limit: limit, control: runs.control, isCancelled: isCancelled)
         runs.runs.append((run, begin))
         judge(&runs)
-        if doubt != nil, runs.outcome.verdict == .letThrough || runs.outcome.verdict == .accepted {
+        let hasChanged = doubt != nil && (runs.outcome.verdict == .letThrough || runs.outcome.verdict == .accepted)
+        if hasChanged || run.observation.hasFailedOnTheWay(to: runs.scenario) {
             let index = runs.index
-            state.withLock { _ = $0.changing.insert(index) }
+            state.withLock { _ = $0.failing.insert(index) }
         }
     }
 
@@ -155,17 +159,16 @@ package final class TrialRunner: Sendable {
     }
 
     /// Withdraws a refusal that stands on equal ends, if the client has also failed at the right server. A busy
-    /// machine, or the client's own time-out, may then have ended it.
-    private func confirm(_ runs: inout Runs) {
+    /// machine, or the client's own time-out, may then have ended it. A later run of any attack can show that.
+    package func confirm(_ runs: inout Runs) {
         guard runs.outcome.verdict == .blocked || runs.outcome.doubt != nil, !runs.isCertain else { return }
         if hasFailedControl(runs.index) { runs.outcome.withdraw(.failedControl) }
     }
 
-    /// Returns `true` if the client has failed at the right server of a host in any run after the first, or has ended
-    /// at a server that it accepts.
+    /// Returns `true` if the client has failed in any run after the first at a server of the host that it accepts.
     private func hasFailedControl(_ index: Int) -> Bool {
         state.withLock { state in
-            state.changing.contains(index) || state.controlRuns.contains { !$0.accepted.contains(index) }
+            state.failing.contains(index) || state.controlRuns.contains { !$0.accepted.contains(index) }
         }
     }
 
@@ -176,8 +179,8 @@ package final class TrialRunner: Sendable {
             timeout: limit.isFixed ? limit.seconds : nil,
             isKnownToEnd: controls.compactMap(\.self).allSatisfy(\.endsByItself), isCancelled: isCancelled)
         let accepted = runs.indices.filter { index in
-            let (now, before) = (ControlBehavior(runs[index].observation), controls[index])
-            return now != nil && now?.sendsRequest == before?.sendsRequest
+            guard let now = ControlBehavior(runs[index].observation), let first = controls[index] else { return false }
+            return now.isLike(first)
         }
         state.withLock { state in
             state.controlRuns.append(ControlRun(begin: begin, accepted: Set(accepted)))

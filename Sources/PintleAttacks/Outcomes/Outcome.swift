@@ -192,6 +192,9 @@ package struct ControlBehavior: Sendable {
     /// A Boolean value that indicates whether the client ends by itself.
     var endsByItself: Bool { end != .timedOut }
 
+    /// Returns `true` if the client sent a request in both runs or in none, and ended both alike.
+    func isLike(_ other: ControlBehavior) -> Bool { sendsRequest == other.sendsRequest && end == other.end }
+
     /// Returns the reason why a scenario would prove nothing about the client; `nil` if it proves something.
     ///
     /// - Parameters:

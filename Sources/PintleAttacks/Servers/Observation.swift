@@ -158,4 +158,10 @@ package struct Observation: Sendable {
     package func wasTried(_ scenario: Scenario) -> Bool {
         scenario.needsRequest ? leadingByteCount + exposedByteCount > 0 : attackCount > 0
     }
+
+    /// Returns `true` if the client ended by itself at the right server that leads to the attack, and sent it nothing.
+    func hasFailedOnTheWay(to scenario: Scenario) -> Bool {
+        scenario.needsRequest && connectionCount > 0 && !wasTried(scenario)
+            && process.map { $0.end != .timedOut } == true
+    }
 }

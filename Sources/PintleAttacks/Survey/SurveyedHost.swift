@@ -123,8 +123,10 @@ package struct SurveyedHost: Sendable {
         return known.count + unknown.count + unfinishedCount > 0 ? .silent : .noTLS
     }
 
-    /// Returns `true` if another run may show whether the client refuses an authority.
+    /// Returns `true` if another run may show whether the client refuses an authority. A tunnel without a byte may have
+    /// ended because another host was refused.
     func isUndecided(_ issuer: SurveyAuthorities.Issuer) -> Bool {
+        if answer == .noTLS { return issuer == .known }
         let isJudged = (issuer == .known ? known : unknown).letThrough > 0 || plainCount > 0 || !otherProtocols.isEmpty
         return !isJudged && !isHandshakeOnly
             && doubts[issuer, default: []].contains { if case .silent = $0 { false } else { true } }

@@ -107,7 +107,8 @@ final class ClientRehearsal {
         }
     }
 
-    /// Runs the attacks, and prints each outcome as soon as those before it are there.
+    /// Runs the attacks, and prints each outcome as soon as those before it are there. From the first that depends on
+    /// other runs, outcomes are printed when all runs have ended.
     private func attack(
         _ jobs: Jobs, _ trials: TrialRunner, _ rows: inout RehearsalRows
     ) throws(ToolError) -> Attacked {
@@ -124,41 +125,66 @@ final class ClientRehearsal {
         defer { running.close() }
         let progress = ProgressLine(console, environment: invocation.environment)
         var attacked = Attacked(lastEnd: start)
-        for (number, (index, scenario, _)) in jobs.all.enumerated() {
-            var outcome = Outcome(scenario, .notRun, remark: jobs.notRun[number])
-            outcome.host = place(index)
-            if jobs.notRun[number] == nil {
-                let job = running.result(of: number) {
-                    progress.draw { _ in "\(running.finishedCount + 1)/\(jobs.startOrder.count)  \(scenario.id)" }
-                }
-                progress.erase()
-                do throws(ClientRunError) {
-                    var timed = try job.get()
-                    if timed.runs.isUndecided || timed.runs.needsControl {
-                        running.waitForAll {
-                            progress.draw { _ in "\(running.finishedCount)/\(jobs.startOrder.count)" }
+        var timed: [Int: TimedRuns] = [:]
+        do throws(ClientRunError) {
+            for number in jobs.all.indices {
+                if jobs.notRun[number] == nil {
+                    timed[number] = try running.result(of: number) {
+                        progress.draw { _ in
+                            "\(running.finishedCount + 1)/\(jobs.startOrder.count)  \(jobs.all[number].scenario.id)"
                         }
-                        progress.draw { _ in "\(scenario.id), again" }
-                        // A client that runs without others gives up less often.
-                        if timed.runs.isUndecided {
-                            try trials.runAlone(&timed.runs) { Interrupts.areAsking }
-                            timed.end = .now
-                        }
-                        try trials.confirm(&timed.runs) { Interrupts.areAsking }
-                        progress.erase()
-                    }
-                    attacked.unlistedHosts += timed.runs.unlistedHosts
-                    if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
-                    outcome = timed.runs.outcome
-                    outcome.host = place(index)
-                } catch {
-                    throw ToolError(error, proxiedAt: request.proxyAddress)
+                    }.get()
+                    progress.erase()
                 }
+                if !timed.values.contains(where: \.runs.isOpen) { add(number, jobs, timed[number], &attacked, &rows) }
             }
-            attacked.outcomes.append(outcome)
-            if !invocation.writesJSON { invocation.print(rows.row(outcome)) }
+            try settle(&timed, jobs, trials, progress)
+        } catch {
+            throw ToolError(error, proxiedAt: request.proxyAddress)
         }
+        for number in attacked.outcomes.count..<jobs.all.count { add(number, jobs, timed[number], &attacked, &rows) }
         return attacked
+    }
+
+    /// Runs undecided attacks again, when all others have ended, and withdraws refusals that other runs contradict.
+    private func settle(
+        _ timed: inout [Int: TimedRuns], _ jobs: Jobs, _ trials: TrialRunner, _ progress: ProgressLine
+    ) throws(ClientRunError) {
+        defer { progress.erase() }
+        let open = timed.filter(\.value.runs.isOpen).keys.sorted()
+        for number in open {
+            guard var found = timed[number] else { continue }
+            progress.draw { _ in "\(jobs.all[number].scenario.id), again" }
+            // A client that runs without others gives up less often.
+            let isUndecided = found.runs.isUndecided
+            try trials.runAlone(&found.runs) { Interrupts.areAsking }
+            if isUndecided { found.end = .now }
+            timed[number] = found
+        }
+        for number in open {
+            guard let found = timed[number] else { continue }
+            try trials.runControls(for: found.runs) { Interrupts.areAsking }
+        }
+        for number in open {
+            guard var found = timed[number] else { continue }
+            trials.confirm(&found.runs)
+            timed[number] = found
+        }
+    }
+
+    /// Adds and prints the outcome of an attack.
+    private func add(
+        _ number: Int, _ jobs: Jobs, _ timed: TimedRuns?, _ attacked: inout Attacked, _ rows: inout RehearsalRows
+    ) {
+        let (index, scenario, _) = jobs.all[number]
+        var outcome = timed?.runs.outcome ?? Outcome(scenario, .notRun, remark: jobs.notRun[number])
+        outcome.host = place(index)
+        if let timed {
+            attacked.unlistedHosts += timed.runs.unlistedHosts
+            if scenario.group != .hold { attacked.lastEnd = max(attacked.lastEnd, timed.end) }
+        }
+        attacked.outcomes.append(outcome)
+        if !invocation.writesJSON { invocation.print(rows.row(outcome)) }
     }
 
     /// Returns the host as results name it.

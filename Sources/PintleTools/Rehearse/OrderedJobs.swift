@@ -12,7 +12,6 @@ final class OrderedJobs<Value: Sendable>: Sendable {
         var results: [Int: Value] = [:]
     }
 
-    private let numbers: [Int]
     private let state: Mutex<State>
     private let cancelled = Atomic(false)
     private let threads = ThreadGroup()
@@ -27,7 +26,6 @@ final class OrderedJobs<Value: Sendable>: Sendable {
         _ order: [Int], atOnce width: Int,
         work: @escaping @Sendable (_ number: Int, _ isCancelled: () -> Bool) -> Value
     ) {
-        numbers = order
         state = Mutex(State(waiting: order.reversed()))
         self.work = work
         for _ in 0..<min(width, order.count) {
@@ -52,13 +50,6 @@ final class OrderedJobs<Value: Sendable>: Sendable {
 
     /// The number of jobs that have ended.
     var finishedCount: Int { state.withLock { $0.results.count } }
-
-    /// Waits for all jobs.
-    ///
-    /// - Parameter whileWaiting: Called about fifty times a second.
-    func waitForAll(whileWaiting: () -> Void) {
-        for number in numbers { _ = result(of: number, whileWaiting: whileWaiting) }
-    }
 
     /// Waits for a job, and returns its result.
     ///

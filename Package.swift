@@ -43,7 +43,7 @@ if hasOpenSSL {
     libraries.append("PintleOpenSSL")
     programs = [
         // Not for users: the nested packages that fuzz and measure the tool can only reach products.
-        .library(name: "_PintleTools", targets: ["PintleTools"]), .executable(name: "pintle", targets: ["PintleCLI"]),
+        .library(name: "_PintleTools", targets: ["PintleConsole", "PintlePolicyTools", "PintleTools"]), .executable(name: "pintle", targets: ["PintleCLI"]),
     ]
     targets += [
         system("COpenSSL", "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
@@ -56,12 +56,20 @@ if hasOpenSSL {
         module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
         // The attacks of `pintle rehearse` and of the tests. It is not a product.
         module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
+        // Commands, options, help and output, without a command.
+        module("PintleConsole", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleSystem"),
+        // The commands that need no TLS. No OpenSSL here, so that they can be built where there is none.
         module(
-            "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports", "PintleAttacks",
-            "PintleStorage", "PintleSystem", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
+            "PintlePolicyTools", on: "Pintle", "PintleConsole", "PintleCrypto", "PintleReports", "PintleStorage",
+            "PintleSystem", "PintleUpdates", "CExpat",
             // Becomes part of the program: there is no file to ship beside it.
             resources: [.embedInCode("Families/authorities.json")]),
-        program("PintleCLI", on: "PintleSystem", "PintleTools", in: "Sources"),
+        // The other commands, and the libraries behind all of them.
+        module(
+            "PintleTools", on: "Pintle", "PintleAttacks", "PintleConsole", "PintleCrypto", "PintleOpenSSL",
+            "PintlePolicyTools", "PintleReports", "PintleStorage", "PintleSystem", "PintleTestKit", "PintleUpdates",
+            "COpenSSL"),
+        program("PintleCLI", on: "PintleConsole", "PintleSystem", "PintleTools", in: "Sources"),
         module("SystemClaims", on: "PintleSystem", "PintleTestKit", in: "Tests"),
         tests("PintleSystemTests", on: "SystemClaims"),
     ]
@@ -106,8 +114,8 @@ if isLinux {
             "PintleReportsTests", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports", "PintleStorage",
             "PintleTestKit", "PintleTestPeers", "ReportVictim"),
         tests(
-            "PintleToolsTests", on: "Pintle", "PintleAttacks", "PintleOpenSSL", "PintleReports", "PintleTools",
-            "PintleUpdates", "PintleTestKit", "PintleTestPeers", "TrustTables"),
+            "PintleToolsTests", on: "Pintle", "PintleAttacks", "PintleConsole", "PintleOpenSSL", "PintlePolicyTools",
+            "PintleReports", "PintleTools", "PintleUpdates", "PintleTestKit", "PintleTestPeers", "TrustTables"),
     ]
 }
 

@@ -1,5 +1,6 @@
 @testable import Pintle
-@testable import PintleTools
+@testable import PintleConsole
+@testable import PintlePolicyTools
 
 enum ForeignEntry {
     static func check(_ input: [UInt8], _ format: ForeignFormat) {

@@ -1,21 +1,21 @@
 internal import PintleSystem
 
 /// A source of bytes: standard input, a file, or a test.
-struct ByteSource {
+package struct ByteSource {
     /// A Boolean value that indicates whether a person types the bytes.
-    let isTerminal: Bool
+    package let isTerminal: Bool
     /// Drops the bytes that were typed before the question. Does nothing for a source without a terminal.
-    let discardTyped: () -> Void
+    package let discardTyped: () -> Void
     /// Reads at least one byte and at most the given number; returns none at the end. Throws the number of a system
     /// error.
     let readSome: (Int) throws(SystemError) -> [UInt8]
 
-    struct SystemError: Error {
+    package struct SystemError: Error {
         let number: Int32
-        var message: String { String(cString: strerror(number)) }
+        package var message: String { String(cString: strerror(number)) }
     }
 
-    init(descriptor: Int32) {
+    package init(descriptor: Int32) {
         isTerminal = isatty(descriptor) == 1
         discardTyped = { [isTerminal] in if isTerminal { _ = tcflush(descriptor, TCIFLUSH) } }
         readSome = { (limit) throws(SystemError) in
@@ -33,7 +33,7 @@ struct ByteSource {
         }
     }
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         isTerminal = false
         discardTyped = {}
         var rest = bytes[...]
@@ -56,22 +56,22 @@ struct ByteSource {
 }
 
 /// A destination of text: a terminal, a file, a pipe, or a test.
-struct ByteSink {
+package struct ByteSink {
     /// A Boolean value that indicates whether a person looks at it directly. Only then there are colours and progress.
-    let isTerminal: Bool
+    package let isTerminal: Bool
     /// The width in columns, if it is known.
-    let width: Int?
+    package let width: Int?
     /// Writes the bytes. Returns `false` if they could not be written.
-    let write: ([UInt8]) -> Bool
+    package let write: ([UInt8]) -> Bool
 
-    init(isTerminal: Bool = false, width: Int? = nil, write: @escaping ([UInt8]) -> Bool) {
+    package init(isTerminal: Bool = false, width: Int? = nil, write: @escaping ([UInt8]) -> Bool) {
         self.isTerminal = isTerminal
         self.width = width
         self.write = write
     }
 
     /// Writes to an open file, such as 1 for standard output.
-    init(descriptor: Int32) {
+    package init(descriptor: Int32) {
         isTerminal = isatty(descriptor) == 1
         width = Self.columns(descriptor)
         write = { bytes in

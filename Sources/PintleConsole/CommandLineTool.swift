@@ -1,10 +1,13 @@
-internal import PintleSystem
+package import PintleSystem
 
 /// The `pintle` tool, which turns arguments and streams into an exit code.
-public struct CommandLineTool {
+package struct CommandLineTool {
     /// The version that `--version` prints.
-    static let version = "0.1.0"
+    package static let version = "0.1.0"
 
+    /// The commands of this build, in the order of the help.
+    let commands: [Command]
+    let libraries: any Libraries
     /// The names and values of the variables.
     let environment: [String: String]
     let input: ByteSource
@@ -12,17 +15,33 @@ public struct CommandLineTool {
     let output: ByteSink
     let errors: ByteSink
     /// The instant of every decision, and the one that relative dates are counted from.
-    var now = Date()
+    var now: Date
+
+    package init(
+        commands: [Command], libraries: any Libraries, environment: [String: String], input: ByteSource,
+        output: ByteSink, errors: ByteSink, now: Date = Date()
+    ) {
+        self.commands = commands
+        self.libraries = libraries
+        self.environment = environment
+        self.input = input
+        self.output = output
+        self.errors = errors
+        self.now = now
+    }
 
     /// Runs the tool on this process's own arguments and streams. Call it once, on the main thread.
     ///
+    /// - Parameters:
+    ///   - commands: the commands of this build, in the order of the help.
+    ///   - libraries: the libraries of this build.
     /// - Returns: the exit code of the process: 0 for success, 1 for a refusal or a problem, 2 if the command line or
     ///   an input cannot be used, 3 if no server answered.
-    public static func main() -> Int32 {
+    package static func main(_ commands: [Command], _ libraries: any Libraries) -> Int32 {
         RunningProgram.openMissingStreams()
         let tool = CommandLineTool(
-            environment: processEnvironment(), input: ByteSource(descriptor: 0), output: ByteSink(descriptor: 1),
-            errors: ByteSink(descriptor: 2))
+            commands: commands, libraries: libraries, environment: processEnvironment(),
+            input: ByteSource(descriptor: 0), output: ByteSink(descriptor: 1), errors: ByteSink(descriptor: 2))
         guard let arguments = RunningProgram.arguments else {
             let console = Console(
                 output: tool.output, errors: tool.errors, environment: tool.environment, color: true, json: false)
@@ -34,13 +53,9 @@ public struct CommandLineTool {
         return tool.run(arguments)
     }
 
-    /// A Boolean value that indicates whether a thread that cannot be interrupted still runs. If so, end the process by
-    /// `_exit`.
-    public static var leavesThreads: Bool { AuditThread.isAnyLeftBehind }
-
     /// - Parameter arguments: the arguments without the name of the program.
     /// - Returns: the exit code: see ``ExitCode``.
-    func run(_ arguments: [String]) -> Int32 {
+    package func run(_ arguments: [String]) -> Int32 {
         // Read before anything is parsed, because a command line that cannot be parsed is reported in JSON too.
         let options = arguments.prefix { $0 != "--" }
         let console = Console(
@@ -81,22 +96,24 @@ public struct CommandLineTool {
         if first.hasPrefix("--generate-completion-script=") {
             return try completions([String(first.dropFirst("--generate-completion-script=".count))], console)
         }
-        let command = try Self.command(named: first)
+        let command = try command(named: first)
         let parsed = try ParsedArguments(arguments.dropFirst(), for: command)
         if parsed.has(.help) {
             console.print(HelpText.of(command))
             return .fine
         }
         return try command.run(
-            Invocation(arguments: parsed, environment: environment, input: input, console: console, now: now))
+            Invocation(
+                arguments: parsed, libraries: libraries, environment: environment, input: input, console: console,
+                now: now))
     }
 
     private func help(_ arguments: ArraySlice<String>, _ console: Console) throws(ToolError) -> ExitCode {
         guard let name = arguments.first, !name.hasPrefix("-"), name != "help" else {
-            console.print(HelpText.overview)
+            console.print(HelpText.overview(of: commands))
             return .fine
         }
-        console.print(HelpText.of(try Self.command(named: name)))
+        console.print(HelpText.of(try command(named: name)))
         return .fine
     }
 
@@ -105,7 +122,7 @@ public struct CommandLineTool {
         guard let shell = arguments.first.flatMap(CompletionScript.Shell.init) else {
             throw .usage("--generate-completion-script needs a shell: \(names.joined(separator: ", "))", of: nil)
         }
-        console.print(CompletionScript.text(for: shell, commands: Command.all))
+        console.print(CompletionScript.text(for: shell, commands: commands))
         return .fine
     }
 
@@ -119,15 +136,16 @@ public struct CommandLineTool {
         let instant = environment["SOURCE_DATE_EPOCH"].flatMap { Int($0) }.map {
             Date(timeIntervalSince1970: Double($0))
         }
-        try CommandReference.write(format, to: arguments[1], at: instant ?? now)
+        try CommandReference.write(format, of: commands, to: arguments[1], at: instant ?? now)
         return .fine
     }
 
-    private static func command(named name: String) throws(ToolError) -> Command {
-        if let command = Command.all.first(where: { $0.name == name }) { return command }
+    private func command(named name: String) throws(ToolError) -> Command {
+        if let command = commands.first(where: { $0.name == name }) { return command }
+        if Command.needingServers.contains(name) { throw .needsOpenSSL("'pintle \(name)'") }
         let isOption = name.hasPrefix("-")
         let known =
-            isOption ? ["--help", "--version", "--generate-completion-script"] : Command.all.map(\.name) + ["help"]
+            isOption ? ["--help", "--version", "--generate-completion-script"] : commands.map(\.name) + ["help"]
         let kind = isOption ? "option" : "command"
         throw .usage(
             "unknown \(kind) \(name)\(Spelling.suggestion(for: name, among: known))", of: nil, code: "unknown-\(kind)")

@@ -9,8 +9,10 @@ enum CommandReference {
 
     /// - Parameter instant: the date of manual pages.
     /// - Returns: for each page the name of its file and the content.
-    static func files(_ format: Format, at instant: Date = Date()) -> [(name: String, content: String)] {
-        ReferencePage.all.map { page in
+    static func files(
+        _ format: Format, of commands: [Command], at instant: Date = Date()
+    ) -> [(name: String, content: String)] {
+        ReferencePage.all(commands).map { page in
             switch format {
             case .docc:
                 let page = DocCPage(page: page)
@@ -23,9 +25,11 @@ enum CommandReference {
     }
 
     /// Writes every page to a folder, which is made if it does not exist. Other files in it stay.
-    static func write(_ format: Format, to folder: String, at instant: Date) throws(ToolError) {
+    static func write(
+        _ format: Format, of commands: [Command], to folder: String, at instant: Date
+    ) throws(ToolError) {
         try OutputFolder.create(folder)
-        for file in files(format, at: instant) {
+        for file in files(format, of: commands, at: instant) {
             try OutputFile.replace("\(folder)/\(file.name)", Array(file.content.utf8))
         }
     }

@@ -1,12 +1,12 @@
-internal import Pintle
+package import Pintle
 
 /// The tool's two streams: data and the verdict go to standard output, messages to standard error.
 ///
 /// Used on one thread.
-final class Console {
-    let palette: Palette
+package final class Console {
+    package let palette: Palette
     /// The columns that prose fills at most: the terminal's, up to 100. 80 without a terminal.
-    let width: Int
+    package let width: Int
     /// The columns that a table fills at most: the terminal's, up to 160. 80 without a terminal.
     private let tableWidth: Int
     /// `…`, or three dots where the locale is not UTF-8.
@@ -16,14 +16,14 @@ final class Console {
     private let output: ByteSink
     private let errors: ByteSink
     /// For standard error.
-    let talk: Palette
+    package let talk: Palette
     /// A Boolean value that indicates whether standard error is a terminal.
-    var showsMessagesToPerson: Bool { errors.isTerminal }
+    package var showsMessagesToPerson: Bool { errors.isTerminal }
     /// A Boolean value that indicates whether standard output is lost: a full disk must not look like success.
-    private(set) var outputFailed = false
+    package private(set) var outputFailed = false
     private var warnings: Set<String> = []
 
-    init(output: ByteSink, errors: ByteSink, environment: [String: String], color: Bool, json: Bool) {
+    package init(output: ByteSink, errors: ByteSink, environment: [String: String], color: Bool, json: Bool) {
         self.output = output
         self.errors = errors
         writesJSON = json
@@ -40,19 +40,19 @@ final class Console {
     }
 
     /// Writes a line of data to standard output.
-    func print(_ line: String = "") {
+    package func print(_ line: String = "") {
         write(Array((line + "\n").utf8))
     }
 
     /// Prints a report to standard output.
     ///
     /// - Parameter isVerbose: shows names in full.
-    func print(_ report: Report, isVerbose: Bool = false) {
+    package func print(_ report: Report, isVerbose: Bool = false) {
         for line in reportText(palette, isVerbose).lines(of: report) { print(line) }
     }
 
     /// Prints a report to standard error.
-    func printMessage(_ report: Report) {
+    package func printMessage(_ report: Report) {
         for line in reportText(talk, false).lines(of: report) { printMessage(line) }
     }
 
@@ -64,40 +64,40 @@ final class Console {
             excerptWidth: output.isTerminal ? width : 160, ellipsis: ellipsis, palette: palette, isVerbose: isVerbose)
     }
 
-    func print(_ document: JSONWriter) {
+    package func print(_ document: JSONWriter) {
         write(document.bytes)
         write([UInt8(ascii: "\n")])
     }
 
-    func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         if !outputFailed { outputFailed = !output.write(bytes) }
     }
 
     /// Writes a line to standard error: advice, a warning or an error.
-    func printMessage(_ line: String = "") {
+    package func printMessage(_ line: String = "") {
         _ = errors.write(Array((line + "\n").utf8))
     }
 
     /// Writes to standard error without an end of line: a question, or progress that is drawn over.
-    func prompt(_ text: String) {
+    package func prompt(_ text: String) {
         _ = errors.write(Array(text.utf8))
     }
 
-    func hint(_ message: String) {
+    package func hint(_ message: String) {
         printMessage("pintle: hint: " + SafeText.escape(message))
     }
 
-    func warn(_ message: String) {
+    package func warn(_ message: String) {
         printMessage("pintle: " + talk.warning("warning:") + " " + SafeText.escape(message))
     }
 
     /// Warns of something that concerns the whole run, however many servers meet it.
-    func warnOnce(_ message: String) {
+    package func warnOnce(_ message: String) {
         if warnings.insert(message).inserted { warn(message) }
     }
 
     /// Writes an error and the others that came with it.
-    func report(_ error: ToolError) {
+    package func report(_ error: ToolError) {
         if writesJSON { print(Self.document(error)) }
         for error in error.all {
             printMessage("pintle: " + talk.bad("error:") + " " + SafeText.escape(error.text))
@@ -117,15 +117,15 @@ final class Console {
 }
 
 /// The colours of one stream. Text stays as it is if the stream is no terminal or the user has turned colours off.
-struct Palette: Sendable {
+package struct Palette: Sendable {
     let isColored: Bool
 
     /// Colours a good result: trusted, or blocked as it must be.
-    func good(_ text: String) -> String { wrap(text, "32") }
+    package func good(_ text: String) -> String { wrap(text, "32") }
     /// Colours a bad result: rejected, let through, an error.
-    func bad(_ text: String) -> String { wrap(text, "31") }
+    package func bad(_ text: String) -> String { wrap(text, "31") }
     /// Colours a warning, and a server that was accepted and reported.
-    func warning(_ text: String) -> String { wrap(text, "33") }
+    package func warning(_ text: String) -> String { wrap(text, "33") }
     /// Makes the pin that matched bold.
     func strong(_ text: String) -> String { wrap(text, "1") }
     /// Dims times, paths and serial numbers.

@@ -19,11 +19,10 @@ struct DocCPage {
             parts += ["## Articles", page.articles.map { "- <doc:/\($0.module)/\($0.name)>" }.joined(separator: "\n")]
         }
         if page.command == nil {
-            let links = Command.all.map { "- <doc:\(Self.name(of: $0.name))>" }
+            let links = page.commands.map { "- <doc:\(Self.name(of: $0.name))>" }
             parts += ["## Topics", "### Commands", links.joined(separator: "\n")]
         }
-        parts.append(
-            "<!-- Written by `make reference` from Sources/PintleTools. Change the values of the command there. -->")
+        parts.append("<!-- Written by `make reference` from the values of the commands in Sources. Change them there. -->")
         return parts.joined(separator: "\n\n") + "\n"
     }
 
@@ -68,7 +67,7 @@ struct DocCPage {
 
     /// A link for the name of another command.
     private func link(_ code: String) -> String? {
-        guard let command = MarkedText.command(in: code), command != page.command?.name else { return nil }
+        guard let command = MarkedText.command(in: code, of: page.commands), command != page.command?.name else { return nil }
         return "<doc:\(Self.name(of: command))>"
     }
 

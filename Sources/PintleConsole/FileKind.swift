@@ -1,8 +1,8 @@
-internal import Pintle
+package import Pintle
 
 /// The kind of a file, as far as its beginning and its outermost names tell. Commands that read another kind name it,
 /// and the command that reads it.
-enum FileKind: Hashable {
+package enum FileKind: Hashable {
     case policy, update, approvals, report, plan, families, results
     case androidConfiguration
     /// A property list, and whose pins are in it.
@@ -15,12 +15,12 @@ enum FileKind: Hashable {
     case webPage
 
     /// The reader of the pins in a property list, as `import` calls it.
-    enum PinnedBy: String {
+    package enum PinnedBy: String {
         case ats, trustkit
     }
 
     /// Looks at a file; `nil` for a file of no known kind.
-    init?(of bytes: [UInt8]) {
+    package init?(of bytes: [UInt8]) {
         let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
         let start = bytes.firstIndex { !blanks.contains($0) } ?? bytes.endIndex
         switch bytes.dropFirst(start).first {
@@ -77,7 +77,7 @@ enum FileKind: Hashable {
     }
 
     /// Returns whether a document is the envelope of an update.
-    static func isUpdate(_ root: JSONValue) -> Bool {
+    package static func isUpdate(_ root: JSONValue) -> Bool {
         root["payload"] != nil && (root["payloadType"] != nil || root["signatures"] != nil)
     }
 
@@ -146,7 +146,7 @@ enum FileKind: Hashable {
     // MARK: Words
 
     /// The kind in words: `a signed update`
-    var name: String {
+    package var name: String {
         switch self {
         case .policy: "a policy"
         case .update: "a signed update"
@@ -171,7 +171,7 @@ enum FileKind: Hashable {
     /// The command that reads such a file.
     ///
     /// - Parameter path: the file, as the user gave it.
-    func remedy(for path: String) -> String {
+    package func remedy(for path: String) -> String {
         let file = ShellWord.quoted(path)
         return switch self {
         case .policy: "pintle lint \(file) examines it, and pintle export writes other formats"
@@ -196,7 +196,7 @@ enum FileKind: Hashable {
     /// Returns the error of a command that reads something else.
     ///
     /// - Parameter wanted: what the command reads: `a policy`
-    func refusal(of file: InputFile, code: String = "other-kind", wanted: String) -> ToolError {
+    package func refusal(of file: InputFile, code: String = "other-kind", wanted: String) -> ToolError {
         .unusable(code, "not \(wanted): the file is \(name)", file: file.name, hint: remedy(for: file.path))
     }
 }

@@ -2,18 +2,18 @@ internal import PintleStorage
 internal import PintleSystem
 
 /// Files that a command must not overwrite: its inputs, and its other outputs.
-struct GuardedFiles {
+package struct GuardedFiles {
     private let command: Command
     private var reserved: [(name: String, file: FileIdentity?)]
 
     /// - Parameter inputs: the paths on the command line; `-` is standard input, which may be a file.
-    init(_ inputs: [String], of command: Command) {
+    package init(_ inputs: [String], of command: Command) {
         self.command = command
         reserved = inputs.map { $0 == "-" ? ("standard input", .standardInput) : ($0, FileIdentity($0)) }
     }
 
     /// Checks all outputs of a command line.
-    static func check(
+    package static func check(
         _ outputs: Option<String?>..., of arguments: ParsedArguments, reading inputs: [String]
     ) throws(ToolError) {
         var files = GuardedFiles(inputs, of: arguments.command)
@@ -25,7 +25,7 @@ struct GuardedFiles {
     ///   - option: the option that names it, or its folder.
     ///   - name: the name of the file in the errors of later files; `nil` for the path.
     /// - Throws: an error if it is one of the other files, also under another name.
-    mutating func reserve(
+    package mutating func reserve(
         _ path: String, for option: OptionSpecification, calling name: String? = nil
     ) throws(ToolError) {
         guard let file = FileIdentity(path) else { return }

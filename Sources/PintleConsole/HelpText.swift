@@ -3,14 +3,14 @@ internal import Pintle
 /// The texts of `pintle`, `pintle help` and `pintle help COMMAND`.
 enum HelpText {
     /// The help of the whole tool, in at most 24 lines.
-    static var overview: String {
+    static func overview(of commands: [Command]) -> String {
         var lines = [
             "pintle \(CommandLineTool.version): checks that a TLS server is the one you meant to reach",
             "  pintle pin example.com                                  the pins of a live server",
             "  pintle check https://example.com --policy policy.json   decide, and explain the verdict",
             "",
         ]
-        lines += Command.all.map { "  " + TextLayout.padded($0.name, to: 10) + $0.summary }
+        lines += commands.map { "  " + TextLayout.padded($0.name, to: 10) + $0.summary }
         lines += [
             "Exit: 0 fine or trusted, 1 rejected or problems, 2 unusable input, 3 not reached.",
             "'pintle help COMMAND' shows examples and options; --version; --generate-completion-script SHELL.",
@@ -56,10 +56,10 @@ enum HelpText {
 }
 
 /// A search for the word that a misspelt one stands for.
-enum Spelling {
+package enum Spelling {
     /// Returns `; did you mean expired?` if one of `words` is near enough to be the word that the user meant, else
     /// nothing.
-    static func suggestion(for text: String, among words: [String]) -> String {
+    package static func suggestion(for text: String, among words: [String]) -> String {
         let limit = max(1, min(3, text.count / 3))
         let typed = Array(text.utf8.prefix(64))
         let candidates = words.map { word in

@@ -1,10 +1,8 @@
-internal import Pintle
-internal import PintleOpenSSL
-internal import PintleSystem
+package import Pintle
 
 /// A server on the command line: `host`, `host:port` or an https URL.
-enum HostArgument {
-    static func endpoint(_ text: String, defaultPort: UInt16 = 443) throws(ToolError) -> ServerEndpoint {
+package enum HostArgument {
+    package static func endpoint(_ text: String, defaultPort: UInt16 = 443) throws(ToolError) -> ServerEndpoint {
         // A search for one byte is much faster than one for a string, and lists have millions of hosts.
         if text.utf8.contains(UInt8(ascii: "/")), text.contains("://") { return try endpoint(url: text) }
         if let endpoint = ServerEndpoint(text, defaultPort: defaultPort) { return endpoint }
@@ -54,49 +52,7 @@ enum HostArgument {
 
 extension ValueFormat<ServerEndpoint> {
     /// A host, host:port or https URL.
-    static func server(_ placeholder: String) -> ValueFormat {
+    package static func server(_ placeholder: String) -> ValueFormat {
         .reading(placeholder) { text throws(ToolError) in try HostArgument.endpoint(text) }
-    }
-}
-
-extension Invocation {
-    /// Returns a validator whose roots are those of this machine, or of `--anchors`.
-    func validator() throws(ToolError) -> PathValidator {
-        guard let path = arguments[.anchors] else { return PathValidator() }
-        return PathValidator(system: SystemAnchors(replacedBy: try certificates(in: path)))
-    }
-
-    /// Returns the certificates of a file that the command line names, PEM or DER. A certificate that breaks the
-    /// standard is skipped with a warning, because it cannot be an anchor.
-    func certificates(in path: String) throws(ToolError) -> [Certificate] {
-        var file = try file(path)
-        do {
-            let (certificates, skipped) = try CertificateBundle.anchors(in: file.bytes)
-            for problem in skipped {
-                let place = problem.line.map { "\(file.name):\($0)" } ?? file.name
-                console.warnOnce("\(place): skipped PEM block \(problem.block ?? 1): \(problem.message)")
-            }
-            return certificates
-        } catch {
-            // Bytes that are not a certificate may be a private key.
-            KeyFile.wipe(&file.bytes)
-            throw ToolError(error, file: file.name)
-        }
-    }
-
-    /// The instant of the decision: `--at`, or now.
-    var instant: Date { arguments[.instant] ?? now }
-}
-
-extension ToolError {
-    /// Collects every part of a file of anchors that is not a certificate.
-    fileprivate init(_ error: CertificateBundleError, file: String) {
-        let errors = error.problems.map { problem in
-            let block = problem.block.map { "PEM block \($0): " } ?? ""
-            return ToolError.unusable(
-                problem == .nothing ? "no-anchor" : "invalid-anchor", block + problem.message, file: file,
-                line: problem.line, hint: problem.help)
-        }
-        self = .joining(errors) ?? .unusable("no-anchor", "no certificate in it", file: file)
     }
 }

@@ -1,20 +1,20 @@
 internal import PintleSystem
 
 /// A file that was read whole.
-struct InputFile {
+package struct InputFile {
     /// The path as it was given; `-` is standard input.
-    let path: String
-    var bytes: [UInt8]
+    package let path: String
+    package var bytes: [UInt8]
 
     /// The name of the file in messages.
-    var name: String { path == "-" ? "stdin" : path }
+    package var name: String { path == "-" ? "stdin" : path }
 
     /// Reads a file that the command line names, a pipe such as `<(...)`, or standard input. `PolicyFolder` reads the
     /// files that other files name.
     ///
     /// - Parameter limit: a larger file is refused.
     /// - Throws: the problem with the path and the remedy.
-    init(_ path: String, limit: Int = 16 << 20, standardInput: ByteSource) throws(ToolError) {
+    package init(_ path: String, limit: Int = 16 << 20, standardInput: ByteSource) throws(ToolError) {
         if path == "-" {
             try self.init(path, limit: limit, from: standardInput)
         } else {
@@ -47,7 +47,7 @@ struct InputFile {
         return descriptor
     }
 
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     private static func unreadable(_ name: String, _ error: ByteSource.SystemError) -> ToolError {
         let hint: String? =

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Takes SIGINT, SIGTERM, SIGHUP and SIGPIPE while an object of this class lives, so that work can end in an orderly
 /// way. A write that waits for its reader is then given up. A second signal ends the process, if it comes half a second
 /// later: a terminal that closes and `timeout` send theirs twice. Signals that the process ignores stay ignored.
-final class Interrupts {
+package final class Interrupts {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
     private static let installed = Mutex(Installed())
     /// The time of the first signal in milliseconds; 0 before it. Initialised before the handler can run, because the
@@ -20,12 +20,12 @@ final class Interrupts {
     }
 
     /// A Boolean value that indicates whether the process was told to end.
-    static var areAsking: Bool { first.load(ordering: .relaxed) > 0 }
+    package static var areAsking: Bool { first.load(ordering: .relaxed) > 0 }
 
     /// A Boolean value that indicates whether the process was told to end because its output has no reader any more.
     static var includeLostReader: Bool { lostReader.load(ordering: .relaxed) }
 
-    init() {
+    package init() {
         Self.installed.withLock { installed in
             installed.count += 1
             guard installed.count == 1 else { return }

@@ -1,8 +1,8 @@
 internal import PintleSystem
 
 /// Splits a stream into lines, in memory that does not grow with the stream.
-struct LineReader {
-    enum Line {
+package struct LineReader {
+    package enum Line {
         /// A line without its line break.
         case text([UInt8])
         /// A line that is longer than allowed. It was skipped, unless the reader stops there.
@@ -17,19 +17,19 @@ struct LineReader {
     private var start = 0
     private var isAtEnd = false
     /// A Boolean value that indicates whether the last line that was read had no line break.
-    private(set) var isTorn = false
+    package private(set) var isTorn = false
 
     /// - Parameters:
     ///   - limit: the longest line in bytes.
     ///   - stopsAtLongLine: `true` if nothing is read after a longer line, which may have no end.
-    init(_ source: ByteSource, limit: Int, stopsAtLongLine: Bool = false) {
+    package init(_ source: ByteSource, limit: Int, stopsAtLongLine: Bool = false) {
         self.source = source
         self.limit = limit
         self.stopsAtLongLine = stopsAtLongLine
     }
 
     /// Returns the next line, or `nil` at the end. Bytes behind the last line break are a line if there are any.
-    mutating func next() throws(ByteSource.SystemError) -> Line? {
+    package mutating func next() throws(ByteSource.SystemError) -> Line? {
         var scanned = start
         var isSkipping = false
         while true {

@@ -41,12 +41,12 @@ struct ManPage {
     /// The pages beside this one.
     private var others: String {
         guard let command = page.command else {
-            return Command.all.map { Self.reference(to: $0.name) }.joined(separator: ", ")
+            return page.commands.map { Self.reference(to: $0.name) }.joined(separator: ", ")
         }
         var names: [String] = []
         let texts = command.overview + command.sections.flatMap(\.blocks).flatMap(\.texts)
         for case .code(let code) in texts.flatMap({ MarkedText($0).spans }) {
-            guard let name = MarkedText.command(in: code), name != command.name, !names.contains(name) else { continue }
+            guard let name = MarkedText.command(in: code, of: page.commands), name != command.name, !names.contains(name) else { continue }
             names.append(name)
         }
         return ([nil] + names.sorted()).map(Self.reference).joined(separator: ", ")
@@ -77,7 +77,7 @@ struct ManPage {
             switch span {
             case .words(let words): Self.escaped(words)
             case .code(let code):
-                if !isTerm, let command = MarkedText.command(in: code), command != page.command?.name {
+                if !isTerm, let command = MarkedText.command(in: code, of: page.commands), command != page.command?.name {
                     Self.reference(to: command)
                 } else {
                     bold(code)
@@ -118,7 +118,7 @@ struct ManPage {
 
 extension ReferenceSection.Block {
     /// The texts with marked code.
-    var texts: [String] {
+    package var texts: [String] {
         switch self {
         case .paragraph(let text): [text]
         case .list(let items): items

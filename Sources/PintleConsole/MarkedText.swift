@@ -30,9 +30,9 @@ struct MarkedText {
     }
 
     /// The name of the command that `code` is, such as `pin` for `pintle pin`; `nil` for other code.
-    static func command(in code: String) -> String? {
+    static func command(in code: String, of commands: [Command]) -> String? {
         let words = code.split(separator: " ")
         guard words.count == 2, words.first == "pintle", let name = words.last.map(String.init) else { return nil }
-        return Command.all.contains { $0.name == name } ? name : nil
+        return commands.contains { $0.name == name } ? name : nil
     }
 }

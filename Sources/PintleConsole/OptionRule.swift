@@ -1,12 +1,12 @@
 /// A rule about the options that a command line may combine. The parser checks all rules of a command.
-struct OptionRule: Sendable {
+package struct OptionRule: Sendable {
     /// Returns the error of a command line that breaks the rule.
-    let error: @Sendable (ParsedArguments) -> ToolError?
+    package let error: @Sendable (ParsedArguments) -> ToolError?
 
     /// One of the others has to be there: `--ask needs --store FILE to keep the answer`.
     ///
     /// - Parameter reason: the purpose of the others, after "to".
-    static func needs(
+    package static func needs(
         _ option: OptionSpecification, _ others: OptionSpecification..., to reason: String
     ) -> OptionRule {
         OptionRule { arguments in
@@ -16,7 +16,7 @@ struct OptionRule: Sendable {
     }
 
     /// `--listen goes with --serve or --proxy`
-    static func belongs(_ option: OptionSpecification, to others: OptionSpecification...) -> OptionRule {
+    package static func belongs(_ option: OptionSpecification, to others: OptionSpecification...) -> OptionRule {
         OptionRule { arguments in
             guard arguments.has(option), !others.contains(where: arguments.has) else { return nil }
             let names = others.map { "--\($0.name)" }.joined(separator: " or ")
@@ -25,7 +25,7 @@ struct OptionRule: Sendable {
     }
 
     /// `--at does not go with --ask: the question is about now`
-    static func excludes(
+    package static func excludes(
         _ option: OptionSpecification, _ others: OptionSpecification..., because reason: String
     ) -> OptionRule {
         OptionRule { arguments in
@@ -38,7 +38,7 @@ struct OptionRule: Sendable {
     ///
     /// - Parameters:
     ///   - value: the value of the other option with which this one goes.
-    static func only(
+    package static func only(
         _ option: OptionSpecification, for value: some RawRepresentable<String>, of other: OptionSpecification
     ) -> OptionRule {
         let word = value.rawValue
@@ -49,7 +49,7 @@ struct OptionRule: Sendable {
     }
 
     /// As ``needs(_:_:to:)``, of an action, which is the first argument.
-    static func needs(action: String, _ others: OptionSpecification..., to reason: String) -> OptionRule {
+    package static func needs(action: String, _ others: OptionSpecification..., to reason: String) -> OptionRule {
         OptionRule { arguments in
             guard arguments.positionals.first == action else { return nil }
             return arguments.missing(others, of: action, to: reason)
@@ -57,7 +57,7 @@ struct OptionRule: Sendable {
     }
 
     /// `--note does not go with list: it is for approve`
-    static func only(action: String, takes options: OptionSpecification...) -> OptionRule {
+    package static func only(action: String, takes options: OptionSpecification...) -> OptionRule {
         OptionRule { arguments in
             guard let other = arguments.positionals.first, other != action,
                 let option = options.first(where: arguments.has)

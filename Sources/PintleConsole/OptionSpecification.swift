@@ -6,8 +6,8 @@ internal import Pintle
 /// `OptionSpecification("resume", help: "Go on with the file of `-o`")`. The subclass lets a command name both alike:
 /// `.resume` in its list of options, `.policy` there and as `arguments[.policy]`.
 // Safe: every property is a constant of a Sendable type, here and in the only subclass.
-class OptionSpecification: @unchecked Sendable {
-    enum Value: Sendable {
+package class OptionSpecification: @unchecked Sendable {
+    package enum Value: Sendable {
         /// A switch.
         case none
         /// Any text; the placeholder stands for it in the help.
@@ -21,19 +21,19 @@ class OptionSpecification: @unchecked Sendable {
     }
 
     /// The name without the dashes.
-    let name: String
-    let short: Character?
-    let value: Value
-    let mayRepeat: Bool
+    package let name: String
+    package let short: Character?
+    package let value: Value
+    package let mayRepeat: Bool
     /// One line, without a full stop; words between backticks are code.
-    let help: String
+    package let help: String
     /// The values in words, such as `1 to 500`; `nil` if the help says which they are.
-    let range: String?
-    let defaultText: String?
+    package let range: String?
+    package let defaultText: String?
     /// The reason why the command needs the option; `nil` if it may be left out.
     let requirement: String?
 
-    init(
+    package init(
         name: String, short: Character?, value: Value, mayRepeat: Bool = false, help: String, range: String? = nil,
         defaultText: String? = nil, requirement: String?
     ) {
@@ -48,26 +48,26 @@ class OptionSpecification: @unchecked Sendable {
     }
 
     /// A switch.
-    convenience init(_ name: String, short: Character? = nil, required reason: String? = nil, help: String) {
+    package convenience init(_ name: String, short: Character? = nil, required reason: String? = nil, help: String) {
         self.init(name: name, short: short, value: .none, help: help, requirement: reason)
     }
 
     /// Reads the texts of the command line, at least one.
-    func read(_ texts: [String]) throws(OptionError) -> any Sendable { texts }
+    package func read(_ texts: [String]) throws(OptionError) -> any Sendable { texts }
 
     var takesValue: Bool {
         if case .none = value { false } else { true }
     }
 
     /// A Boolean value that indicates whether the value is the path of a file.
-    var isFile: Bool {
+    package var isFile: Bool {
         switch value {
         case .file, .output: true
         case .none, .text, .choice: false
         }
     }
 
-    var placeholder: String? {
+    package var placeholder: String? {
         switch value {
         case .none: nil
         case .text(let name, _), .file(let name), .output(let name, _), .choice(let name, _): name
@@ -86,7 +86,7 @@ class OptionSpecification: @unchecked Sendable {
     var valueList: String? { range.map { "values: \($0)" } }
 
     /// The option as it is written: `--store FILE`.
-    var usage: String { "--\(name)" + (placeholder.map { " \($0)" } ?? "") }
+    package var usage: String { "--\(name)" + (placeholder.map { " \($0)" } ?? "") }
 
     /// The help with the values to choose from and the default.
     var fullHelp: String {
@@ -96,23 +96,26 @@ class OptionSpecification: @unchecked Sendable {
 }
 
 extension OptionSpecification {
-    static let json = OptionSpecification("json", help: "Write JSON to stdout, and nothing else")
+    package static let json = OptionSpecification("json", help: "Write JSON to stdout, and nothing else")
     static let noColor = OptionSpecification("no-color", help: "Write without colours, as `NO_COLOR` does")
-    static let verbose = OptionSpecification("verbose", short: "v", help: "Show everything: all names, all fields")
-    static let help = OptionSpecification("help", short: "h", help: "Show this help")
+    package static let verbose = OptionSpecification("verbose", short: "v", help: "Show everything: all names, all fields")
+    package static let help = OptionSpecification("help", short: "h", help: "Show this help")
 
-    static let connectTo = Option(
+    package static let connectTo = Option(
         "connect-to", .text("HOST:PORT"),
         help: "Connect there instead; SNI and verification still use the host that is asked for")
-    static let anchors = Option(
+    package static let anchors = Option(
         "anchors", .file("FILE"), help: "Certificates, PEM or DER, that replace the roots this machine trusts")
-    static let instant = Option(
+    package static let identity = Option(
+        "identity", .file("FILE"),
+        help: "A client certificate with its key, PEM or PKCS#12; shown only if the server asks, after the verdict")
+    package static let instant = Option(
         "at", .instant("TIME"), defaultText: "now",
         help: "Decide as if it were this time, such as 2027-11-20T00:00:00Z")
-    static let connectTimeout = Option(
+    package static let connectTimeout = Option(
         "connect-timeout", .seconds("SECONDS", atMost: 3_600), defaultText: "5",
         help: "Wait this long for TCP and a proxy")
-    static let handshakeTimeout = Option(
+    package static let handshakeTimeout = Option(
         "handshake-timeout", .seconds("SECONDS", atMost: 3_600), defaultText: "5",
         help: "Wait this long for the TLS handshake")
 }

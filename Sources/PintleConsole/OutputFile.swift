@@ -1,11 +1,10 @@
 internal import PintleStorage
-internal import PintleSystem
-internal import PintleTestKit
+package import PintleSystem
 
 /// Functions that write files.
-enum OutputFile {
+package enum OutputFile {
     /// Returns whether anything has that name, also a dangling link.
-    static func exists(_ path: String) -> Bool {
+    package static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
@@ -15,7 +14,7 @@ enum OutputFile {
     ///
     /// The file has its own name from the beginning, unlike a `FileReplacement`: a rename would replace a key that
     /// another process has made meanwhile.
-    static func create(_ path: String, mode: mode_t, _ bytes: [UInt8]) throws(ToolError) {
+    package static func create(_ path: String, mode: mode_t, _ bytes: [UInt8]) throws(ToolError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw errno == EEXIST ? .keyExists(path) : failure(path) }
         // A private key gets exactly the mode that was asked for, also under another umask.
@@ -31,14 +30,14 @@ enum OutputFile {
 
     /// Replaces or creates a file atomically. A replaced file keeps its permissions; a new one has those of the umask.
     /// Something other than a regular file, such as a pipe, is written to.
-    static func replace(_ path: String, _ bytes: [UInt8]) throws(ToolError) {
+    package static func replace(_ path: String, _ bytes: [UInt8]) throws(ToolError) {
         let file = try StreamedFile(path)
         try file.write(bytes)
         try file.finish()
     }
 
     /// Checks that a file can be created or written there, without changing anything.
-    static func checkFolder(of path: String) throws(ToolError) {
+    package static func checkFolder(of path: String) throws(ToolError) {
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             errno = EISDIR
@@ -53,27 +52,16 @@ enum OutputFile {
     /// Returns the tool's error for a file that cannot be written.
     ///
     /// - Parameter number: the error number; that of the last call by default.
-    static func failure(_ path: String, _ number: Int32 = errno) -> ToolError {
+    package static func failure(_ path: String, _ number: Int32 = errno) -> ToolError {
         .unusable(
             "unwritable-file", ToolError.reason(number), file: path,
             hint: number == ENOSPC ? "the disk is full" : "check that the folder exists and is yours")
     }
 }
 
-extension TemporaryDirectory {
-    /// Makes a folder that is removed at the end, below `parent` or where the system has such folders.
-    static func make(under parent: String? = nil) throws(ToolError) -> TemporaryDirectory {
-        do {
-            return try TemporaryDirectory(under: parent)
-        } catch {
-            throw .unusable("unwritable-file", "\(error)")
-        }
-    }
-}
-
 extension Invocation {
     /// Replaces or creates a file that the command line names, and says so.
-    func write(_ bytes: some Sequence<UInt8>, to path: String) throws(ToolError) {
+    package func write(_ bytes: some Sequence<UInt8>, to path: String) throws(ToolError) {
         try OutputFile.replace(path, Array(bytes))
         console.printMessage("wrote \(SafeText.escape(path))")
     }
@@ -81,12 +69,12 @@ extension Invocation {
 
 extension ToolError {
     /// Returns the text of a system error, in lower case.
-    static func reason(_ number: Int32) -> String {
+    package static func reason(_ number: Int32) -> String {
         let reason = String(cString: strerror(number))
         return reason.prefix(1).lowercased() + reason.dropFirst()
     }
 
-    static func keyExists(_ path: String) -> ToolError {
+    package static func keyExists(_ path: String) -> ToolError {
         .unusable(
             "file-exists", "\(path) exists already; a signing key is never overwritten",
             hint: "choose another name with --out, or read its id: pintle inspect \(path)")
@@ -94,30 +82,30 @@ extension ToolError {
 }
 
 /// A lock on the folder of a file, which leaves no file behind. It keeps out only programs that take it too.
-struct FolderLock {
+package struct FolderLock {
     private let descriptor: CInt
 
     /// Waits for the lock. Without a folder, or where a file system has no locks, there is none.
-    init(of path: String) {
+    package init(of path: String) {
         descriptor = open(
             path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     }
 
-    func unlock() {
+    package func unlock() {
         if descriptor >= 0 { close(descriptor) }
     }
 }
 
 /// Functions that make folders.
-enum OutputFolder {
-    static func exists(_ path: String) -> Bool {
+package enum OutputFolder {
+    package static func exists(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Makes the folder and its parents if they do not exist.
-    static func create(_ path: String) throws(ToolError) {
+    package static func create(_ path: String) throws(ToolError) {
         guard !path.isEmpty, !exists(path) else { return }
         if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try create(String(path[..<slash])) }
         guard mkdir(path, 0o777) == 0 || errno == EEXIST else {

@@ -1,17 +1,17 @@
-internal import Pintle
-internal import PintleSystem
+package import Pintle
+package import PintleSystem
 
 /// A command line that fits its command.
-struct ParsedArguments: Sendable {
-    let command: Command
-    let positionals: [String]
+package struct ParsedArguments: Sendable {
+    package let command: Command
+    package let positionals: [String]
     private let texts: [String: [String]]
     private var values: [String: any Sendable] = [:]
 
-    func has(_ option: OptionSpecification) -> Bool { texts[option.name] != nil }
+    package func has(_ option: OptionSpecification) -> Bool { texts[option.name] != nil }
 
     /// The value of an option of the command: the one on the command line, or the one that stands for its absence.
-    subscript<Value>(_ option: Option<Value>) -> Value {
+    package subscript<Value>(_ option: Option<Value>) -> Value {
         if let value = values[option.name], let value = value as? Value { return value }
         if let value = option.absent { return value }
         // The parser has refused a command line without it.
@@ -19,19 +19,19 @@ struct ParsedArguments: Sendable {
     }
 
     /// Returns the value of an option that this use of the command needs.
-    func require<Value>(_ option: Option<Value?>, because reason: String) throws(ToolError) -> Value {
+    package func require<Value>(_ option: Option<Value?>, because reason: String) throws(ToolError) -> Value {
         if let value = self[option] { return value }
         throw Self.missing(option, reason, of: command)
     }
 
     /// Returns the paths that the command line names by these options.
-    func files(of options: Option<String?>...) -> [String] { options.compactMap { self[$0] } }
+    package func files(of options: Option<String?>...) -> [String] { options.compactMap { self[$0] } }
 
     /// Returns the values of an option as they were typed.
-    func texts(of option: OptionSpecification) -> [String] { texts[option.name] ?? [] }
+    package func texts(of option: OptionSpecification) -> [String] { texts[option.name] ?? [] }
 
     /// - Parameter arguments: the words behind the command's name.
-    init(_ arguments: some Sequence<String>, for command: Command) throws(ToolError) {
+    package init(_ arguments: some Sequence<String>, for command: Command) throws(ToolError) {
         self.command = command
         var positionals: [String] = []
         var texts: [String: [String]] = [:]
@@ -165,25 +165,40 @@ struct ParsedArguments: Sendable {
 }
 
 /// The input of a command.
-struct Invocation {
-    let arguments: ParsedArguments
-    let environment: [String: String]
-    let input: ByteSource
-    let console: Console
+package struct Invocation {
+    package let arguments: ParsedArguments
+    package let libraries: any Libraries
+    package let environment: [String: String]
+    package let input: ByteSource
+    package let console: Console
     /// The instant when the tool was started.
-    let now: Date
+    package let now: Date
 
-    var writesJSON: Bool { arguments.has(.json) }
-    var isVerbose: Bool { arguments.has(.verbose) }
+    package init(
+        arguments: ParsedArguments, libraries: any Libraries, environment: [String: String], input: ByteSource,
+        console: Console, now: Date
+    ) {
+        self.arguments = arguments
+        self.libraries = libraries
+        self.environment = environment
+        self.input = input
+        self.console = console
+        self.now = now
+    }
 
-    func print(_ report: Report) { console.print(report, isVerbose: isVerbose) }
+    /// The instant of the decision: `--at`, or now.
+    package var instant: Date { arguments[.instant] ?? now }
+    package var writesJSON: Bool { arguments.has(.json) }
+    package var isVerbose: Bool { arguments.has(.verbose) }
+
+    package func print(_ report: Report) { console.print(report, isVerbose: isVerbose) }
 
     /// Prints a result: the document with `--json`, else the report.
-    func print(_ report: @autoclosure () -> Report, orJSON document: @autoclosure () -> JSONWriter) {
+    package func print(_ report: @autoclosure () -> Report, orJSON document: @autoclosure () -> JSONWriter) {
         if writesJSON { console.print(document()) } else { print(report()) }
     }
 
-    func file(_ path: String, limit: Int = 16 << 20) throws(ToolError) -> InputFile {
+    package func file(_ path: String, limit: Int = 16 << 20) throws(ToolError) -> InputFile {
         try InputFile(path, limit: limit, standardInput: input)
     }
 }

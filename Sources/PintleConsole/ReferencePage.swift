@@ -8,13 +8,17 @@ struct ReferencePage {
     /// The sections between the usage and the articles.
     let sections: [ReferenceSection]
     let articles: [Article]
+    /// All commands of the tool, for links between the pages.
+    let commands: [Command]
 
     /// All pages, that of the whole tool first.
-    static var all: [ReferencePage] { [.tool] + Command.all.map(ReferencePage.init) }
+    static func all(_ commands: [Command]) -> [ReferencePage] {
+        [.tool(commands)] + commands.map { ReferencePage($0, among: commands) }
+    }
 }
 
 extension ReferencePage {
-    init(_ command: Command) {
+    init(_ command: Command, among commands: [Command]) {
         var sections = [
             ReferenceSection("Overview", blocks: command.overview.map { .paragraph($0) }),
             ReferenceSection("Examples", .verbatim(Self.examples(of: command))),
@@ -25,7 +29,7 @@ extension ReferencePage {
         add(Self.surroundings(of: command))
         self.init(
             command: command, summary: command.summary, usage: [command.usage], sections: sections,
-            articles: command.articles)
+            articles: command.articles, commands: commands)
     }
 
     /// The lines to copy, each below its purpose as a comment of the shell.
@@ -61,7 +65,7 @@ extension ReferencePage {
 
 extension ReferencePage {
     /// The page of the whole tool.
-    static var tool: ReferencePage {
+    static func tool(_ commands: [Command]) -> ReferencePage {
         ReferencePage(
             command: nil, summary: "Find pins, check servers by a policy, and sign updates on the command line",
             usage: ["pintle COMMAND [ARGUMENTS] [OPTIONS]", "pintle help COMMAND"],
@@ -70,7 +74,7 @@ extension ReferencePage {
                     "Overview",
                     .paragraph(
                         "Each command has a page of its own. `pintle help COMMAND` shows its examples and options."),
-                    .commands(Command.all),
+                    .commands(commands),
                     .paragraph(
                         "`pintle --version` prints the version, and `pintle --generate-completion-script SHELL` a "
                             + "script that teaches bash, zsh or fish to complete command lines.")),
@@ -110,7 +114,7 @@ extension ReferencePage {
                 ReferenceSection(
                     "Environment",
                     .definitions(
-                        Command.check.environment.map {
+                        (EnvironmentVariables.ofServers + [EnvironmentVariables.passphrase]).map {
                             (MarkedText.codes($0.name), $0.help)
                         } + [
                             ("`NO_COLOR`, `TERM`", "No colours if the first is set, or if the second is `dumb`"),
@@ -129,6 +133,6 @@ extension ReferencePage {
                             ("3", "TCP or TLS failed before a certificate arrived"),
                         ])),
             ],
-            articles: [.choosingPins, .continuousIntegration, .decisions, .policyFile])
+            articles: [.choosingPins, .continuousIntegration, .decisions, .policyFile], commands: commands)
     }
 }

@@ -2,8 +2,8 @@
 ///
 /// ``ReportText`` fits it into a terminal, and ``ReportHTML`` writes it as a page. Each skips the blocks that only the
 /// other one shows.
-struct Report {
-    enum Block {
+package struct Report {
+    package enum Block {
         // Only in text. A page has its header and its tables instead.
         case line(Line)
         case gap
@@ -23,7 +23,7 @@ struct Report {
     }
 
     /// The value of a fact.
-    enum Value {
+    package enum Value {
         /// A value that is never broken or shortened, such as a pin, a hash, a host, a path or a command.
         case whole(Line)
         /// A sentence that is wrapped between words.
@@ -41,7 +41,7 @@ struct Report {
     }
 
     /// The columns that a row fills at most.
-    enum RowWidth {
+    package enum RowWidth {
         /// Those of a table.
         case table
         /// Those of a table on a terminal, and any number in a pipe, so that `grep` finds all of a server's row.
@@ -51,51 +51,73 @@ struct Report {
     }
 
     /// The columns before a fact's label and of the label itself.
-    struct FactLayout {
-        var indent = 2
-        var labelColumns = 8
+    package struct FactLayout {
+        package var indent: Int
+        package var labelColumns: Int
+
+        package init(indent: Int = 2, labelColumns: Int = 8) {
+            self.indent = indent
+            self.labelColumns = labelColumns
+        }
     }
 
     /// Sentences under a heading on a page, and under a label in text.
-    struct List {
+    package struct List {
         /// The heading on a page.
-        let title: String
-        let items: [(text: Line, detail: Line?)]
+        package let title: String
+        package let items: [(text: Line, detail: Line?)]
         /// A Boolean value that indicates whether the items are steps to take. A page has them first, where its reader
         /// begins, and numbers them.
-        let isSteps: Bool
+        package let isSteps: Bool
         /// The labels of the first item and of the others in text.
         let (first, others): (Line, Line)
         /// A Boolean value that indicates whether text has an empty line before each item.
-        let isSpaced: Bool
-        let layout: FactLayout
+        package let isSpaced: Bool
+        package let layout: FactLayout
     }
 
     /// A table, whose cells have a name of their column each.
-    struct Table {
-        struct Column {
-            let title: String
+    package struct Table {
+        package struct Column {
+            package let title: String
             /// A Boolean value that indicates whether the column is aligned on the right.
-            var isNumber = false
+            var isNumber: Bool
             /// A Boolean value that indicates whether a page does not wrap the cells.
-            var isWhole = false
+            package var isWhole: Bool
             /// The width in rem that a page keeps free, and at which even long words are broken; `nil` for a column
             /// that is as wide as its words.
-            var minimum: Double?
+            package var minimum: Double?
 
-            static func number(_ title: String) -> Column { Column(title: title, isNumber: true) }
+            package init(title: String, isNumber: Bool = false, isWhole: Bool = false, minimum: Double? = nil) {
+                self.title = title
+                self.isNumber = isNumber
+                self.isWhole = isWhole
+                self.minimum = minimum
+            }
+
+            package static func number(_ title: String) -> Column { Column(title: title, isNumber: true) }
         }
 
-        struct Cell {
-            var lines: [Line] = []
+        package struct Cell {
+            package var lines: [Line]
             /// Facts below the lines. A page shows each in a line, and text below the table.
-            var facts: [(label: Line, values: [Line])] = []
-            var mark: Line.Mark?
+            package var facts: [(label: Line, values: [Line])]
+            package var mark: Line.Mark?
             /// The number to sort by instead of the text.
-            var order: Int?
+            package var order: Int?
+
+            package init(
+                lines: [Line] = [], facts: [(label: Line, values: [Line])] = [], mark: Line.Mark? = nil,
+                order: Int? = nil
+            ) {
+                self.lines = lines
+                self.facts = facts
+                self.mark = mark
+                self.order = order
+            }
         }
 
-        enum Rows {
+        package enum Rows {
             /// Rows of a name, numbers and facts.
             case all([[Cell]])
             /// Rows that only a page shows. They are made one after the other, so that memory does not grow with them.
@@ -103,53 +125,74 @@ struct Report {
         }
 
         /// The heading on a page; none if it is empty.
-        var title = ""
-        let id: String
-        let columns: [Column]
+        package var title: String
+        package let id: String
+        package let columns: [Column]
         /// The width of the screen, in rem, up to which a page shows each row as a block.
-        let narrow: Int
+        package let narrow: Int
         /// A Boolean value that indicates whether a script of the page sorts the rows by the column that is clicked.
-        var isSortable = false
-        let rows: Rows
+        package var isSortable: Bool
+        package let rows: Rows
+
+        package init(
+            title: String = "", id: String, columns: [Column], narrow: Int, isSortable: Bool = false, rows: Rows
+        ) {
+            self.title = title
+            self.id = id
+            self.columns = columns
+            self.narrow = narrow
+            self.isSortable = isSortable
+            self.rows = rows
+        }
     }
 
     /// A drawing, which a page shows as SVG and text as lines. Either may be missing.
-    struct Picture {
+    package struct Picture {
         /// The heading on a page.
-        var title = ""
+        package var title: String
         /// Explanations on a page, each behind a sample of the colour of a class.
-        var legend: [(sample: String?, words: String)] = []
-        var svg: (() -> String)?
+        package var legend: [(sample: String?, words: String)]
+        package var svg: (() -> String)?
         /// Returns the lines for so many columns and with this ellipsis.
-        var text: ((_ columns: Int, _ ellipsis: String) -> [Line])?
+        package var text: ((_ columns: Int, _ ellipsis: String) -> [Line])?
+
+        package init(
+            title: String = "", legend: [(sample: String?, words: String)] = [], svg: (() -> String)? = nil,
+            text: ((_ columns: Int, _ ellipsis: String) -> [Line])? = nil
+        ) {
+            self.title = title
+            self.legend = legend
+            self.svg = svg
+            self.text = text
+        }
     }
 
-    private(set) var blocks: [Block] = []
+    package private(set) var blocks: [Block] = []
 
-    var isEmpty: Bool { blocks.isEmpty }
+    package var isEmpty: Bool { blocks.isEmpty }
 
     /// The layout of the facts and lists that are added next.
-    var layout = FactLayout()
+    package var layout = FactLayout()
 
-    init(_ lines: Line...) {
+    package init(_ lines: Line...) {
         for line in lines { self.line(line) }
     }
 
-    mutating func line(_ line: Line) { blocks.append(.line(line)) }
+    package mutating func line(_ line: Line) { blocks.append(.line(line)) }
 
     /// Adds an empty line.
-    mutating func gap() { blocks.append(.gap) }
+    package mutating func gap() { blocks.append(.gap) }
 
-    mutating func prose(_ text: Line, indent: Int = 2) { blocks.append(.prose(text, indent: indent)) }
+    package mutating func prose(_ text: Line, indent: Int = 2) { blocks.append(.prose(text, indent: indent)) }
 
-    mutating func row(_ line: Line, last: Line, _ width: RowWidth) { blocks.append(.row(line, last: last, width)) }
+    package mutating func row(_ line: Line, last: Line, _ width: RowWidth) { blocks.append(.row(line, last: last, width)) }
 
-    mutating func fact(_ label: Line, _ value: Line) { fact(label, .whole(value)) }
+    package mutating func fact(_ label: Line, _ value: Line) { fact(label, .whole(value)) }
 
-    mutating func fact(_ label: Line, _ value: Value) { blocks.append(.fact(label: label, value, layout)) }
+    package mutating func fact(_ label: Line, _ value: Value) { blocks.append(.fact(label: label, value, layout)) }
 
     /// Adds a fact with several values, one below the other.
-    mutating func fact(_ label: Line, _ values: [Line]) {
+    package mutating func fact(_ label: Line, _ values: [Line]) {
         for (index, value) in values.enumerated() { fact(index == 0 ? label : "", value) }
     }
 
@@ -158,7 +201,7 @@ struct Report {
     /// - Parameters:
     ///   - label: the label of the first item in text.
     ///   - others: the label of the others.
-    mutating func list(
+    package mutating func list(
         _ title: String, _ items: [(text: Line, detail: Line?)], label: Line = "", others: Line = "",
         isSpaced: Bool = false, isSteps: Bool = false
     ) {
@@ -170,20 +213,20 @@ struct Report {
                     layout: layout)))
     }
 
-    mutating func table(_ table: Table) { blocks.append(.table(table)) }
+    package mutating func table(_ table: Table) { blocks.append(.table(table)) }
 
-    mutating func picture(_ picture: Picture) { blocks.append(.picture(picture)) }
+    package mutating func picture(_ picture: Picture) { blocks.append(.picture(picture)) }
 
-    mutating func figures(_ figures: [(count: Int, words: String, mark: Line.Mark?)]) {
+    package mutating func figures(_ figures: [(count: Int, words: String, mark: Line.Mark?)]) {
         blocks.append(.figures(figures))
     }
 
-    mutating func excerpt(of lines: SourceLines, line: Int, column: Int) {
+    package mutating func excerpt(of lines: SourceLines, line: Int, column: Int) {
         blocks.append(.excerpt(lines, line: line, column: column))
     }
 
     /// Gives the labels of all facts so many columns that the longest fits.
-    mutating func alignFacts() {
+    package mutating func alignFacts() {
         let longest = blocks.map { if case .fact(let label, _, _) = $0 { label.columns } else { 0 } }.max()
         layout.labelColumns = max(layout.labelColumns, (longest ?? 0) + 2)
         blocks = blocks.map {
@@ -192,39 +235,52 @@ struct Report {
     }
 
     /// Adds what to do next, one step a line.
-    mutating func next(_ steps: [Line]) {
+    package mutating func next(_ steps: [Line]) {
         guard !steps.isEmpty else { return }
         gap()
         for (index, step) in steps.enumerated() { line((index == 0 ? "next: " : "      ") + step) }
     }
 
-    static func += (report: inout Report, other: Report) { report.blocks += other.blocks }
+    package static func += (report: inout Report, other: Report) { report.blocks += other.blocks }
 }
 
 /// A report with the header and the foot that it has as a page.
-struct ReportPage {
+package struct ReportPage {
     /// The kind of report, such as `Audit of servers`.
-    let kind: String
+    package let kind: String
     /// The result in one sentence, which is the title and the heading.
-    let result: Line
+    package let result: Line
     /// The colour of the result: good, warning or bad.
-    let verdict: Line.Mark?
+    package let verdict: Line.Mark?
     /// The lines below the heading.
-    var facts: [Line] = []
+    package var facts: [Line]
     /// A Boolean value that indicates whether the page has a wide table.
-    var isWide = false
+    package var isWide: Bool
     /// A sentence at the end.
-    var note = ""
-    let report: Report
+    package var note: String
+    package let report: Report
+
+    package init(
+        kind: String, result: Line, verdict: Line.Mark?, facts: [Line] = [], isWide: Bool = false, note: String = "",
+        report: Report
+    ) {
+        self.kind = kind
+        self.result = result
+        self.verdict = verdict
+        self.facts = facts
+        self.isWide = isWide
+        self.note = note
+        self.report = report
+    }
 }
 
 /// One line of a report, parts of which may be marked.
 ///
 /// Inserted values are escaped, so that text of a certificate or a file cannot move the cursor or reorder the line:
 /// `"\("REJECTED", .bad)   \(path)   \(claim: certificate.subject)"`.
-struct Line: ExpressibleByStringInterpolation, Equatable {
+package struct Line: ExpressibleByStringInterpolation, Equatable {
     /// The meaning of a part of a line, which a terminal shows as a colour.
-    enum Mark: Equatable {
+    package enum Mark: Equatable {
         /// Trusted, or blocked as it must be.
         case good
         /// Rejected, let through, an error.
@@ -241,30 +297,30 @@ struct Line: ExpressibleByStringInterpolation, Equatable {
         case link(String)
     }
 
-    struct Part: Equatable {
-        var text: String
-        var mark: Mark?
+    package struct Part: Equatable {
+        package var text: String
+        package var mark: Mark?
     }
 
-    private(set) var parts: [Part]
+    package private(set) var parts: [Part]
 
-    init(stringLiteral text: String) { parts = text.isEmpty ? [] : [Part(text: text)] }
+    package init(stringLiteral text: String) { parts = text.isEmpty ? [] : [Part(text: text)] }
 
-    init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
+    package init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
 
     /// Creates a line of escaped text.
-    init(_ text: String, _ mark: Mark? = nil) { self = "\(text, mark)" }
+    package init(_ text: String, _ mark: Mark? = nil) { self = "\(text, mark)" }
 
     /// The text without marks.
-    var text: String { parts.map(\.text).joined() }
+    package var text: String { parts.map(\.text).joined() }
 
     /// The columns that the line takes on a terminal.
-    var columns: Int { TextLayout.columns(of: text) }
+    package var columns: Int { TextLayout.columns(of: text) }
 
-    var isEmpty: Bool { parts.isEmpty }
+    package var isEmpty: Bool { parts.isEmpty }
 
     /// The words, between which a line can be broken.
-    var words: [Line] {
+    package var words: [Line] {
         var words: [Line] = [""]
         for part in parts {
             for (index, piece) in part.text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
@@ -275,7 +331,7 @@ struct Line: ExpressibleByStringInterpolation, Equatable {
         return words.filter { !$0.isEmpty }
     }
 
-    static func + (line: Line, other: Line) -> Line { "\(line)\(other)" }
+    package static func + (line: Line, other: Line) -> Line { "\(line)\(other)" }
 
     /// Returns this line, a blank and another one. The blank has the mark that both have beside it.
     func spaced(from other: Line) -> Line {
@@ -284,26 +340,26 @@ struct Line: ExpressibleByStringInterpolation, Equatable {
     }
 
     /// Returns the line with blanks behind it.
-    func padded(to width: Int) -> Line { self + Line(String(repeating: " ", count: max(0, width - columns))) }
+    package func padded(to width: Int) -> Line { self + Line(String(repeating: " ", count: max(0, width - columns))) }
 
-    struct StringInterpolation: StringInterpolationProtocol {
+    package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var parts: [Part] = []
 
-        init(literalCapacity: Int, interpolationCount: Int) {}
+        package init(literalCapacity: Int, interpolationCount: Int) {}
 
-        mutating func appendLiteral(_ text: String) { append(text, nil) }
+        package mutating func appendLiteral(_ text: String) { append(text, nil) }
 
         /// Appends a value of the user's own files and command line, or of this program.
-        mutating func appendInterpolation(_ value: some CustomStringConvertible, _ mark: Mark? = nil) {
+        package mutating func appendInterpolation(_ value: some CustomStringConvertible, _ mark: Mark? = nil) {
             append(SafeText.escape(value.description), mark)
         }
 
         /// Appends text of a certificate, which a stranger may have chosen: see ``SafeText/claim(_:)``.
-        mutating func appendInterpolation(claim value: some CustomStringConvertible, _ mark: Mark? = nil) {
+        package mutating func appendInterpolation(claim value: some CustomStringConvertible, _ mark: Mark? = nil) {
             append(SafeText.claim(value.description), mark)
         }
 
-        mutating func appendInterpolation(_ line: Line) {
+        package mutating func appendInterpolation(_ line: Line) {
             for part in line.parts { append(part.text, part.mark) }
         }
 

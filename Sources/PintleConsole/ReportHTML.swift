@@ -1,31 +1,31 @@
 internal import Pintle
 internal import PintleCrypto
-internal import PintleSystem
+package import PintleSystem
 
 /// Writes a report as a page, piece by piece.
 ///
 /// Each inserted text is escaped once, so that it can neither become markup nor reorder the text around it. A page
 /// loads nothing. A content security policy names the hashes of its one style sheet and of its script, if it has one,
 /// so that a browser applies and runs nothing else (CSP 3 section 2.3.1).
-struct ReportHTML {
-    typealias Output = (String) throws(ToolError) -> Void
+package struct ReportHTML {
+    package typealias Output = (String) throws(ToolError) -> Void
 
     private let page: ReportPage
     private let date: Date
 
     /// - Parameter date: when the page is made.
-    init(_ page: ReportPage, date: Date) {
+    package init(_ page: ReportPage, date: Date) {
         (self.page, self.date) = (page, date)
     }
 
     /// Writes the page to a file, which gets its name when it is complete.
-    func write(to path: String) throws(ToolError) {
+    package func write(to path: String) throws(ToolError) {
         let file = try StreamedFile(path)
         try write { text throws(ToolError) in try file.write(text) }
         try file.finish()
     }
 
-    func write(_ output: Output) throws(ToolError) {
+    package func write(_ output: Output) throws(ToolError) {
         let lists = page.report.blocks.compactMap { if case .list(let list) = $0 { list } else { nil } }
         try output(head)
         for list in lists where list.isSteps { try output(Self.html(list)) }
@@ -139,7 +139,7 @@ struct ReportHTML {
     }
 
     /// Returns a row of a table.
-    static func row(_ cells: [Report.Table.Cell], of columns: [Report.Table.Column]) -> String {
+    package static func row(_ cells: [Report.Table.Cell], of columns: [Report.Table.Column]) -> String {
         let cells = zip(cells, columns).map { cell, column in
             let classes = [cell.mark.map(name), column.isNumber ? "number" : nil].compactMap(\.self)
             let facts = cell.facts.map { ([$0.label] + $0.values).map(html).joined(separator: " ") }
@@ -182,7 +182,7 @@ struct ReportHTML {
 
     // MARK: Text
 
-    static func html(_ line: Line) -> String {
+    package static func html(_ line: Line) -> String {
         line.parts.map { part in
             let text = HTMLText.escape(part.text)
             return switch part.mark {

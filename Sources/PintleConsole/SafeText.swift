@@ -1,15 +1,15 @@
 internal import Pintle
 
 /// Escapes foreign text for a terminal.
-enum SafeText {
+package enum SafeText {
     /// Escapes line breaks and all scalars that could move the cursor, colour the screen or reorder the line: `\u{1B}`.
-    static func escape(_ text: String) -> String { escape(text, \.isUnsafeToPrint) }
+    package static func escape(_ text: String) -> String { escape(text, \.isUnsafeToPrint) }
 
     /// Escapes text of a certificate, which a stranger may have chosen.
     ///
     /// It also escapes letters that run from right to left, because they reorder the digits and marks beside them. In
     /// the user's own paths and notes those letters stay.
-    static func claim(_ text: String) -> String { escape(text) { $0.isUnsafeToPrint || $0.isRightToLeft } }
+    package static func claim(_ text: String) -> String { escape(text) { $0.isUnsafeToPrint || $0.isRightToLeft } }
 
     private static func escape(_ text: String, _ isUnsafe: (Unicode.Scalar) -> Bool) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
@@ -38,9 +38,9 @@ extension Unicode.Scalar {
 }
 
 /// Quotes words of a command line that the user may copy.
-enum ShellWord {
+package enum ShellWord {
     /// Returns the word as it is if a shell takes each of its bytes literally, else in single quotes.
-    static func quoted(_ word: String) -> String {
+    package static func quoted(_ word: String) -> String {
         let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "-_./:@%+=,".contains($0) }
         guard !isPlain || word.isEmpty else { return word }
         return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
@@ -49,7 +49,7 @@ enum ShellWord {
 
 extension Invocation {
     /// Returns the command line that was typed, without some options and with more words, for the user to copy.
-    func commandLine(without dropped: [OptionSpecification] = [], adding words: [String]) -> String {
+    package func commandLine(without dropped: [OptionSpecification] = [], adding words: [String]) -> String {
         var line = ["pintle", arguments.command.name] + arguments.positionals
         for option in arguments.command.options where !dropped.contains(where: { $0.name == option.name }) {
             for value in arguments.texts(of: option) where option.takesValue { line += ["--\(option.name)", value] }

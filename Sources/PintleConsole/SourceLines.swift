@@ -1,12 +1,12 @@
 internal import Pintle
 
 /// Some lines of a file, found in one pass.
-struct SourceLines {
+package struct SourceLines {
     private let lines: [Int: String]
     /// The longest part of a line that may be shown around a place, and some more.
     private static let longestKept = 4_096
 
-    init(of bytes: [UInt8], at wanted: Set<Int>) {
+    package init(of bytes: [UInt8], at wanted: Set<Int>) {
         var lines: [Int: String] = [:]
         var number = 1
         var start = 0
@@ -24,7 +24,7 @@ struct SourceLines {
     }
 
     /// Returns the line with its number, and a mark below the column; of a long line, only the part around the column.
-    func excerpt(line: Int, column: Int, width: Int, ellipsis: String) -> [String] {
+    package func excerpt(line: Int, column: Int, width: Int, ellipsis: String) -> [String] {
         guard let source = lines[line] else { return [] }
         // Columns count scalars.
         let scalars = source.unicodeScalars.map { $0 == "\t" ? " " : $0 }

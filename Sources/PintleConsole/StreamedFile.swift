@@ -9,7 +9,7 @@ internal import PintleSystem
 ///
 /// The file is complete also after a loss of power, because its content is on the disk before it gets its name. Its
 /// folder is not flushed: the old file may then come back, and the command can be run again.
-final class StreamedFile {
+package final class StreamedFile {
     private enum Target {
         case replacement(FileReplacement)
         case device(CInt)
@@ -19,7 +19,7 @@ final class StreamedFile {
     private let target: Target
     private var buffer: [UInt8] = []
 
-    init(_ path: String) throws(ToolError) {
+    package init(_ path: String) throws(ToolError) {
         self.path = path
         var status = stat()
         let exists = stat(path, &status) == 0
@@ -62,18 +62,18 @@ final class StreamedFile {
         }
     }
 
-    func write(_ text: String) throws(ToolError) {
+    package func write(_ text: String) throws(ToolError) {
         buffer += text.utf8
         if buffer.count >= 65_536 { try flush() }
     }
 
-    func write(_ bytes: [UInt8]) throws(ToolError) {
+    package func write(_ bytes: [UInt8]) throws(ToolError) {
         buffer += bytes
         if buffer.count >= 65_536 { try flush() }
     }
 
     /// Gives the file its name.
-    func finish() throws(ToolError) {
+    package func finish() throws(ToolError) {
         try flush()
         guard case .replacement(let replacement) = target else { return }
         try Self.naming(path) { () throws(ReplacementError) in

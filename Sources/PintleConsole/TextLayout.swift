@@ -1,19 +1,19 @@
 /// Fits text into the columns of a terminal.
 ///
 /// Pins, hashes, hosts, paths and commands are never broken or shortened. Callers print them without these functions.
-enum TextLayout {
-    static func withoutTrailingBlanks(_ text: String) -> String {
+package enum TextLayout {
+    package static func withoutTrailingBlanks(_ text: String) -> String {
         var text = text[...]
         while text.last == " " { text.removeLast() }
         return String(text)
     }
 
-    static func padded(_ text: String, to width: Int) -> String {
+    package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - columns(of: text)))
     }
 
     /// Replaces the middle of a text that is wider than `width` by the ellipsis.
-    static func shortened(_ text: String, to width: Int, ellipsis: String) -> String {
+    package static func shortened(_ text: String, to width: Int, ellipsis: String) -> String {
         guard columns(of: text) > width else { return text }
         let room = max(2, width - columns(of: ellipsis))
         let scalars = text.unicodeScalars
@@ -36,12 +36,12 @@ enum TextLayout {
     }
 
     /// Breaks prose into lines of at most `width` columns. A longer word stays whole on a line of its own.
-    static func wrapped(_ text: String, width: Int) -> [String] {
+    package static func wrapped(_ text: String, width: Int) -> [String] {
         wrapped(text.split(separator: " ").map { Line(stringLiteral: String($0)) }, width: width).map(\.text)
     }
 
     /// Puts as many words on each line as fit. A longer word stays whole on a line of its own.
-    static func wrapped(_ words: [Line], width: Int) -> [Line] {
+    package static func wrapped(_ words: [Line], width: Int) -> [Line] {
         var lines: [Line] = []
         var used = 0
         for word in words {
@@ -60,7 +60,7 @@ enum TextLayout {
     /// Returns as many items as fit on one line, and the number of the others: `a.test, b.test, + 2 more`.
     ///
     /// - Parameter ellipsis: shortens an item that is longer than the line; with `nil` the item stays whole.
-    static func list(_ items: [String], width: Int, ellipsis: String? = nil) -> String {
+    package static func list(_ items: [String], width: Int, ellipsis: String? = nil) -> String {
         var line = ""
         var used = 0
         for (index, item) in items.enumerated() {
@@ -79,14 +79,14 @@ enum TextLayout {
     }
 
     /// Returns the columns that a text takes on a terminal. Wide letters take two.
-    static func columns(of text: some StringProtocol) -> Int {
+    package static func columns(of text: some StringProtocol) -> Int {
         text.unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 }
 
 extension String {
     /// The text without the white space around it.
-    var trimmed: String { String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
+    package var trimmed: String { String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
 }
 
 extension Unicode.Scalar {

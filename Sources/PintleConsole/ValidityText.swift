@@ -1,13 +1,13 @@
-internal import Pintle
-internal import PintleSystem
+package import Pintle
+package import PintleSystem
 
 /// Dates for people: the day, and the distance to it.
-enum ValidityText {
+package enum ValidityText {
     /// `2026-11-20`
-    static func day(_ date: Date) -> String { String(RFC3339.string(from: date).prefix(10)) }
+    package static func day(_ date: Date) -> String { String(RFC3339.string(from: date).prefix(10)) }
 
     /// `2026-11-20 to 2027-02-18, 90 days left`
-    static func period(_ validity: Validity, now: Date) -> Line {
+    package static func period(_ validity: Validity, now: Date) -> Line {
         let days = "\(day(validity.notBefore)) to \(day(validity.notAfter)), "
         if now < validity.notBefore {
             return "\(days)\("begins in \(span(from: now, to: validity.notBefore))", .warning)"
@@ -20,15 +20,15 @@ enum ValidityText {
     }
 
     /// Returns the instant from which most clients of authorities renew a certificate.
-    static func lastThird(of validity: Validity) -> Date {
+    package static func lastThird(of validity: Validity) -> Date {
         let lifetime = validity.notAfter.timeIntervalSince(validity.notBefore)
         return validity.notAfter.addingTimeInterval(-lifetime / 3)
     }
 
-    static func isInLastThird(_ validity: Validity, now: Date) -> Bool { now >= lastThird(of: validity) }
+    package static func isInLastThird(_ validity: Validity, now: Date) -> Bool { now >= lastThird(of: validity) }
 
     /// Returns a distance in whole units, rounded down: `90 days`, `3 years`.
-    static func span(from start: Date, to end: Date) -> String {
+    package static func span(from start: Date, to end: Date) -> String {
         let seconds = max(0, end.timeIntervalSince(start))
         let days = Int(seconds / 86_400)
         return switch days {
@@ -39,10 +39,10 @@ enum ValidityText {
     }
 
     /// Returns seconds with one decimal: `14.2 s`
-    static func seconds(_ duration: Duration) -> String {
+    package static func seconds(_ duration: Duration) -> String {
         let tenths = Int((duration / .milliseconds(100)).rounded())
         return "\(tenths / 10).\(tenths % 10) s"
     }
 
-    static func counted(_ count: Int, _ unit: String) -> String { count == 1 ? "1 \(unit)" : "\(count) \(unit)s" }
+    package static func counted(_ count: Int, _ unit: String) -> String { count == 1 ? "1 \(unit)" : "\(count) \(unit)s" }
 }

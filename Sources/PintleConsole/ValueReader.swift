@@ -1,25 +1,25 @@
-internal import Pintle
-internal import PintleSystem
+package import Pintle
+package import PintleSystem
 
 /// A reader of a JSON file that goes on after a mistake, so that all mistakes are reported at once. Each function
 /// reports a mistake and returns `nil`.
-protocol ValueReader {
+package protocol ValueReader {
     /// The mistakes with their offsets in the file. A mistake in another file also has its own place there.
     var problems: [(offset: Int, error: ToolError)] { get set }
 }
 
 /// The members of an object, with their places for errors.
-struct Fields<Key: RawRepresentable & CaseIterable & Hashable> where Key.RawValue == String {
-    let object: JSONValue
+package struct Fields<Key: RawRepresentable & CaseIterable & Hashable> where Key.RawValue == String {
+    package let object: JSONValue
     /// The object in errors: `keys[2]`, or `the plan` for the document.
-    let name: String
+    package let name: String
     fileprivate let prefix: String
     fileprivate var values: [Key: JSONValue] = [:]
 
-    subscript(key: Key) -> JSONValue? { values[key] }
+    package subscript(key: Key) -> JSONValue? { values[key] }
 
     /// Returns a member's place in errors: `keys[2].pin`, or `until` for one of the document.
-    func path(_ key: Key) -> String { prefix + key.rawValue }
+    package func path(_ key: Key) -> String { prefix + key.rawValue }
 }
 
 extension ValueReader {
@@ -31,7 +31,7 @@ extension ValueReader {
     ///   - id: the id of the error if there is neither a value nor a problem.
     ///   - read: reads the document's root; `nil` after a mistake.
     /// - Throws: every problem with its place, in the order of the file; at most ``ValueLimits/problems``.
-    mutating func document<Content>(
+    package mutating func document<Content>(
         _ bytes: [UInt8], _ limits: JSONDocument.Limits, file: String, called name: String, unusable id: String,
         _ read: (inout Self, JSONValue) -> Content?
     ) throws(ToolError) -> Content {
@@ -50,7 +50,7 @@ extension ValueReader {
     }
 
     /// A Boolean value that indicates whether the list of problems is full.
-    var isFull: Bool { problems.count >= ValueLimits.problems }
+    package var isFull: Bool { problems.count >= ValueLimits.problems }
 
     /// Returns the problems with their places, in the order of the file.
     ///
@@ -68,7 +68,7 @@ extension ValueReader {
         }
     }
 
-    mutating func report(_ id: String, _ value: JSONValue, _ message: String, help: String) {
+    package mutating func report(_ id: String, _ value: JSONValue, _ message: String, help: String) {
         problems.append((value.offset, .unusable(id, message, hint: help)))
     }
 
@@ -79,7 +79,7 @@ extension ValueReader {
     /// Returns the members of an object, and reports unknown keys.
     ///
     /// - Parameter isDocument: `true` for the document itself, whose members are named without it.
-    mutating func fields<Key>(
+    package mutating func fields<Key>(
         of value: JSONValue, as keys: Key.Type, _ path: String, isDocument: Bool = false
     ) -> Fields<Key>? {
         guard let members = value.members else {
@@ -101,28 +101,28 @@ extension ValueReader {
     }
 
     /// Reads a member with `read`, which gets the reader, the value and its path; `nil` without the member.
-    mutating func optional<Key, Value>(
+    package mutating func optional<Key, Value>(
         _ key: Key, of fields: Fields<Key>, _ read: (inout Self, JSONValue, String) -> Value?
     ) -> Value? {
         fields[key].flatMap { read(&self, $0, fields.path(key)) }
     }
 
     /// Reads a member as ``optional(_:of:_:)`` does, and reports that it is missing.
-    mutating func required<Key, Value>(
+    package mutating func required<Key, Value>(
         _ key: Key, of fields: Fields<Key>, example: String, _ read: (inout Self, JSONValue, String) -> Value?
     ) -> Value? {
         if fields[key] == nil { reportMissing(key, of: fields, "add \"\(key.rawValue)\": \(example)") }
         return optional(key, of: fields, read)
     }
 
-    mutating func reportMissing<Key>(_ key: Key, of fields: Fields<Key>, _ help: String) {
+    package mutating func reportMissing<Key>(_ key: Key, of fields: Fields<Key>, _ help: String) {
         report("missing-key", fields.object, "\(fields.name) has no \"\(key.rawValue)\"", help: help)
     }
 
     /// Returns the elements of a list with their paths.
     ///
     /// - Parameter limit: the number of elements. A longer list is reported and not read.
-    mutating func list(
+    package mutating func list(
         _ value: JSONValue, _ path: String, limit: Int, mayBeEmpty: Bool = false
     ) -> [(value: JSONValue, path: String)] {
         guard let elements = value.elements else {
@@ -139,14 +139,14 @@ extension ValueReader {
         return elements.enumerated().map { ($1, "\(path)[\($0)]") }
     }
 
-    mutating func string(_ value: JSONValue, _ path: String) -> String? {
+    package mutating func string(_ value: JSONValue, _ path: String) -> String? {
         if let string = value.string { return string }
         reportType(of: value, path, "a string in double quotes")
         return nil
     }
 
     /// Reads a name that the output and other parts of the plan use. It must be short, visible and on one line.
-    mutating func name(_ value: JSONValue, _ path: String) -> String? {
+    package mutating func name(_ value: JSONValue, _ path: String) -> String? {
         guard let text = string(value, path) else { return nil }
         let scalars = text.unicodeScalars
         guard !scalars.isEmpty, scalars.count <= ValueLimits.nameLength, !scalars.contains(where: \.isUnsafeToPrint),
@@ -160,7 +160,7 @@ extension ValueReader {
         return text
     }
 
-    mutating func pin(_ value: JSONValue, _ path: String) -> PublicKeyPin? {
+    package mutating func pin(_ value: JSONValue, _ path: String) -> PublicKeyPin? {
         guard let text = string(value, path) else { return nil }
         do {
             return try PublicKeyPin(text)
@@ -170,14 +170,14 @@ extension ValueReader {
         }
     }
 
-    mutating func boolean(_ value: JSONValue, _ path: String) -> Bool? {
+    package mutating func boolean(_ value: JSONValue, _ path: String) -> Bool? {
         if let boolean = value.boolean { return boolean }
         reportType(of: value, path, "true or false, without quotes")
         return nil
     }
 
     /// - Parameter id: the id of the problem if the number is outside `range`.
-    mutating func integer(_ value: JSONValue, in range: ClosedRange<Int64>, id: String, _ path: String) -> Int? {
+    package mutating func integer(_ value: JSONValue, in range: ClosedRange<Int64>, id: String, _ path: String) -> Int? {
         guard value.kind == .integer || value.kind == .number else {
             reportType(of: value, path, "a number, without quotes")
             return nil
@@ -191,7 +191,7 @@ extension ValueReader {
         return Int(integer)
     }
 
-    mutating func choice<Choice: RawRepresentable & CaseIterable>(_ value: JSONValue, _ path: String) -> Choice?
+    package mutating func choice<Choice: RawRepresentable & CaseIterable>(_ value: JSONValue, _ path: String) -> Choice?
     where Choice.RawValue == String {
         guard let text = string(value, path) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
@@ -203,11 +203,11 @@ extension ValueReader {
 
     /// Reads a day, which stands for its first second in UTC, or an RFC 3339 instant. Fractions of a second are cut
     /// off.
-    mutating func date(_ value: JSONValue, _ path: String) -> Date? {
+    package mutating func date(_ value: JSONValue, _ path: String) -> Date? {
         guard let text = string(value, path) else { return nil }
         do throws(RFC3339.ParsingError) {
             let instant = try RFC3339.date(from: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
-            return Date(wholeSeconds: instant.wholeSeconds)
+            return instant.wholeSeconds
         } catch {
             report(
                 "invalid-date", value, "\(path): \(quoted(value)) is \(error.message)",
@@ -217,7 +217,7 @@ extension ValueReader {
     }
 
     /// Returns the position of the name.
-    mutating func reference(_ value: JSONValue, to names: [String], _ path: String, called kind: String) -> Int? {
+    package mutating func reference(_ value: JSONValue, to names: [String], _ path: String, called kind: String) -> Int? {
         guard let text = string(value, path) else { return nil }
         if let index = names.firstIndex(of: text) { return index }
         report(
@@ -228,7 +228,7 @@ extension ValueReader {
     }
 
     /// Returns a string of the file in quotes, shortened and safe to print.
-    func quoted(_ value: JSONValue) -> String {
+    package func quoted(_ value: JSONValue) -> String {
         let scalars = (value.string ?? "").unicodeScalars
         let shown = String(String.UnicodeScalarView(scalars.prefix(64)))
         return JSONWriter.quoted(scalars.count > 64 ? shown + "…" : shown)
@@ -241,8 +241,8 @@ extension ValueReader {
     }
 }
 
-enum ValueLimits {
-    static let problems = 100
+package enum ValueLimits {
+    package static let problems = 100
     /// The most characters of a name.
     static let nameLength = 64
 }

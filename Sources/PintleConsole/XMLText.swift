@@ -1,7 +1,7 @@
 /// Escapes text for XML.
-enum XMLText {
+package enum XMLText {
     /// Escapes the content of an element, or of an attribute in double quotes.
-    static func escape(_ text: String) -> String {
+    package static func escape(_ text: String) -> String {
         var safe = ""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -18,9 +18,9 @@ enum XMLText {
 }
 
 /// Escapes text for a page, so that it can neither become markup nor reorder the text around it.
-enum HTMLText {
+package enum HTMLText {
     /// Escapes the content of an element, or of an attribute in quotes of either kind.
-    static func escape(_ text: String) -> String {
+    package static func escape(_ text: String) -> String {
         XMLText.escape(SafeText.escape(text)).replacing("'", with: "&#39;")
     }
 }

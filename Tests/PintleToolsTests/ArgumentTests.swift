@@ -1,7 +1,7 @@
 import Pintle
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 @Suite("Arguments")
 struct ArgumentTests {

@@ -3,7 +3,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// The question on a terminal about a server that the user has not approved yet.
 @Suite("Asking about an unknown server")

@@ -4,6 +4,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintleConsole
 @testable import PintleTools
 
 /// The results file of an audit, and resuming from it.

@@ -4,7 +4,8 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
+@testable import PintlePolicyTools
 
 /// Programs that enforce or parse exported files.
 @Suite("Consumers of exports")

@@ -2,7 +2,7 @@ import PintleTestKit
 import Testing
 
 @testable import Pintle
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 /// Names of the code that the articles must explain. Messages of the tool link to some of them.
 @Suite("Names in the articles")

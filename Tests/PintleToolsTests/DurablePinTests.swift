@@ -4,7 +4,7 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 @Suite("Pins of authority families")
 struct DurablePinTests {

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Pintle
+@testable import PintleConsole
 
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 /// The answer of the program that a file is for.
 enum ModelAnswer {

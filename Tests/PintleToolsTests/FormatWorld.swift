@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Pintle
 import PintleTestKit
+@testable import PintlePolicyTools
 
 @testable import PintleTools
 

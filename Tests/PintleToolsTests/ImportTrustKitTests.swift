@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Pintle
 import Testing
+@testable import PintlePolicyTools
 
 @testable import PintleTools
 

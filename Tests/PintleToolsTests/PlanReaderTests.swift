@@ -3,7 +3,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 /// Plans that cannot be used. Every problem has an id, a place and a remedy, and the tool reports all of them at once.
 @Suite("Reading plans")

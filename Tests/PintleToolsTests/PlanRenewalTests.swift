@@ -2,8 +2,9 @@ import FoundationEssentials
 import Pintle
 import PintleTestKit
 import Testing
+@testable import PintlePolicyTools
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// Servers with renewal patterns in the place of listed certificates.
 @Suite("Renewal patterns of plans")

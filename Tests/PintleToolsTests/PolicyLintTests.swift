@@ -3,7 +3,7 @@ import PintleTestKit
 import Testing
 
 @testable import Pintle
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 @Suite("Lint of a policy")
 struct PolicyLintTests {

@@ -4,7 +4,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// The recipes of `Examples/ci`. They are valid YAML, and their shell lines do what the README says.
 @Suite(

@@ -4,7 +4,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 @Suite("Files of proposals")
 struct RenewFileTests {

@@ -3,8 +3,9 @@ import Glibc
 import Pintle
 import PintleTestKit
 import Testing
+@testable import PintlePolicyTools
 
-@testable import PintleTools
+@testable import PintleConsole
 
 @Suite("Proposing the next policy")
 struct RenewTests {

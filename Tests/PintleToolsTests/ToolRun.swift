@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Pintle
 
+@testable import PintleConsole
 @testable import PintleTools
 
 /// One run of the tool inside this process, with its exit code and outputs.

@@ -2,7 +2,7 @@ import CBaselines
 import FoundationEssentials
 
 @testable import Pintle
-@testable import PintleTools
+@testable import PintlePolicyTools
 @testable import PintleUpdates
 
 /// Section F: from the bytes of an update to a policy that may come into force.

@@ -237,5 +237,5 @@ extension Pin.Subject {
 
 extension Date {
     /// This date rounded down to a whole second.
-    var wholeSeconds: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
+    package var wholeSeconds: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
 }

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// A curl command for each host.
 enum CurlExport {

@@ -1,8 +1,9 @@
 internal import Pintle
+package import PintleConsole
 internal import PintleSystem
 
 extension Command {
-    static let export = Command(
+    package static let export = Command(
         name: "export",
         summary: "Write the policy as another platform's pins, and name every loss",
         examples: [
@@ -88,7 +89,7 @@ struct ExportCommand {
         if let error = ExportLockOut.byAuthorities(in: policy, to: format, stated: positionless) { throw error }
         // The loss "position" names it.
         if positionless == nil, ExportPlan.needsPositions(policy, for: format) { positionless = .leaf }
-        let plan = ExportPlan(policy, to: format, positionless: positionless)
+        let plan = ExportPlan(policy, to: format, invocation.libraries, positionless: positionless)
         if let error = ExportLockOut.byBackups(in: plan, of: policy, stated: positionless) { throw error }
         if let error = ExportLockOut.byPooling(in: plan) { throw error }
         let report = LossReport(losses: plan.losses, format: format)

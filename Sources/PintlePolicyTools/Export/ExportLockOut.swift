@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// Finds rules that would refuse every server in a format: those that pin authorities, where pins are compared with the
 /// leaf, and those of which only backups would be written.

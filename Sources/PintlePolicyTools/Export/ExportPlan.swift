@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// A policy reduced to the features of a format, with every loss.
@@ -14,10 +15,14 @@ struct ExportPlan {
     private let traits: FormatTraits
     /// The position of a pin that has none; `nil` for a pin that matches anywhere.
     private let positionless: PinPosition?
+    private let libraries: any Libraries
 
     /// - Parameter positionless: `.leaf` or `.ca`, if the author knows the position of pins without one.
-    init(_ policy: PinningPolicy, to format: ForeignFormat, positionless: PinPosition? = nil) {
+    init(
+        _ policy: PinningPolicy, to format: ForeignFormat, _ libraries: any Libraries, positionless: PinPosition? = nil
+    ) {
         self.format = format
+        self.libraries = libraries
         traits = format.traits
         self.positionless = positionless
         loseTerms(of: policy)
@@ -198,7 +203,7 @@ struct ExportPlan {
     /// Returns the reason why the target refuses a file with this rule.
     private func refusal(of rule: ExportRule) -> String? {
         guard traits.hasOnlyRegisteredNames, rule.isPinned else { return nil }
-        return switch TrustKitName(rule.host) {
+        return switch TrustKitName(rule.host, isSuffix: libraries.isListedSuffix) {
         case .unknown:
             "TrustKit ends the app at launch for names below no top-level domain that it knows: they are left out"
         case .suffix where rule.includesSubdomains:

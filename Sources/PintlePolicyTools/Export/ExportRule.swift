@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// A rule as far as a foreign format can express it.
 struct ExportRule {
@@ -66,10 +67,10 @@ struct ExportRule {
 
 extension PublicKeyPin {
     /// The base64 without a prefix.
-    var base64: String { String(description.dropFirst("sha256/".count)) }
+    package var base64: String { String(description.dropFirst("sha256/".count)) }
 
     /// The form that curl's `--pinnedpubkey` takes.
-    var curl: String { "sha256//\(base64)" }
+    package var curl: String { "sha256//\(base64)" }
 
     /// A pin that no key has: the SHA-256 of a sentence. It is the second pin if a format wants two and there is one,
     /// and the import leaves it out again.

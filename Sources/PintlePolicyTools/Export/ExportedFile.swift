@@ -1,3 +1,5 @@
+internal import PintleConsole
+
 /// A file of an export.
 struct ExportedFile {
     /// The path relative to the folder that is exported to, with `/`.

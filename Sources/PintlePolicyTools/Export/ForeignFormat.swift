@@ -1,3 +1,5 @@
+internal import PintleConsole
+
 /// A format of pins on another platform.
 enum ForeignFormat: String, CaseIterable, Sendable {
     /// `NSPinnedDomains` of App Transport Security, a property list.

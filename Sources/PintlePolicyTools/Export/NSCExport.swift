@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// Android's network security configuration and the certificates it names.
 enum NSCExport {

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// A `CertificatePinner` in Kotlin or Java.
 enum OkHttpExport {

@@ -1,3 +1,5 @@
+internal import PintleConsole
+
 /// A value of a property list. Keys are written in the given order.
 enum PropertyListItem {
     case string(String)

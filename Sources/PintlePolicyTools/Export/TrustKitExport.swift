@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// TrustKit's configuration, in Swift or as a property list.
 enum TrustKitExport {

@@ -1,5 +1,5 @@
 internal import Pintle
-internal import PintleOpenSSL
+internal import PintleConsole
 
 /// A name as TrustKit 3.0 sees it, which ends the app at launch for some names. It has tables of its own; the public
 /// suffix list of this machine is the nearest to them.
@@ -10,12 +10,13 @@ enum TrustKitName {
     case suffix
     case registered
 
-    init(_ host: ServerName, suffixes: PublicSuffixList = .system) {
+    /// - Parameter isSuffix: returns whether a name is in either section of the public suffix list.
+    init(_ host: ServerName, isSuffix: (String) -> Bool) {
         let labels = host.labels
         let domains = labels.indices.map { labels[$0...].joined(separator: ".") }
-        if suffixes.containsAny(host.description) {
+        if isSuffix(host.description) {
             self = .suffix
-        } else if domains.contains(where: Self.unfinished.contains) || !domains.contains(where: suffixes.containsAny) {
+        } else if domains.contains(where: Self.unfinished.contains) || !domains.contains(where: isSuffix) {
             self = .unknown
         } else {
             self = .registered

@@ -1,19 +1,20 @@
-internal import Pintle
-internal import PintleSystem
+package import Pintle
+internal import PintleConsole
+package import PintleSystem
 
 /// The families of a file: which roots belong to the same authority, and from which authorities a network gets its
 /// certificates.
-struct AuthorityFamilies: Sendable {
+package struct AuthorityFamilies: Sendable {
     /// The day on which the sources were read.
-    let date: Date
-    let families: [AuthorityFamily]
+    package let date: Date
+    package let families: [AuthorityFamily]
     let edges: [IssuingEdge]
     private let roots: [PublicKeyPin: Int]
     private let intermediates: [PublicKeyPin: Int]
     private let retired: [PublicKeyPin: Int]
 
     /// - Parameter families: no two have a root in common.
-    init(date: Date, families: [AuthorityFamily], edges: [IssuingEdge]) {
+    package init(date: Date, families: [AuthorityFamily], edges: [IssuingEdge]) {
         self.date = date
         self.families = families
         self.edges = edges
@@ -30,10 +31,10 @@ struct AuthorityFamilies: Sendable {
     }
 
     /// Returns the family that has this key as a root.
-    func family(ofRoot pin: PublicKeyPin) -> AuthorityFamily? { roots[pin].map { families[$0] } }
+    package func family(ofRoot pin: PublicKeyPin) -> AuthorityFamily? { roots[pin].map { families[$0] } }
 
     /// Returns the family that has this key as an intermediate.
-    func family(ofIntermediate pin: PublicKeyPin) -> AuthorityFamily? { intermediates[pin].map { families[$0] } }
+    package func family(ofIntermediate pin: PublicKeyPin) -> AuthorityFamily? { intermediates[pin].map { families[$0] } }
 
     /// Returns the family of a key of which every certificate has ended, and the key; `nil` for any other key.
     func endedKey(
@@ -53,7 +54,7 @@ struct AuthorityFamilies: Sendable {
     /// is not the end of the path, which may belong to an older authority that signed the root of a younger one.
     ///
     /// - Parameter keys: the keys of the path, leaf first.
-    func family(ofPath keys: [PublicKeyPin]) -> AuthorityFamily? {
+    package func family(ofPath keys: [PublicKeyPin]) -> AuthorityFamily? {
         keys.dropFirst().lazy.compactMap { family(ofRoot: $0) }.first
     }
 
@@ -63,7 +64,7 @@ struct AuthorityFamilies: Sendable {
     }
 
     /// An authority, or an edge that gets certificates from several.
-    struct Selection: Sendable {
+    package struct Selection: Sendable {
         let id: String
         let name: String
         let families: [AuthorityFamily]
@@ -84,7 +85,7 @@ struct AuthorityFamilies: Sendable {
     }
 
     /// Returns the authority or edge with this id, name or alias; letter case does not matter.
-    func selection(named word: String) -> Selection? {
+    package func selection(named word: String) -> Selection? {
         func matches(_ id: String, _ name: String, _ aliases: [String]) -> Bool {
             ([id, name] + aliases).contains { $0.lowercased() == word.lowercased() }
         }
@@ -97,15 +98,15 @@ struct AuthorityFamilies: Sendable {
     }
 
     /// The ids of authorities and edges, in the order of the file.
-    var ids: [String] { families.map(\.id) + edges.map(\.id) }
+    package var ids: [String] { families.map(\.id) + edges.map(\.id) }
 
     /// Returns every pin of a root that another file lacks, or lists in another family.
-    func pins(missingIn other: AuthorityFamilies) -> Set<PublicKeyPin> {
+    package func pins(missingIn other: AuthorityFamilies) -> Set<PublicKeyPin> {
         Set(roots.keys.filter { family(ofRoot: $0)?.id != other.family(ofRoot: $0)?.id })
     }
 
     /// A Boolean value that indicates whether the sources were read more than a year ago.
-    func isOld(at instant: Date) -> Bool { instant.timeIntervalSince(date) > 366 * 86_400 }
+    package func isOld(at instant: Date) -> Bool { instant.timeIntervalSince(date) > 366 * 86_400 }
 }
 
 extension AuthorityFamilies {
@@ -120,16 +121,16 @@ extension AuthorityFamilies {
     }
 
     /// Returns whether a rule pins a key of a family.
-    func isUsed(by host: PinnedHost) -> Bool { (host.pins + host.backupPins).contains { family(of: $0) != nil } }
+    package func isUsed(by host: PinnedHost) -> Bool { (host.pins + host.backupPins).contains { family(of: $0) != nil } }
 
     /// Returns the name of the root that has the key of a pin; `nil` for pins of a leaf.
-    func rootName(of pin: Pin) -> String? {
+    package func rootName(of pin: Pin) -> String? {
         guard pin.position != .leaf, let key = pin.key else { return nil }
         return family(ofRoot: key)?.roots.first { $0.pin == key }?.name
     }
 
     /// Returns the family that has the key of a pin as a root or intermediate; `nil` for pins of a leaf.
-    func family(of pin: Pin) -> AuthorityFamily? {
+    package func family(of pin: Pin) -> AuthorityFamily? {
         guard pin.position != .leaf, let key = pin.key else { return nil }
         return family(ofRoot: key) ?? family(ofIntermediate: key)
     }

@@ -1,9 +1,10 @@
-internal import Pintle
+package import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// The roots of one authority. A server whose certificate comes from one of them can get its next certificate from any
 /// other.
-struct AuthorityFamily: Sendable {
+package struct AuthorityFamily: Sendable {
     /// A sentence of the authority, with the page on which it was read.
     struct Quotation: Sendable {
         let url: String
@@ -12,10 +13,10 @@ struct AuthorityFamily: Sendable {
     }
 
     /// A root or an intermediate of the authority.
-    struct Member: Sendable {
-        let name: String
+    package struct Member: Sendable {
+        package let name: String
         /// The hash of its key; `nil` if the certificate could not be had.
-        let pin: PublicKeyPin?
+        package let pin: PublicKeyPin?
         let notAfter: Date?
         /// The certificate or page that the hash was taken from, or the reason why there is none.
         let origin: String
@@ -31,8 +32,8 @@ struct AuthorityFamily: Sendable {
         let sources: [Quotation]
     }
 
-    let id: String
-    let name: String
+    package let id: String
+    package let name: String
     /// Other words for it on the command line.
     let aliases: [String]
     let sources: [Quotation]
@@ -42,13 +43,13 @@ struct AuthorityFamily: Sendable {
     let lifetimes: [Lifetime]
     /// The sentences that say that intermediates are exchanged without notice; empty if none was found.
     let rotation: [Quotation]
-    let roots: [Member]
+    package let roots: [Member]
     let intermediates: [Member]
     /// The keys of which every certificate had ended when the file was written, with the last day of each.
     var retired: [Member] = []
 
     /// The pins of the roots whose hash is known, in the order of the file.
-    var pins: [PublicKeyPin] { roots.compactMap(\.pin) }
+    package var pins: [PublicKeyPin] { roots.compactMap(\.pin) }
 
     /// The roots without a hash.
     var missing: [Member] { roots.filter { $0.pin == nil } }
@@ -60,7 +61,7 @@ struct AuthorityFamily: Sendable {
 }
 
 /// A network of servers whose certificates come from several authorities.
-struct IssuingEdge: Sendable {
+package struct IssuingEdge: Sendable {
     let id: String
     let name: String
     let aliases: [String]

@@ -1,11 +1,12 @@
 internal import Pintle
+package import PintleConsole
 internal import PintleSystem
 
 /// The families that a command works with: the built-in file, or a newer one of `--families`.
-struct FamilyFile {
-    let families: AuthorityFamilies
+package struct FamilyFile {
+    package let families: AuthorityFamilies
     /// The path of the file; `nil` for the built-in one.
-    let path: String?
+    package let path: String?
     /// The roots that the built-in file lacks or lists in another family; empty for the built-in file.
     let additions: Set<PublicKeyPin>
     /// The built-in families, if they are others.
@@ -26,7 +27,7 @@ struct FamilyFile {
     /// Reads the file of `--families`, or else the built-in one.
     ///
     /// - Throws: every problem of the file; an error if it is older than the built-in one.
-    static func read(_ invocation: Invocation) throws(ToolError) -> FamilyFile {
+    package static func read(_ invocation: Invocation) throws(ToolError) -> FamilyFile {
         let builtIn = try builtIn()
         guard let path = invocation.arguments[.families] else { return builtIn }
         let file = try invocation.file(path, limit: FamilyLimits.fileSize)
@@ -47,22 +48,22 @@ struct FamilyFile {
     }
 
     /// Returns the roots that the built-in file has in a family, and this file does not.
-    func omissions(in family: AuthorityFamily) -> [AuthorityFamily.Member] {
+    package func omissions(in family: AuthorityFamily) -> [AuthorityFamily.Member] {
         let known = builtIn?.families.first { $0.id == family.id }?.roots ?? []
         return known.filter { root in root.pin.map { !family.pins.contains($0) } ?? false }
     }
 
     /// `built in, of 2026-11-23`; `families.json, of 2027-02-01`
-    var name: String { "\(path ?? "built in"), of \(ValidityText.day(families.date))" }
+    package var name: String { "\(path ?? "built in"), of \(ValidityText.day(families.date))" }
 
     /// The warning about a file that is more than a year old.
-    var age: String {
+    package var age: String {
         "the authority families are more than a year old (\(name)): authorities may have new roots; update pintle, or "
             + "give a newer file: --families FILE"
     }
 
     /// Returns the families of the authority or edge that the command line names.
-    func selection(named word: String, of command: Command) throws(ToolError) -> AuthorityFamilies.Selection {
+    package func selection(named word: String, of command: Command) throws(ToolError) -> AuthorityFamilies.Selection {
         if let selection = families.selection(named: word) { return selection }
         let known = families.ids
         let nearest = Spelling.suggestion(for: word.lowercased(), among: known)
@@ -73,7 +74,7 @@ struct FamilyFile {
 }
 
 extension OptionSpecification {
-    static let families = Option(
+    package static let families = Option(
         "families", .file("FILE"),
         help: "A newer list of the roots of each certificate authority, in the form of the built-in one")
 }

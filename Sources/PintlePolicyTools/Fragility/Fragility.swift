@@ -1,10 +1,11 @@
-internal import Pintle
-internal import PintleSystem
+package import Pintle
+internal import PintleConsole
+package import PintleSystem
 
 /// The reason why a rule is likely to stop matching a server that is not attacked.
-struct Fragility {
+package struct Fragility {
     /// Stable ids, which are also ids of problems.
-    enum ID: String {
+    package enum ID: String {
         /// A leaf that gets a new key, or an intermediate that is exchanged.
         case fragilePin = "fragile-pin"
         /// Roots of an authority without the other roots that it issues from.
@@ -13,26 +14,26 @@ struct Fragility {
         case singleAuthority = "single-authority"
     }
 
-    let id: ID
+    package let id: ID
     /// The pin, or the name of the authority.
-    let subject: String
+    package let subject: String
     /// The instant until which the rule is likely to match; `nil` if nothing is known about it.
-    let until: Date?
+    package let until: Date?
     /// The evidence: the authority's own words, the lifetime of the certificate, or earlier audits.
-    let because: String
-    let remedy: String
+    package let because: String
+    package let remedy: String
     /// A Boolean value that indicates whether lint reports it as a problem of the server. What only follows from the
     /// habits of other servers is no problem, and the file's own problems are reported without a server.
-    var isProblem = true
+    package var isProblem = true
 
     /// `sha256/... is likely to match until 2026-12-20 only: ...`
-    var message: String {
+    package var message: String {
         let term = until.map { "until \(ValidityText.day($0)) only" } ?? "for a limited time only"
         return "\(subject) is likely to match \(term): \(because)"
     }
 
     /// `{"id", "until", "because"}`
-    func write(to json: inout JSONWriter) {
+    package func write(to json: inout JSONWriter) {
         json.object("fragility") { json in
             json.member("id", id.rawValue)
             json.member("until", until)

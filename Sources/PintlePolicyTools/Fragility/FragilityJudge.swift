@@ -1,24 +1,45 @@
-internal import Pintle
-internal import PintleSystem
+package import Pintle
+internal import PintleConsole
+package import PintleSystem
 
 /// Judges how long a rule is likely to match a server whose path it matches now.
-struct FragilityJudge: Sendable {
-    let families: AuthorityFamilies
+package struct FragilityJudge: Sendable {
+    package let families: AuthorityFamilies
     /// Returns whether a root signs for everyone, because this machine trusts it.
-    let isPublicRoot: @Sendable (PublicKeyPin) -> Bool
+    package let isPublicRoot: @Sendable (PublicKeyPin) -> Bool
+
     /// Returns the results of earlier audits of a server.
-    var history: @Sendable (AuditServer) -> KeyHistory? = { _ in nil }
+    package let history: @Sendable (AuditServer) -> KeyHistory?
+
+    package init(
+        families: AuthorityFamilies, isPublicRoot: @escaping @Sendable (PublicKeyPin) -> Bool,
+        history: @escaping @Sendable (AuditServer) -> KeyHistory? = { _ in nil }
+    ) {
+        self.families = families
+        self.isPublicRoot = isPublicRoot
+        self.history = history
+    }
 
     /// The certificates of a path, as far as the judgement needs them.
-    struct Path {
-        let server: AuditServer
+    package struct Path {
+        package let server: AuditServer
         /// The keys, leaf first.
-        let keys: [PublicKeyPin]
-        let fingerprint: CertificatePin
-        let validity: Validity
-        let now: Date
+        package let keys: [PublicKeyPin]
+        package let fingerprint: CertificatePin
+        package let validity: Validity
+        package let now: Date
 
-        var endpoint: ServerEndpoint { server.endpoint }
+        package init(
+            server: AuditServer, keys: [PublicKeyPin], fingerprint: CertificatePin, validity: Validity, now: Date
+        ) {
+            self.server = server
+            self.keys = keys
+            self.fingerprint = fingerprint
+            self.validity = validity
+            self.now = now
+        }
+
+        package var endpoint: ServerEndpoint { server.endpoint }
     }
 
     /// The reason why a pin is likely to end with the next renewal.
@@ -32,7 +53,7 @@ struct FragilityJudge: Sendable {
     /// Returns the judgement of the pins that match; `nil` if one of them is likely to last, or if none matches.
     ///
     /// A rule that needs a leaf and an authority lasts as long as the one that ends first.
-    func judge(_ host: PinnedHost, on path: Path) -> Fragility? {
+    package func judge(_ host: PinnedHost, on path: Path) -> Fragility? {
         // Without the system's roots public authorities have no say, and report-only pins refuse nothing.
         guard host.anchors.includesSystem, host.enforcement == .enforce else { return nil }
         let pins = host.pins + host.backupPins

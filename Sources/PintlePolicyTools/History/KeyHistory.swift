@@ -1,14 +1,15 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// The keys and certificates that a server showed over time, from the results of audits.
 ///
 /// It holds what the results saw and concludes nothing from their absence: between two observations a server may have
 /// changed more than once. Read histories with ``read(_:limits:warning:)``.
-struct KeyHistory: Sendable {
-    let server: AuditServer
+package struct KeyHistory: Sendable {
+    package let server: AuditServer
     /// The results with a validated path, the oldest first.
-    let observations: [KeyObservation]
+    package let observations: [KeyObservation]
 
     /// The parts of a path that a renewal may keep.
     enum Part {
@@ -20,7 +21,7 @@ struct KeyHistory: Sendable {
     /// The differences between observations that follow each other, the oldest first.
     ///
     /// A root that a result does not name is compared with nothing; the next known root is compared with the last one.
-    var changes: [KeyChange] {
+    package var changes: [KeyChange] {
         var changes: [KeyChange] = []
         var lastRoot = observations.first?.root
         var seen = Set(observations.first.map { [$0.leafCertificate] } ?? [])
@@ -63,7 +64,7 @@ struct KeyHistory: Sendable {
 extension KeyHistory {
     /// Returns the history of a server. If it was only reached elsewhere, as with `--connect-to`, that history counts,
     /// unless there are several.
-    static func of(_ server: AuditServer, in histories: [AuditServer: KeyHistory]) -> KeyHistory? {
+    package static func of(_ server: AuditServer, in histories: [AuditServer: KeyHistory]) -> KeyHistory? {
         if let history = histories[server] { return history }
         let others = histories.values.filter { $0.server.endpoint == server.endpoint }
         return others.count == 1 ? others.first : nil

@@ -1,8 +1,9 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// The keys that one result saw at a server, on the validated path.
-struct KeyObservation: Sendable {
+package struct KeyObservation: Sendable {
     /// The instant of the decision.
     let instant: Date
     let path: ObservedPath

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// A reader of `NSPinnedDomains`: in an Info.plist, in an `NSAppTransportSecurity` dictionary, or by itself.
 enum ATSImport {

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// Values that all foreign formats spell in the same way. Places are found lazily, only for errors, because a search

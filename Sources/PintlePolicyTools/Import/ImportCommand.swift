@@ -1,8 +1,9 @@
 internal import Pintle
+package import PintleConsole
 internal import PintleStorage
 
 extension Command {
-    static let `import` = Command(
+    package static let `import` = Command(
         name: "import",
         summary: "Read another platform's pins as a policy; never one with fewer pins",
         examples: [

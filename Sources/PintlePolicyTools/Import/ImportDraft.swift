@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// A policy from a foreign file: rules with their places, and the losses.
 struct ImportDraft {

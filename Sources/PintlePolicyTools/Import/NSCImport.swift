@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// A reader of Android's network security configuration.
 struct NSCImport {

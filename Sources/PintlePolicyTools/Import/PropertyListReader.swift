@@ -1,3 +1,5 @@
+internal import PintleConsole
+
 /// Reads property lists in XML (Apple's DTD, version 1.0).
 enum PropertyListReader {
     static func root(_ bytes: [UInt8]) throws(ToolError) -> Setting {

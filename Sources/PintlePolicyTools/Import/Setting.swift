@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// A value of a property list, with its place.
 struct Setting: Sendable {

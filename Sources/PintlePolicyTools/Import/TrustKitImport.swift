@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// A reader of TrustKit's configuration in a property list.
 enum TrustKitImport {

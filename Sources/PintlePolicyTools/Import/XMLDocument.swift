@@ -1,5 +1,6 @@
 internal import CExpat
 internal import Pintle
+internal import PintleConsole
 
 /// An element of an XML document, as far as configuration files need it.
 struct XMLElement: Sendable {

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// Every field of certificates, requests and keys.

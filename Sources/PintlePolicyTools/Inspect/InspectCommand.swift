@@ -1,7 +1,8 @@
 internal import Pintle
+package import PintleConsole
 
 extension Command {
-    static let inspect = Command(
+    package static let inspect = Command(
         name: "inspect",
         summary: "Show what is in a policy, update, report, certificate or key; verifies nothing",
         examples: [
@@ -48,7 +49,7 @@ struct InspectCommand {
         if input.isDocument {
             try showDocument(input)
         } else {
-            let items = try SourceReader.items(in: &input.file)
+            let items = try SourceReader.items(in: &input.file, invocation.libraries)
             let inspection = CertificateInspection(
                 source: path, entries: PinEntry.list(items), now: invocation.now, isVerbose: invocation.isVerbose)
             invocation.print(inspection.report, orJSON: inspection.document)

@@ -1,5 +1,5 @@
 internal import Pintle
-internal import PintleOpenSSL
+internal import PintleConsole
 internal import PintleSystem
 
 /// The content of a policy file.
@@ -10,7 +10,7 @@ struct PolicyInspection {
     /// - Throws: the problem that keeps a file from being read as a policy, if it is not one at all.
     func show() throws(ToolError) {
         let lint = input.lint(
-            try FamilyFile.builtIn().families, PublicAuthorities(environment: invocation.environment),
+            try FamilyFile.builtIn().families, invocation.libraries.publicAuthorities(invocation.environment),
             at: invocation.now)
         let report = lint.report(on: input.file.bytes)
         guard let policy = report.policy else {

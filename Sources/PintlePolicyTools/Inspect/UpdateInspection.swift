@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleUpdates
 
 /// The claims of an update. No signature is checked.

@@ -1,4 +1,5 @@
-internal import Pintle
+package import Pintle
+package import PintleConsole
 internal import PintleCrypto
 
 /// A certificate request (PKCS#10, RFC 2986). Parsing does not check its signature.
@@ -11,16 +12,18 @@ internal import PintleCrypto
 ///             attributes       [0]  IMPLICIT SET OF Attribute },
 ///         signatureAlgorithm        AlgorithmIdentifier,
 ///         signature                 BIT STRING }
-struct CertificateRequest: Sendable, Hashable {
+package struct CertificateRequest: Sendable, Hashable {
     let der: [UInt8]
     let subject: DistinguishedName
     /// The DER of the SubjectPublicKeyInfo.
     let subjectPublicKeyInfo: [UInt8]
     let publicKey: PublicKeyDescription
     /// The subject alternative names that it asks for; empty if it asks for none, or if they cannot be read.
-    let names: [GeneralName]
+    package let names: [GeneralName]
     /// A Boolean value that indicates whether it asks for names that cannot be read.
     let hasUnreadableNames: Bool
+    /// A Boolean value that indicates whether another key than its own has signed it.
+    var isSignedByOtherKey = false
 
     /// - Parameter der: the whole request.
     init(der: [UInt8]) throws(DERError) {
@@ -56,10 +59,10 @@ struct CertificateRequest: Sendable, Hashable {
         subjectPublicKeyInfo = Array(der[key.range])
     }
 
-    var publicKeyPin: PublicKeyPin { PublicKeyPin(digest: SHA256Digest(hashing: subjectPublicKeyInfo)) }
+    package var publicKeyPin: PublicKeyPin { PublicKeyPin(digest: SHA256Digest(hashing: subjectPublicKeyInfo)) }
 
     /// Throws if the request asks for names that cannot be read: its key may be of another host than is meant.
-    func requireReadableNames(from source: String) throws(ToolError) {
+    package func requireReadableNames(from source: String) throws(ToolError) {
         guard hasUnreadableNames else { return }
         throw .unusable(
             "malformed-request", "the names in the request cannot be read", file: source,

@@ -1,3 +1,5 @@
+internal import PintleConsole
+
 /// DER files that are not supported because their keys or certificates are wrapped.
 enum ForeignDER {
     /// Returns the error for such a file, which its first bytes tell; `nil` for any other.

@@ -1,14 +1,15 @@
-internal import Pintle
-internal import PintleOpenSSL
+package import Pintle
+package import PintleConsole
 internal import PintleUpdates
 
 /// A reader of everything in a file that has a pin: PEM blocks in their order, or one DER value.
 ///
 /// A block that cannot be read is an error and is never skipped, because the file's owner would get fewer pins than
 /// expected.
-struct SourceReader {
+package struct SourceReader {
     private let name: String
     private let path: String
+    private let libraries: any Libraries
     private var errors: [ToolError] = []
     private var slowKeys = 0
 
@@ -16,16 +17,18 @@ struct SourceReader {
     /// be a key too.
     ///
     /// - Throws: every unreadable block, each with its line.
-    static func items(in file: inout InputFile) throws(ToolError) -> [SourceItem] {
+    package static func items(
+        in file: inout InputFile, _ libraries: any Libraries
+    ) throws(ToolError) -> [SourceItem] {
         var isPublic = false
-        defer { if !isPublic { KeyFile.wipe(&file.bytes) } }
-        let items = try read(file)
+        defer { if !isPublic { SecretBytes.wipe(&file.bytes) } }
+        let items = try read(file, libraries)
         isPublic = !items.contains(where: \.isPrivateKey)
         return items
     }
 
-    private static func read(_ file: InputFile) throws(ToolError) -> [SourceItem] {
-        var reader = SourceReader(name: file.name, path: file.path)
+    private static func read(_ file: InputFile, _ libraries: any Libraries) throws(ToolError) -> [SourceItem] {
+        var reader = SourceReader(name: file.name, path: file.path, libraries: libraries)
         guard !file.bytes.isEmpty else {
             throw .unusable("empty-file", "the file is empty", file: file.name, hint: Self.whatIsRead)
         }
@@ -58,7 +61,7 @@ struct SourceReader {
                     skipped.append(block.label)
                 } else {
                     read(block, into: &items)
-                    if block.label.hasSuffix("PRIVATE KEY") { KeyFile.wipe(&block.bytes) }
+                    if block.label.hasSuffix("PRIVATE KEY") { SecretBytes.wipe(&block.bytes) }
                 }
             } catch {
                 errors.append(
@@ -95,7 +98,7 @@ struct SourceReader {
                 throw ToolError.unusable(
                     "too-large", "a private key after \(Self.maximumSlowKeys) of DSA or DH is not read")
             }
-            let item = try Self.item(block)
+            let item = try item(block)
             if isPrivateKey, item.isSlow { slowKeys += 1 }
             items.append(item)
         } catch {
@@ -106,15 +109,17 @@ struct SourceReader {
         }
     }
 
-    private static func item(_ block: PEMBlock) throws(ToolError) -> SourceItem {
+    private func item(_ block: PEMBlock) throws(ToolError) -> SourceItem {
         switch block.label {
         case _ where block.isCertificate:
-            return try parsing("certificate") { () throws(DERError) in try .certificate(in: block.bytes) }
+            return try Self.parsing("certificate") { () throws(DERError) in try .certificate(in: block.bytes) }
         case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
-            return .request(try parsing("request") { () throws(DERError) in try CertificateRequest(der: block.bytes) })
-        case "PUBLIC KEY": return .key(try publicKey(block.bytes), isPrivate: false)
+            return .request(
+                try Self.parsing("request") { () throws(DERError) in try request(block.bytes) })
+        case "PUBLIC KEY": return .key(try Self.publicKey(block.bytes), isPrivate: false)
         case "RSA PUBLIC KEY":
-            return .key(try publicKey(KeyFile.subjectPublicKeyInfo(ofRSAPublicKey: block.bytes)), isPrivate: false)
+            return .key(
+                try Self.publicKey(libraries.subjectPublicKeyInfo(ofRSAPublicKey: block.bytes)), isPrivate: false)
         case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY":
             return try privateKey(block.bytes)
         case "ENCRYPTED PRIVATE KEY": throw .encryptedKey
@@ -133,7 +138,7 @@ struct SourceReader {
         default:
             throw .unusable(
                 "unsupported-block", "nothing in a block called \(block.label) can be pinned",
-                hint: whatIsRead)
+                hint: Self.whatIsRead)
         }
     }
 
@@ -155,9 +160,19 @@ struct SourceReader {
         try parsing("public key") { () throws(DERError) in try SourceItem.PublicKey(subjectPublicKeyInfo: der) }
     }
 
-    private static func privateKey(_ der: [UInt8]) throws(ToolError) -> SourceItem {
-        let (info, isMatching) = try KeyFile.publicHalf(of: der)
-        var key = try publicKey(info)
+    private func request(_ der: [UInt8]) throws(DERError) -> CertificateRequest {
+        var request = try CertificateRequest(der: der)
+        if request.publicKey.isAcceptedInPaths,
+            PublicKeyFlaw.text(ofSubjectPublicKeyInfo: request.subjectPublicKeyInfo) == nil
+        {
+            request.isSignedByOtherKey = libraries.isSigned(der, by: request.publicKey) == false
+        }
+        return request
+    }
+
+    private func privateKey(_ der: [UInt8]) throws(ToolError) -> SourceItem {
+        let (info, isMatching) = try libraries.publicHalf(of: der)
+        var key = try Self.publicKey(info)
         key.hasForeignPrivateHalf = !isMatching
         return .key(key, isPrivate: true)
     }
@@ -178,7 +193,7 @@ struct SourceReader {
         } catch {
             certificateError = error
         }
-        if let request = try? CertificateRequest(der: bytes) { return .request(request) }
+        if let request = try? request(bytes) { return .request(request) }
         if let key = try? SourceItem.PublicKey(subjectPublicKeyInfo: bytes) { return .key(key, isPrivate: false) }
         // Only a private key is recognised. Other bytes that begin like DER were meant to be a certificate.
         guard bytes.first == 0x30 else {
@@ -193,12 +208,12 @@ struct SourceReader {
         }
         if let refusal = ForeignDER.refusal(of: bytes) { throw refusal.placed(in: name) }
         if bytes.count <= 64 * 1024 {
-            if KeyFile.isRSAPublicKey(bytes),
-                let key = try? Self.publicKey(KeyFile.subjectPublicKeyInfo(ofRSAPublicKey: bytes))
+            if libraries.isRSAPublicKey(bytes),
+                let key = try? Self.publicKey(libraries.subjectPublicKeyInfo(ofRSAPublicKey: bytes))
             {
                 return .key(key, isPrivate: false)
             }
-            if let item = try? Self.privateKey(bytes) { return item }
+            if let item = try? privateKey(bytes) { return item }
         }
         guard !Certificate.isFirstOfSeveral(in: bytes) else {
             throw .unusable(
@@ -214,7 +229,7 @@ struct SourceReader {
 }
 
 /// An item in a file that has a pin.
-enum SourceItem {
+package enum SourceItem {
     case certificate(Certificate)
     /// A certificate of which a field beside the key breaks the standard.
     case unfit(UnfitCertificate)
@@ -223,9 +238,9 @@ enum SourceItem {
     case key(PublicKey, isPrivate: Bool)
 
     /// A public key as its SubjectPublicKeyInfo.
-    struct PublicKey {
+    package struct PublicKey {
         let description: PublicKeyDescription
-        let pin: PublicKeyPin
+        package let pin: PublicKeyPin
         /// The id that updates use for the key, if it can sign them.
         let updateKeyID: String?
         /// The reason why it is not a key (``PublicKeyFlaw``); `nil` if it is one.
@@ -242,7 +257,7 @@ enum SourceItem {
     }
 
     /// A certificate that no client of Pintle accepts on a path. Its pin is that of its key all the same.
-    struct UnfitCertificate {
+    package struct UnfitCertificate {
         let outline: CertificateOutline
         let error: DERError
     }
@@ -312,7 +327,7 @@ enum SourceItem {
     /// every app on the day when a server uses the key.
     ///
     /// - Parameter source: the file or server, for the error.
-    func requireStrongKey(from source: String) throws(ToolError) {
+    package func requireStrongKey(from source: String) throws(ToolError) {
         guard let problem else { return }
         throw .unusable(
             problem.code, "\(problem.text), so the pin would never match", file: source,
@@ -324,8 +339,7 @@ enum SourceItem {
         if !publicKey.isAcceptedInPaths { return ("weak-key", publicKey.refusal) }
         if let flaw { return ("weak-key", "a path with \(flaw) is refused (weak-key)") }
         switch self {
-        case .request(let request)
-        where PathValidator.isVerifiable(by: publicKey) && KeyFile.isSignedByOwnKey(request.der) == false:
+        case .request(let request) where request.isSignedByOtherKey:
             return ("invalid-signature", "the key in the request has not signed it, so it may be of another owner")
         case .key(let key, _) where key.hasForeignPrivateHalf:
             return ("key-mismatch", "the private half in the file does not belong to the public half")
@@ -351,5 +365,5 @@ enum SourceItem {
 
 extension PublicKeyDescription {
     /// The reason why a path with the key is refused, with the id of the path failure.
-    var refusal: String { "a path with a key of the kind \(self) is refused (weak-key)" }
+    package var refusal: String { "a path with a key of the kind \(self) is refused (weak-key)" }
 }

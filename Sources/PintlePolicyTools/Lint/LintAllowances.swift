@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// The warnings that the user accepts: `--allow ID:HOST`, or `--allow ID` for a warning about the whole file.
 struct LintAllowances {

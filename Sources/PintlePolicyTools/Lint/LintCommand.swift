@@ -1,9 +1,9 @@
 internal import Pintle
-internal import PintleOpenSSL
+package import PintleConsole
 internal import PintleSystem
 
 extension Command {
-    static let lint = Command(
+    package static let lint = Command(
         name: "lint",
         summary: "Find every mistake in a policy file, each with its place and remedy",
         examples: [
@@ -47,7 +47,7 @@ extension Command {
             .needs(.identity, .live, .against, to: "know the servers"),
             .excludes(.github, .json, because: "both are formats of one report"),
         ],
-        environment: LiveEnvironment.variables + [Passphrase.help],
+        environment: EnvironmentVariables.ofServers + [EnvironmentVariables.passphrase],
         exitCodes: [
             (.fine, "no problem"), (.rejected, "there are errors, or warnings that are not allowed"),
             (.unusable, "the file cannot be read"),
@@ -115,14 +115,14 @@ struct LintCommand {
     func run() throws(ToolError) -> ExitCode {
         let allowances = LintAllowances(names: invocation.arguments[.allow])
         let input = try PolicyInput(invocation.arguments.positionals[0], invocation)
-        let authorities = PublicAuthorities(environment: invocation.environment)
+        let authority = invocation.libraries.publicAuthorities(invocation.environment)
         let families = try FamilyFile.read(invocation)
-        var lint = input.lint(families.families, authorities, at: invocation.now)
+        var lint = input.lint(families.families, authority, at: invocation.now)
         if let seconds = invocation.arguments[.expiresWithin] { lint.expiresWithin = seconds }
         let report = lint.report(on: input.file.bytes)
         if report.policy == nil, let error = input.otherKind { throw error }
         var entries = report.findings
-        let servers = try look(report.policy, input.file, authorities, families.families, &entries)
+        let servers = try look(report.policy, input.file, authority, families.families, &entries)
         if families.families.isOld(at: invocation.now),
             report.policy?.hosts.contains(where: families.families.isUsed) == true
         {
@@ -148,9 +148,9 @@ struct LintCommand {
 
     /// Asks the servers of the command line and inserts their problems among the entries, in the file's order.
     private func look(
-        _ policy: PinningPolicy?, _ file: InputFile, _ authorities: PublicAuthorities, _ families: AuthorityFamilies,
-        _ entries: inout [LintProblem]
-    ) throws(ToolError) -> [LiveLint.Server] {
+        _ policy: PinningPolicy?, _ file: InputFile, _ authority: @escaping @Sendable (Pin) -> String?,
+        _ families: AuthorityFamilies, _ entries: inout [LintProblem]
+    ) throws(ToolError) -> [LintedServer] {
         var endpoints = invocation.arguments[.against]
         if invocation.arguments.has(.live) {
             endpoints += policy?.hosts.map { ServerEndpoint(host: $0.host, port: $0.port ?? 443) } ?? []
@@ -160,16 +160,15 @@ struct LintCommand {
             invocation.console.warn("the policy has errors, so no server was asked")
             return []
         }
-        let live = LiveLint(
-            policy, of: file.bytes, authorities: authorities, families: families,
-            histories: try KeyHistory.read(invocation.arguments[.from], warning: invocation.console.warn),
-            now: invocation.now)
-        let validator = try invocation.validator()
-        let identity = try invocation.identity()
+        let lint = try invocation.servers().lint(
+            LintedPolicy(
+                policy: policy, json: file.bytes, authority: authority, families: families,
+                histories: try KeyHistory.read(invocation.arguments[.from], warning: invocation.console.warn)),
+            invocation)
         var seen: Set<ServerEndpoint> = []
-        var servers: [LiveLint.Server] = []
+        var servers: [LintedServer] = []
         for endpoint in endpoints where seen.insert(endpoint).inserted {
-            let (server, found) = try live.look(at: endpoint, validator, identity, invocation)
+            let (server, found) = try lint(endpoint)
             servers.append(server)
             entries += found
         }

@@ -1,5 +1,5 @@
 internal import Pintle
-internal import PintleOpenSSL
+internal import PintleConsole
 
 /// A lint report in the form of compilers, so that editors jump to each place; and as JSON.
 struct LintReportText {
@@ -11,7 +11,7 @@ struct LintReportText {
     /// A Boolean value that indicates whether the file has more problems than are listed.
     let hasMore: Bool
     /// The servers that were asked.
-    let servers: [LiveLint.Server]
+    let servers: [LintedServer]
     let file: InputFile
 
     /// A Boolean value that indicates whether there are no problems, apart from those that the user accepts.
@@ -145,7 +145,7 @@ struct LintReportText {
 }
 
 extension JSONWriter {
-    mutating func write(_ entry: LintProblem) {
+    package mutating func write(_ entry: LintProblem) {
         object { json in
             json.member("id", entry.problem.id)
             json.member("severity", entry.severity.rawValue)

@@ -1,19 +1,20 @@
-internal import Pintle
+package import Pintle
+internal import PintleConsole
 
 /// The fields of a certificate as text.
-struct CertificateFacts {
-    let certificate: Certificate
+package struct CertificateFacts {
+    package let certificate: Certificate
 
-    init(_ certificate: Certificate) {
+    package init(_ certificate: Certificate) {
         self.certificate = certificate
     }
 
     var serialNumber: String { Hex.encode(certificate.serialNumber) }
 
-    var names: [String]? { certificate.subjectAlternativeNames?.map(\.description) }
+    package var names: [String]? { certificate.subjectAlternativeNames?.map(\.description) }
 
     /// In the words of RFC 5280 section 4.2.1.3.
-    var keyUsage: [String]? {
+    package var keyUsage: [String]? {
         guard let usage = certificate.keyUsage else { return nil }
         let bits: [(KeyUsage, String)] = [
             (.digitalSignature, "digitalSignature"), (.nonRepudiation, "nonRepudiation"),
@@ -24,7 +25,7 @@ struct CertificateFacts {
     }
 
     /// In the words of RFC 5280 section 4.2.1.12, or dotted.
-    var purposes: [String]? {
+    package var purposes: [String]? {
         certificate.extendedKeyUsage?.purposes.map { Self.purposes[$0.description] ?? $0.description }
     }
 
@@ -62,7 +63,7 @@ struct CertificateFacts {
 
 extension PinEntry {
     /// - Parameter isDetailed: `true` for what `inspect` shows beyond the members that `pin` has.
-    func write(to json: inout JSONWriter, isDetailed: Bool) {
+    package func write(to json: inout JSONWriter, isDetailed: Bool) {
         json.member("position", position)
         switch item {
         case .certificate(let certificate): CertificateFacts(certificate).write(to: &json, isDetailed: isDetailed)

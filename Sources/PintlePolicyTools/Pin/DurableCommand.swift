@@ -1,5 +1,5 @@
 internal import Pintle
-internal import PintleOpenSSL
+package import PintleConsole
 
 /// `pintle pin HOST --durable` and `pintle pin --authority NAME`
 struct DurableCommand {
@@ -17,7 +17,7 @@ struct DurableCommand {
                 continue
             }
             var input = try invocation.file(source)
-            let listing = PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: &input)))
+            let listing = PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: &input, invocation.libraries)))
             guard listing.entries.allSatisfy({ !$0.item.isCertificate }) else {
                 throw .usage("\(source) holds a certificate; beside --durable only keys and requests", of: .pin)
             }
@@ -56,11 +56,11 @@ struct DurableCommand {
         _ servers: [ServerEndpoint], _ file: FamilyFile, _ rules: inout [DurableRule],
         _ unknown: inout [UnknownAuthority]
     ) throws(ToolError) {
-        let live = try LivePins(invocation)
+        let pins = try invocation.servers().pins(invocation)
         var errors: [ToolError] = []
         for endpoint in servers {
             do throws(ToolError) {
-                let listing = try live.listing(of: endpoint, source: "\(endpoint)")
+                let listing = try pins(endpoint, "\(endpoint)")
                 if let failure = listing.server?.failure {
                     throw .unusable(
                         "invalid-path",
@@ -115,8 +115,8 @@ struct DurableCommand {
         }
         snippets = try RuleSorter.adding(keys, to: snippets, host: arguments[.host])
         if unknown.isEmpty {
-            try invocation.deliver(snippet: try form.text(of: snippets))
-            for advice in form.advice(on: snippets) { invocation.console.warn(advice) }
+            try invocation.deliver(snippet: try form.text(of: snippets, invocation.libraries))
+            for advice in form.advice(on: snippets, invocation.libraries) { invocation.console.warn(advice) }
         }
         report.warn(rules, unknown, invocation.console)
     }
@@ -138,9 +138,9 @@ struct DurableCommand {
 }
 
 extension OptionSpecification {
-    static let durable = OptionSpecification(
+    package static let durable = OptionSpecification(
         "durable", help: "Pin every root of the server's authority, not what it shows today")
-    static let authority = Option(
+    package static let authority = Option(
         "authority", .text("NAME"),
         help: "The roots of an authority, or of all authorities of a CDN; asks no server")
 }

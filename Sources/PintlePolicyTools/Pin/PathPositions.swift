@@ -1,17 +1,18 @@
-internal import Pintle
+package import Pintle
+internal import PintleConsole
 
 /// The certificates with their positions: on the validated path if there is one, else in the order sent.
-struct PathPositions {
-    struct Place {
+package struct PathPositions {
+    package struct Place {
         /// `leaf`, `1`, `2`..., `root`, `extra`.
-        let position: String
-        let der: [UInt8]
+        package let position: String
+        package let der: [UInt8]
         /// The certificate; `nil` if it cannot be read.
-        let certificate: Certificate?
-        let isSent: Bool
-        let isOnPath: Bool
+        package let certificate: Certificate?
+        package let isSent: Bool
+        package let isOnPath: Bool
 
-        init(_ position: String, _ der: [UInt8], isSent: Bool, isOnPath: Bool) {
+        package init(_ position: String, _ der: [UInt8], isSent: Bool, isOnPath: Bool) {
             self.position = position
             self.der = der
             certificate = try? Certificate(der: der)
@@ -20,7 +21,7 @@ struct PathPositions {
         }
 
         /// Returns whether this is the pinned certificate, or has the pinned key.
-        func shows(_ subject: Pin.Subject) -> Bool {
+        package func shows(_ subject: Pin.Subject) -> Bool {
             switch subject {
             case .publicKey(let key): certificate?.publicKeyPin == key
             case .certificate(let fingerprint): CertificatePin(certificate: der) == fingerprint
@@ -28,14 +29,14 @@ struct PathPositions {
         }
 
         /// Returns whether the pin is of this certificate or its key, and may match at this depth.
-        func isMatched(by pin: Pin, depth: Int) -> Bool { pin.position.covers(depth: depth) && shows(pin.subject) }
+        package func isMatched(by pin: Pin, depth: Int) -> Bool { pin.position.covers(depth: depth) && shows(pin.subject) }
     }
 
     /// The path from leaf to anchor, or without a path the chain that was sent. Certificates beside the path come last.
-    let places: [Place]
+    package let places: [Place]
     private let presented: [[UInt8]]
 
-    init(path: ValidatedPath?, presented: [[UInt8]]) {
+    package init(path: ValidatedPath?, presented: [[UInt8]]) {
         self.presented = presented
         guard let path else {
             places = presented.enumerated().map { depth, der in
@@ -54,16 +55,16 @@ struct PathPositions {
         places = onPath + extras.map { Place("extra", $0, isSent: true, isOnPath: false) }
     }
 
-    var onPath: [Place] { places.filter(\.isOnPath) }
+    package var onPath: [Place] { places.filter(\.isOnPath) }
 
     /// The certificates in the order in which they were sent.
-    var sent: [Place] {
+    package var sent: [Place] {
         presented.compactMap { der in places.first { $0.der == der } }
     }
 
     /// Returns the certificate that a failure at this depth is about. Without a valid path it is the one that was sent
     /// in this place, provided that each one below it names the next as its issuer.
-    func place(atDepth depth: Int) -> Place? {
+    package func place(atDepth depth: Int) -> Place? {
         guard places.indices.contains(depth) else { return nil }
         let below = places[0...depth].map(\.certificate)
         let isChain = zip(below, below.dropFirst()).allSatisfy { $0 != nil && $0?.issuerDER == $1?.subjectDER }
@@ -78,5 +79,5 @@ struct PathPositions {
 
 extension [PathPositions.Place] {
     /// Returns whether the pin matches a certificate of the path, which begins with the leaf.
-    func isMatched(by pin: Pin) -> Bool { indices.contains { self[$0].isMatched(by: pin, depth: $0) } }
+    package func isMatched(by pin: Pin) -> Bool { indices.contains { self[$0].isMatched(by: pin, depth: $0) } }
 }

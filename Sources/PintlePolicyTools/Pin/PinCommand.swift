@@ -1,8 +1,8 @@
 internal import Pintle
-internal import PintleOpenSSL
+package import PintleConsole
 
 extension Command {
-    static let pin = Command(
+    package static let pin = Command(
         name: "pin",
         summary: "Show the pins of live servers, certificates, signing requests and keys",
         examples: [
@@ -57,7 +57,7 @@ extension Command {
                 because: "it asks no server"),
             .excludes(.durable, .host, because: "the servers are the hosts"),
         ],
-        environment: LiveEnvironment.variables,
+        environment: EnvironmentVariables.ofServers,
         exitCodes: [
             (.fine, "pins were printed, also of a server that is not trusted"),
             (
@@ -122,7 +122,7 @@ extension OptionSpecification {
 }
 
 /// `pintle pin SOURCE...`
-struct PinCommand {
+package struct PinCommand {
     let invocation: Invocation
 
     func run() throws(ToolError) -> ExitCode {
@@ -175,7 +175,7 @@ struct PinCommand {
     private func listing(_ source: String) throws(ToolError) -> PinListing {
         if Self.isFile(source) {
             var file = try invocation.file(source)
-            return PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: &file)))
+            return PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: &file, invocation.libraries)))
         }
         let endpoint: ServerEndpoint
         do {
@@ -186,13 +186,13 @@ struct PinCommand {
             failure.hint = [error.hint, "for a file write ./\(source)"].compactMap(\.self).joined(separator: "; ")
             throw failure
         }
-        return try LivePins(invocation).listing(of: endpoint, source: source)
+        return try invocation.servers().pins(invocation)(endpoint, source)
     }
 
     /// Returns whether a source is a file. A URL is not. A name with a slash is, and so is a name that exists. A usual
     /// ending of files with certificates and keys also means a file: such endings are not top-level domains, so no
     /// resolver needs to be asked.
-    static func isFile(_ source: String) -> Bool {
+    package static func isFile(_ source: String) -> Bool {
         if source == "-" { return true }
         if source.contains("://") { return false }
         return source.contains("/") || InputFile.exists(source) || fileEndings.contains { source.hasSuffix($0) }
@@ -210,8 +210,8 @@ struct PinCommand {
             return .fine
         }
         let rules = try SnippetRule.rules(for: listings, host: invocation.arguments[.host])
-        try invocation.deliver(snippet: try form.text(of: rules))
-        for advice in form.advice(on: rules) { invocation.console.warn(advice) }
+        try invocation.deliver(snippet: try form.text(of: rules, invocation.libraries))
+        for advice in form.advice(on: rules, invocation.libraries) { invocation.console.warn(advice) }
         if form != .policy, rules.contains(where: { !$0.anchors.isEmpty }) {
             invocation.console.warn(
                 "the root of --anchors is no part of this form: --as policy writes it into the rule")
@@ -229,7 +229,7 @@ struct PinCommand {
 
 extension Invocation {
     /// Writes the text of `--as` to standard output, or to the file of `-o`.
-    func deliver(snippet text: String) throws(ToolError) {
+    package func deliver(snippet text: String) throws(ToolError) {
         guard let path = arguments[.snippetFile] else { return console.print(text) }
         let inputs = arguments.positionals + arguments.files(of: .families, .anchors)
         try GuardedFiles.check(.snippetFile, of: arguments, reading: inputs)

@@ -1,4 +1,5 @@
-internal import Pintle
+package import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// The output of `pin` for one source, as text and as JSON.
@@ -131,20 +132,30 @@ extension PinReport {
 }
 
 /// One certificate or key as `pin` lists it.
-struct PinEntry {
+package struct PinEntry {
     /// `leaf`, `1`, `2`..., `root`, `extra`, `key`, `csr`.
-    let position: String
-    let item: SourceItem
+    package let position: String
+    package let item: SourceItem
     /// A Boolean value that indicates whether the server sent it; `nil` for files.
-    var isSent: Bool?
+    package var isSent: Bool?
     /// A Boolean value that indicates whether it is on the validated path; `nil` for files.
-    var isOnPath: Bool?
+    package var isOnPath: Bool?
     /// A remark about the position.
-    var remark: String?
+    package var remark: String?
+
+    package init(
+        position: String, item: SourceItem, isSent: Bool? = nil, isOnPath: Bool? = nil, remark: String? = nil
+    ) {
+        self.position = position
+        self.item = item
+        self.isSent = isSent
+        self.isOnPath = isOnPath
+        self.remark = remark
+    }
 
     /// The reason why a pin of the key would never match; `nil` if there is none. The value of a root's key is not
     /// judged, as in a path.
-    var problem: String? {
+    package var problem: String? {
         position == "root" && item.publicKey.isAcceptedInPaths ? nil : item.problem?.text
     }
 
@@ -152,7 +163,7 @@ struct PinEntry {
     /// that in the file and does not mean that the path was validated. A later certificate that names servers, and that
     /// no authority of the file needs, begins the chain of other servers. A last certificate that names itself as its
     /// issuer is called root. Keys and requests are listed where they are.
-    static func list(_ items: [SourceItem]) -> [PinEntry] {
+    package static func list(_ items: [SourceItem]) -> [PinEntry] {
         let chains = FileChains(items)
         return items.indices.map { index in
             switch items[index] {
@@ -166,28 +177,45 @@ struct PinEntry {
         }
     }
 
-    static func position(_ depth: Int, of count: Int, isRoot: Bool) -> String {
+    package static func position(_ depth: Int, of count: Int, isRoot: Bool) -> String {
         if depth == 0 { return "leaf" }
         return depth == count - 1 && isRoot ? "root" : "\(depth)"
     }
 }
 
 /// The result of `pin` for one source.
-struct PinListing {
+package struct PinListing {
     /// The source as it was given; `host:port` for servers.
-    let source: String
-    let entries: [PinEntry]
-    var server: ServerFacts?
+    package let source: String
+    package let entries: [PinEntry]
+    package var server: ServerFacts?
+
+    package init(source: String, entries: [PinEntry], server: ServerFacts? = nil) {
+        self.source = source
+        self.entries = entries
+        self.server = server
+    }
 
     /// The results of a handshake beside the certificates.
-    struct ServerFacts {
-        let endpoint: ServerEndpoint
+    package struct ServerFacts {
+        package let endpoint: ServerEndpoint
         /// The reason why the system does not trust it; `nil` if it does.
-        let failure: PathFailure?
+        package let failure: PathFailure?
         /// The end of the path in DER, if it is one of `--anchors`.
-        let ownAnchor: [UInt8]?
+        package let ownAnchor: [UInt8]?
         /// `TLS 1.3`; `nil` if the handshake broke after the certificate.
-        let protocolVersion: String?
-        let address: String?
+        package let protocolVersion: String?
+        package let address: String?
+
+        package init(
+            endpoint: ServerEndpoint, failure: PathFailure?, ownAnchor: [UInt8]?, protocolVersion: String?,
+            address: String?
+        ) {
+            self.endpoint = endpoint
+            self.failure = failure
+            self.ownAnchor = ownAnchor
+            self.protocolVersion = protocolVersion
+            self.address = address
+        }
     }
 }

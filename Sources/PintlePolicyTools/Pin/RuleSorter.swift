@@ -1,4 +1,5 @@
-internal import Pintle
+package import Pintle
+internal import PintleConsole
 
 /// Sorts the sources of a command line into rules. A key gets into the rule of a host for one of three reasons. The
 /// host is a server that showed the key, its certificate or request names the host, or the user named the host.
@@ -222,5 +223,5 @@ extension PinListing {
 
 extension GeneralName {
     /// Returns names as text, for an error: `a.example, b.example, ...`
-    static func list(_ names: [GeneralName]) -> String { TextLayout.list(names.map(\.description), width: 80) }
+    package static func list(_ names: [GeneralName]) -> String { TextLayout.list(names.map(\.description), width: 80) }
 }

@@ -1,10 +1,11 @@
 internal import Pintle
+internal import PintleConsole
 
 /// A text to paste, made from pins.
 enum Snippet: String, CaseIterable {
     case policy, swift, ats, nsc, okhttp, trustkit, curl, pem
 
-    func text(of rules: [SnippetRule]) throws(ToolError) -> String {
+    func text(of rules: [SnippetRule], _ libraries: any Libraries) throws(ToolError) -> String {
         switch self {
         case .policy: return Self.policy(rules)
         case .swift: return Self.swift(rules)
@@ -12,7 +13,7 @@ enum Snippet: String, CaseIterable {
         // The certificates themselves, which the rules do not have.
         case .pem: return ""
         case .ats, .nsc, .okhttp, .trustkit:
-            guard let plan = try plan(rules) else { return "" }
+            guard let plan = try plan(rules, libraries) else { return "" }
             if let error = plan.refusal { throw error }
             guard let file = plan.files(ExportSettings()).first else { return "" }
             return String(file.content.dropLast())
@@ -20,7 +21,7 @@ enum Snippet: String, CaseIterable {
     }
 
     /// Returns the rules in a foreign format, as the pins of the servers' own keys; `nil` for other forms.
-    private func plan(_ rules: [SnippetRule]) throws(ToolError) -> ExportPlan? {
+    private func plan(_ rules: [SnippetRule], _ libraries: any Libraries) throws(ToolError) -> ExportPlan? {
         guard self != .curl, let format = ForeignFormat(rawValue: rawValue) else { return nil }
         do throws(PolicyError) {
             // ATS needs to know that keys without a position are those of leaves.
@@ -37,14 +38,14 @@ enum Snippet: String, CaseIterable {
                         pins: placed(rule.pins), backupPins: placed(rule.backupPins),
                         backup: rule.backupPins.isEmpty ? .noneAccepted : .required))
             }
-            return ExportPlan(try PinningPolicy(hosts: hosts), to: format)
+            return ExportPlan(try PinningPolicy(hosts: hosts), to: format, libraries)
         } catch {
             throw ToolError(error, file: "policy")
         }
     }
 
     /// Returns advice for users of the snippet.
-    func advice(on rules: [SnippetRule]) -> [String] {
+    func advice(on rules: [SnippetRule], _ libraries: any Libraries) -> [String] {
         var advice: [String] = []
         if rules.contains(where: \.backupPins.isEmpty) {
             switch self {
@@ -58,7 +59,7 @@ enum Snippet: String, CaseIterable {
                 advice.append("there is no backup pin: a lost key locks you out")
             }
         }
-        if let plan = try? plan(rules) {
+        if let plan = try? plan(rules, libraries) {
             advice += plan.losses.sorted.filter { $0.effect != .other }.map { "\($0.effect.rawValue): \($0.message)" }
         }
         if self == .curl { advice.append("curl compares only the server's own key, never an authority's") }

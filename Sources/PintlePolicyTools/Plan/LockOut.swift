@@ -1,8 +1,9 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// Versions of the app that cannot connect to a server from an instant on.
-struct LockOut {
+package struct LockOut {
     struct Victim {
         let app: Int
         /// The instant at which the lock-out ends for this version; `nil` for the plan's end.
@@ -42,7 +43,7 @@ extension LockOut {
 }
 
 /// Versions that would accept a thief with a stolen key as the server.
-struct Exposure {
+package struct Exposure {
     let server: Int
     let certificate: Int
     let key: Int

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 internal import PintleUpdates
 
@@ -18,7 +19,7 @@ extension PlanAdviser {
         let losers: [Int]
     }
 
-    func updates(_ lockOut: LockOut) -> [PlanAdvice] {
+    package func updates(_ lockOut: LockOut) -> [PlanAdvice] {
         let apps = lockOut.victims.map(\.app)
         let fetching = apps.filter { plan.apps[$0].fetchesUpdates }
         let others = apps.filter { !plan.apps[$0].fetchesUpdates }

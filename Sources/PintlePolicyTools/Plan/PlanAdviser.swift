@@ -1,20 +1,21 @@
 internal import Pintle
-internal import PintleSystem
+internal import PintleConsole
+package import PintleSystem
 
 /// Finds changes that would keep versions from being locked out.
-struct PlanAdviser {
+package struct PlanAdviser {
     let simulation: PlanSimulation
 
-    var plan: RotationPlan { simulation.plan }
+    package var plan: RotationPlan { simulation.plan }
 
     /// The limit of lock-outs that get advice, the earliest first. Readers would not read more.
     static let maximumLockOuts = 20
 
-    init(_ simulation: PlanSimulation) {
+    package init(_ simulation: PlanSimulation) {
         self.simulation = simulation
     }
 
-    func advice(_ lockOuts: [LockOut], _ exposures: [Exposure]) -> [PlanAdvice] {
+    package func advice(_ lockOuts: [LockOut], _ exposures: [Exposure]) -> [PlanAdvice] {
         var advice: [PlanAdvice] = []
         for lockOut in lockOuts.prefix(Self.maximumLockOuts) {
             for item in self.advice(for: lockOut)
@@ -81,7 +82,7 @@ struct PlanAdviser {
         }
     }
 
-    func server(_ index: Int) -> String { plan.servers[index].name }
+    package func server(_ index: Int) -> String { plan.servers[index].name }
 
     // MARK: Stolen keys and spent backups
 
@@ -112,7 +113,7 @@ struct PlanAdviser {
 
     /// Returns the first day on which the pin of a key can go that is served until an instant: the day after, because
     /// the machines of one server switch one after the other.
-    static func withdrawalDay(after last: Date) -> Date { last.startOfDay.addingDays(1) }
+    package static func withdrawalDay(after last: Date) -> Date { last.startOfDay.addingDays(1) }
 
     /// Returns the instant at which all servers that share a rule with this one have switched away from a key; `nil` if
     /// one never does.
@@ -161,7 +162,7 @@ struct PlanAdviser {
 }
 
 /// An item of advice.
-struct PlanAdvice {
+package struct PlanAdvice {
     enum Kind: String, CaseIterable {
         case addPin = "add-pin"
         case endSupport = "end-support"

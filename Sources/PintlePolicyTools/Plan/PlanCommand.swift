@@ -1,10 +1,10 @@
 internal import Pintle
-internal import PintleOpenSSL
+package import PintleConsole
 internal import PintleStorage
 internal import PintleSystem
 
 extension Command {
-    static let plan = Command(
+    package static let plan = Command(
         name: "plan",
         summary: "Simulate a rotation of keys: find which versions are locked out when, and what to do",
         examples: [
@@ -97,8 +97,10 @@ struct PlanCommand {
         let file = try invocation.file(arguments.positionals[0], limit: PlanLimits.fileSize + 1)
         let plan: RotationPlan
         do {
-            plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in
-                try Self.policy(path, besides: file.path)
+            plan = try PlanReader.read(
+                file.bytes, file: file.name, isPublicSuffix: invocation.libraries.isPublicSuffix
+            ) { path throws(ToolError) in
+                try policy(path, besides: file.path)
             }
         } catch {
             guard let kind = FileKind(of: file.bytes), kind != .plan else { throw error }
@@ -134,7 +136,7 @@ struct PlanCommand {
 
     /// Reads a policy file that the plan names. Its path is relative to the plan's folder; the paths of its anchors are
     /// relative to the policy's folder.
-    private static func policy(_ name: String, besides plan: String) throws(ToolError) -> PinningPolicy {
+    private func policy(_ name: String, besides plan: String) throws(ToolError) -> PinningPolicy {
         let path = PolicyFolder(ofFile: plan).path(of: name)
         let bytes: [UInt8]
         do {
@@ -143,7 +145,7 @@ struct PlanCommand {
             throw .unusable(error.id, "the policy \(error)", hint: error.help)
         }
         do {
-            return try PinningPolicy(bytes, ofFile: path)
+            return try PinningPolicy(bytes, ofFile: path, invocation.libraries)
         } catch {
             throw ToolError(error, file: path)
         }

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// An SVG drawing of one server: its certificates, and the versions that can connect. It has its own labels and takes

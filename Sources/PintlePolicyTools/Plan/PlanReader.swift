@@ -1,11 +1,12 @@
 internal import Pintle
-internal import PintleOpenSSL
+internal import PintleConsole
 internal import PintleSystem
 
 /// Reads a plan file value by value and goes on after a mistake, so that all mistakes are reported at once.
 struct PlanReader: ValueReader {
     /// Reads a policy file by its path in the plan.
     private let policyFile: (String) throws(ToolError) -> PinningPolicy
+    private let isPublicSuffix: (String) -> Bool
     var problems: [(offset: Int, error: ToolError)] = []
     private var policies: [PinningPolicy] = []
     /// The policies by path; `nil` for unreadable files, which are reported only once.
@@ -17,12 +18,14 @@ struct PlanReader: ValueReader {
 
     /// - Parameters:
     ///   - file: the name of the plan in errors.
+    ///   - isPublicSuffix: returns whether registries hand out names directly below this one.
     ///   - policyFile: reads a policy that the plan names by its path.
     /// - Throws: every problem with its place, in the order of the file; at most 100.
     static func read(
-        _ bytes: [UInt8], file: String, policyFile: @escaping (String) throws(ToolError) -> PinningPolicy
+        _ bytes: [UInt8], file: String, isPublicSuffix: @escaping (String) -> Bool,
+        policyFile: @escaping (String) throws(ToolError) -> PinningPolicy
     ) throws(ToolError) -> RotationPlan {
-        var reader = PlanReader(policyFile: policyFile)
+        var reader = PlanReader(policyFile: policyFile, isPublicSuffix: isPublicSuffix)
         // A number with decimals is an error of its key, with the key's remedy. Policies inside the plan add levels.
         let limits = JSONDocument.Limits(maximumBytes: PlanLimits.fileSize, maximumDepth: 20, allowsAnyNumber: true)
         return try reader.document(bytes, limits, file: file, called: "the plan", unusable: "invalid-plan") {
@@ -91,7 +94,7 @@ struct PlanReader: ValueReader {
                 hint: "write the path of a policy file, or the policy itself: {...}")
         }
         do {
-            return try PinningPolicy(json: value, isPublicSuffix: PublicSuffixList.system.contains)
+            return try PinningPolicy(json: value, isPublicSuffix: isPublicSuffix)
         } catch {
             // The lines of an inline policy are lines of the plan. The plan's name is added later, as for all errors.
             let errors = error.problems.map { problem in

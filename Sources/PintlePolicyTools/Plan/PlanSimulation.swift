@@ -1,10 +1,11 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 internal import PintleUpdates
 
 /// A simulation of a plan, from now to the plan's end: each policy's decision about each server, and the policies that
 /// each version can have.
-struct PlanSimulation {
+package struct PlanSimulation {
     /// The decision of a policy about a server. It holds until the next phase.
     struct Phase {
         let from: Date

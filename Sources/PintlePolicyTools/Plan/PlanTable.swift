@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// Servers and versions over the months: the certificate that is served, and whether each version connects.

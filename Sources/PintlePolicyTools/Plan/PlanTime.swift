@@ -1,19 +1,20 @@
 internal import Pintle
-internal import PintleSystem
+internal import PintleConsole
+package import PintleSystem
 
 extension Date {
     /// The whole seconds since 1970, clamped to a range that holds every date the readers accept.
-    var wholeSeconds: Int {
+    package var wholeSeconds: Int {
         let seconds = timeIntervalSince1970.rounded(.down)
         return seconds.isFinite ? Int(min(max(seconds, -1e12), 1e12)) : 0
     }
 
-    init(wholeSeconds: Int) { self.init(timeIntervalSince1970: Double(wholeSeconds)) }
+    package init(wholeSeconds: Int) { self.init(timeIntervalSince1970: Double(wholeSeconds)) }
 
     /// The first instant of the day in UTC.
-    var startOfDay: Date { Date(wholeSeconds: (wholeSeconds - (wholeSeconds % 86_400 + 86_400) % 86_400)) }
+    package var startOfDay: Date { Date(wholeSeconds: (wholeSeconds - (wholeSeconds % 86_400 + 86_400) % 86_400)) }
 
-    func addingDays(_ days: Int) -> Date { Date(wholeSeconds: wholeSeconds + days * 86_400) }
+    package func addingDays(_ days: Int) -> Date { Date(wholeSeconds: wholeSeconds + days * 86_400) }
 }
 
 /// Formats the instants of a plan for people.

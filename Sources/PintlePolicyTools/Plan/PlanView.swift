@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// A server as the table and the page show it. The cases of a server, one for each authority that its renewals can come

@@ -1,5 +1,6 @@
-internal import Pintle
-internal import PintleSystem
+package import Pintle
+internal import PintleConsole
+package import PintleSystem
 
 extension RotationPlan {
     /// Returns the decision that the pinning library makes about a certificate of the plan. A plan knows the hashes of
@@ -13,7 +14,7 @@ extension RotationPlan {
     ///   - server: the server.
     ///   - certificate: the index of the certificate that it serves.
     ///   - instant: the time.
-    func decision(
+    package func decision(
         _ policy: PinningPolicy, about server: ServerEndpoint, serving certificate: Int, at instant: Date
     ) -> TrustDecision {
         let rule = policy.rule(for: server)
@@ -56,7 +57,7 @@ extension RotationPlan {
 
     /// Returns the plan with another certificate in the place of a planned one. Pins of the planned certificate's
     /// fingerprint do not match the new one.
-    func replacing(_ number: Int, by certificate: Certificate) -> RotationPlan {
+    package func replacing(_ number: Int, by certificate: Certificate) -> RotationPlan {
         var plan = self
         plan.certificates[number] = certificate
         plan.certificates[number].fingerprint = nil
@@ -89,7 +90,7 @@ extension PinningPolicy {
 
 extension PinnedHost {
     /// Returns the same rule with other pins.
-    func pinning(_ pins: [Pin], backups: [Pin]) -> PinnedHost {
+    package func pinning(_ pins: [Pin], backups: [Pin]) -> PinnedHost {
         var rule = self
         rule.pins = pins
         rule.backupPins = backups

@@ -1,12 +1,13 @@
-internal import Pintle
-internal import PintleSystem
+package import Pintle
+internal import PintleConsole
+package import PintleSystem
 
 /// A plan file: the future of keys, certificates, releases and updates. Indices into the lists replace the names of the
 /// file.
-struct RotationPlan: Sendable {
-    struct Key: Sendable {
-        let name: String
-        let pin: PublicKeyPin
+package struct RotationPlan: Sendable {
+    package struct Key: Sendable {
+        package let name: String
+        package let pin: PublicKeyPin
         /// The instant at which a thief got the key; `nil` if it is not stolen.
         var compromised: Date?
         /// A Boolean value that indicates whether each renewal makes such a key. No policy can name a key before it
@@ -14,25 +15,25 @@ struct RotationPlan: Sendable {
         var isMadeLater = false
     }
 
-    struct Certificate: Sendable {
-        let name: String
+    package struct Certificate: Sendable {
+        package let name: String
         /// The keys of the path, leaf first and anchor last; at least one.
-        var keys: [Int]
-        let notBefore: Date
-        var notAfter: Date
+        package var keys: [Int]
+        package let notBefore: Date
+        package var notAfter: Date
         /// The leaf's fingerprint, for apps that pin the certificate.
-        var fingerprint: CertificatePin?
+        package var fingerprint: CertificatePin?
         /// A Boolean value that indicates whether the path ends in a root that systems trust.
         var isPublic = true
         /// The pattern, if this stands for all certificates of one; `nil` for a certificate of the plan's list.
-        var renewal: Renewal?
+        package var renewal: Renewal?
     }
 
     /// A renewal pattern under one of its authorities.
     ///
     /// One certificate stands for all of them: a policy decides equally about each. It is valid from the first to the
     /// end of the last.
-    struct Renewal: Sendable {
+    package struct Renewal: Sendable {
         /// The days from one renewal to the next.
         let every: Int
         /// The days for which each certificate is valid.
@@ -44,21 +45,21 @@ struct RotationPlan: Sendable {
     }
 
     /// A server. One whose certificates can come from several authorities is in the plan once for each of them.
-    struct Server: Sendable {
+    package struct Server: Sendable {
         struct Switch: Sendable {
             let from: Date
             let certificate: Int
         }
 
-        let endpoint: ServerEndpoint
+        package let endpoint: ServerEndpoint
         /// The switches, each later than the one before; at least one.
         let switches: [Switch]
 
         /// The name in sentences, without the default port.
-        var name: String { endpoint.port == 443 ? endpoint.host.description : endpoint.description }
+        package var name: String { endpoint.port == 443 ? endpoint.host.description : endpoint.description }
     }
 
-    struct App: Sendable {
+    package struct App: Sendable {
         let version: String
         let released: Date
         /// The position in ``RotationPlan/policies``.
@@ -73,7 +74,7 @@ struct RotationPlan: Sendable {
         }
     }
 
-    struct Update: Sendable {
+    package struct Update: Sendable {
         let version: Int
         let published: Date
         let expires: Date
@@ -81,32 +82,32 @@ struct RotationPlan: Sendable {
     }
 
     /// The end of the simulation.
-    let until: Date
-    let keys: [Key]
-    var certificates: [Certificate]
-    let servers: [Server]
+    package let until: Date
+    package let keys: [Key]
+    package var certificates: [Certificate]
+    package let servers: [Server]
     /// The versions in the order of their release.
-    let apps: [App]
+    package let apps: [App]
     /// The updates in the order of their versions.
-    let updates: [Update]
+    package let updates: [Update]
     /// The days until most users have fetched an update; `nil` if the plan does not say.
     var daysToFetch: Int?
     /// The policies. A policy file occurs once, however often the plan names it.
-    let policies: [PinningPolicy]
+    package let policies: [PinningPolicy]
 
     /// The days that an update needs if the plan does not say. An app that is not opened does not ask for updates.
-    static let defaultDaysToFetch = 14
+    package static let defaultDaysToFetch = 14
 
     /// Returns the name of a key for sentences: `"root A"`, or `a new key`
     func quotedName(ofKey key: Int) -> String { keys[key].isMadeLater ? "a new key" : "\"\(keys[key].name)\"" }
 
     /// Returns `version 2.1`, or `versions 2.1, 2.2`
-    func versions(_ apps: [Int]) -> String {
+    package func versions(_ apps: [Int]) -> String {
         (apps.count == 1 ? "version " : "versions ") + names(ofVersions: apps)
     }
 
     /// Returns `2.1, 2.2`
-    func names(ofVersions apps: [Int]) -> String { apps.map { self.apps[$0].version }.joined(separator: ", ") }
+    package func names(ofVersions apps: [Int]) -> String { apps.map { self.apps[$0].version }.joined(separator: ", ") }
 
     /// Returns ` if its certificate comes from "root B"`; empty if only one authority is possible.
     func condition(ofCertificate certificate: Int?) -> String {

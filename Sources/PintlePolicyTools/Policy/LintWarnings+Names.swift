@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// The rules that cover sub-domains, by their host.
 struct ParentRules {

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// Collects the warnings about a policy's rules. Time is linear in the rules and the length of their names.

@@ -1,35 +1,37 @@
-internal import Pintle
-internal import PintleOpenSSL
+package import Pintle
+package import PintleConsole
 internal import PintleStorage
-internal import PintleSystem
+package import PintleSystem
 
 /// A policy file and the files that it names.
-struct PolicyInput {
+package struct PolicyInput {
     /// The largest policy that is read, and a little more, so that the policy's reader reports the limit.
     private static let maximumSize = (64 << 20) + 1
 
-    var file: InputFile
+    package var file: InputFile
+    private let libraries: any Libraries
 
     /// Reads a policy.
     ///
     /// - Throws: an error that names the content if the file holds certificates or keys. The policy's reader reports
     ///   other mistakes, because it knows their lines.
-    init(_ path: String, _ invocation: Invocation) throws(ToolError) {
+    package init(_ path: String, _ invocation: Invocation) throws(ToolError) {
         try self.init(ofAnyKind: path, invocation)
         guard !isDocument, let kind = FileKind(of: file.bytes) else { return }
-        throw kind == .keys ? Self.noPolicy(&file) : kind.refusal(of: file, code: "no-policy", wanted: "a policy")
+        throw kind == .keys ? noPolicy() : kind.refusal(of: file, code: "no-policy", wanted: "a policy")
     }
 
     /// The error for a document that is no policy; `nil` if it is meant to be one. Only asked after a failure, because
     /// it reads the file again.
-    var otherKind: ToolError? {
+    package var otherKind: ToolError? {
         guard let kind = FileKind(of: file.bytes), kind != .policy else { return nil }
         return kind.refusal(of: file, code: "no-policy", wanted: "a policy")
     }
 
     /// Reads a file that may hold something else than a policy.
-    init(ofAnyKind path: String, _ invocation: Invocation) throws(ToolError) {
+    package init(ofAnyKind path: String, _ invocation: Invocation) throws(ToolError) {
         file = try InputFile(path, limit: Self.maximumSize, standardInput: invocation.input)
+        libraries = invocation.libraries
     }
 
     /// A Boolean value that indicates whether the file begins like a JSON document. The policy's reader reports a
@@ -41,11 +43,11 @@ struct PolicyInput {
     }
 
     /// Returns the error for a file of certificates or keys, which names the command that reads it.
-    private static func noPolicy(_ file: inout InputFile) -> ToolError {
+    private mutating func noPolicy() -> ToolError {
         let name = ShellWord.quoted(file.path)
         let items: [SourceItem]
         do throws(ToolError) {
-            items = try SourceReader.items(in: &file)
+            items = try SourceReader.items(in: &file, libraries)
         } catch {
             return .unusable("no-policy", "not a policy: \(error.message)", file: file.name, hint: error.hint)
         }
@@ -63,22 +65,26 @@ struct PolicyInput {
     }
 
     /// - Throws: every problem, each with its place.
-    func policy() throws(ToolError) -> PinningPolicy {
+    package func policy() throws(ToolError) -> PinningPolicy {
         do {
-            return try PinningPolicy(file.bytes, ofFile: file.path)
+            return try PinningPolicy(file.bytes, ofFile: file.path, libraries)
         } catch {
             throw otherKind ?? ToolError(error, file: file.name)
         }
     }
 
     /// Returns a lint that knows the files beside the policy, the public suffixes and the public authorities.
-    func lint(_ families: AuthorityFamilies, _ authorities: PublicAuthorities, at now: Date) -> PolicyLint {
+    ///
+    /// - Parameter authority: names the public authority with a key or certificate.
+    package func lint(
+        _ families: AuthorityFamilies, _ authority: @escaping @Sendable (Pin) -> String?, at now: Date
+    ) -> PolicyLint {
         var lint = PolicyLint(at: now)
         lint.families = families
         let folder = PolicyFolder(ofFile: file.path)
         lint.resolvingFile = { path in try folder.content(of: path) }
-        lint.isPublicSuffix = PublicSuffixList.system.contains
-        lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
+        lint.isPublicSuffix = libraries.isPublicSuffix
+        lint.sharedAuthority = authority
         return lint
     }
 }
@@ -95,7 +101,7 @@ extension SourceItem {
 
 extension ToolError {
     /// Joins all problems of a policy.
-    init(_ error: PolicyError, file: String) {
+    package init(_ error: PolicyError, file: String) {
         let errors = error.problems.map { problem in
             ToolError.unusable(
                 problem.id, problem.path.isEmpty ? problem.message : "\(problem.path): \(problem.message)", file: file,
@@ -109,15 +115,15 @@ extension PinningPolicy {
     /// Reads a policy with the anchors that it names.
     ///
     /// - Parameter path: the policy's file; the paths of its anchors are relative to its folder.
-    init(_ bytes: [UInt8], ofFile path: String) throws(PolicyError) {
+    package init(_ bytes: [UInt8], ofFile path: String, _ libraries: any Libraries) throws(PolicyError) {
         let folder = PolicyFolder(ofFile: path)
         try self.init(
             json: bytes, resolvingFile: { name throws(FileError) in try folder.content(of: name) },
-            isPublicSuffix: PublicSuffixList.system.contains)
+            isPublicSuffix: libraries.isPublicSuffix)
     }
 
     /// Returns a policy without rules: only the path decides.
-    static func withoutRules() throws(ToolError) -> PinningPolicy {
+    package static func withoutRules() throws(ToolError) -> PinningPolicy {
         do {
             return try PinningPolicy(hosts: [])
         } catch {

@@ -1,11 +1,12 @@
-internal import Pintle
+package import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// A search for errors in a policy, and for allowed values that are probably mistakes.
 ///
 /// Closures answer questions that need knowledge from outside, such as the list of public suffixes. The default answers
 /// find nothing.
-struct PolicyLint {
+package struct PolicyLint {
     var now: Date
     /// The time in seconds; pins that end sooner get a warning.
     var expiresWithin: Double = 90 * 86_400
@@ -50,21 +51,28 @@ struct PolicyLint {
 }
 
 /// A problem that lint found in a policy, or at a live server that the policy is about.
-struct LintProblem: Sendable, Hashable {
-    enum Severity: String, Sendable, Hashable {
+package struct LintProblem: Sendable, Hashable {
+    package enum Severity: String, Sendable, Hashable {
         /// The policy cannot be used.
         case error
         /// The policy can be used, and its author should look at it again.
         case warning
     }
 
-    let severity: Severity
+    package let severity: Severity
     /// The id, path, place, message and remedy. The article PolicyProblems explains each id.
-    let problem: PolicyProblem
+    package let problem: PolicyProblem
     /// The note about the pin or rule.
-    var note: String?
+    package var note: String?
     /// The server that showed it; `nil` for a problem of the file.
-    var server: String?
+    package var server: String?
+
+    package init(severity: Severity, problem: PolicyProblem, note: String? = nil, server: String? = nil) {
+        self.severity = severity
+        self.problem = problem
+        self.note = note
+        self.server = server
+    }
 }
 
 extension [LintProblem] {

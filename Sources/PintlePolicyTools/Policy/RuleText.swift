@@ -1,23 +1,23 @@
-internal import Pintle
-internal import PintleOpenSSL
+package import Pintle
+internal import PintleConsole
 internal import PintleStorage
-internal import PintleSystem
+package import PintleSystem
 
 /// A rule of a policy in words.
-enum RuleText {
+package enum RuleText {
     /// `enforced; pins expire 2027-11-20, then system trust`
-    static func terms(of host: PinnedHost, now: Date) -> String {
+    package static func terms(of host: PinnedHost, now: Date) -> String {
         guard !host.pins.isEmpty else { return "nothing pinned; only the path decides" }
         return [enforcement(of: host), expiry(host.expiry, now: now)].compactMap(\.self).joined(separator: "; ")
     }
 
     /// `example.com, exact`; `example.com, which covers sub-domains`
-    static func match(_ choice: MatchedRule) -> String {
+    package static func match(_ choice: MatchedRule) -> String {
         "\(choice.pattern), " + (choice.isExact ? "exact" : "which covers its sub-domains")
     }
 
     /// Returns what `inspect` prints of a term about the path; `nil` if the rule does not have it.
-    static func field(for term: PathTerm, of host: PinnedHost) -> (label: String, value: String)? {
+    package static func field(for term: PathTerm, of host: PinnedHost) -> (label: String, value: String)? {
         switch term {
         case .minimumPathLength:
             host.minimumPathLength.map {
@@ -28,7 +28,7 @@ enum RuleText {
     }
 
     /// Returns the change of a term about the path; `nil` if both rules have the same.
-    static func change(of term: PathTerm, from old: PinnedHost, to new: PinnedHost) -> String? {
+    package static func change(of term: PathTerm, from old: PinnedHost, to new: PinnedHost) -> String? {
         switch term {
         case .minimumPathLength:
             guard old.minimumPathLength != new.minimumPathLength else { return nil }
@@ -39,7 +39,7 @@ enum RuleText {
         }
     }
 
-    static func enforcement(of host: PinnedHost) -> String {
+    package static func enforcement(of host: PinnedHost) -> String {
         switch host.enforcement {
         case .enforce: "enforced"
         case .reportOnly: "reported only"
@@ -54,7 +54,7 @@ enum RuleText {
     }
 
     /// Returns the pin with its position and with what ``RuleNotes`` says of it.
-    static func pin(_ pin: Pin, note: String? = nil) -> String {
+    package static func pin(_ pin: Pin, note: String? = nil) -> String {
         let kind = pin.key == nil ? "certificate " : ""
         let position = pin.position == .any ? "" : "  at \(pin.position.rawValue)"
         return kind + pin.description + position + (note.map { "  (\($0))" } ?? "")
@@ -63,13 +63,13 @@ enum RuleText {
 
 /// The names of a rule and its pins for people: the notes of the policy in quotes, because anything may stand in them,
 /// and the names of known roots without.
-struct RuleNotes {
+package struct RuleNotes {
     /// The note of the rule.
-    private(set) var rule: String?
+    package private(set) var rule: String?
     private var pins: [Pin: String] = [:]
 
     /// - Parameter families: names the roots.
-    init(_ policy: PinningPolicy, rule index: Int, _ families: AuthorityFamilies? = nil) {
+    package init(_ policy: PinningPolicy, rule index: Int, _ families: AuthorityFamilies? = nil) {
         let (host, place) = (policy.hosts[index], PolicyPath.rule(index))
         rule = policy.notes[place]
         for (list, listed) in [("pins", host.pins), ("backupPins", host.backupPins)] {
@@ -82,5 +82,5 @@ struct RuleNotes {
     }
 
     /// The name of the root, and the note.
-    subscript(pin: Pin) -> String? { pins[pin] }
+    package subscript(pin: Pin) -> String? { pins[pin] }
 }

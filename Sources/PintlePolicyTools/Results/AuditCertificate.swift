@@ -1,8 +1,9 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// A certificate of the validated path, as a result names it.
-struct AuditCertificate {
+package struct AuditCertificate {
     let spkiPin: PublicKeyPin
     let fingerprint: CertificatePin
     let notBefore: Date

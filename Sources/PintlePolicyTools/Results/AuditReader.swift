@@ -1,21 +1,22 @@
 internal import Pintle
+package import PintleConsole
 internal import PintleSystem
 
 /// Reads results one by one. Its memory does not grow with their number.
-struct AuditReader {
+package struct AuditReader {
     private let name: String
     private let readsPaths: Bool
     private var lines: LineReader
     /// The line of the last result, counted from 1.
-    private(set) var line = 0
+    package private(set) var line = 0
     /// The number of bytes up to the end of the last whole line.
-    private(set) var wholeBytes = 0
+    package private(set) var wholeBytes = 0
     /// The number of bytes after the last line break, known at the end. Every result ends with a line break, so these
     /// bytes are not a result.
-    private(set) var tornBytes = 0
+    package private(set) var tornBytes = 0
 
     /// - Parameter readsPaths: `true` to read the certificates of the validated paths too.
-    init(_ name: String, _ source: ByteSource, readsPaths: Bool = false) {
+    package init(_ name: String, _ source: ByteSource, readsPaths: Bool = false) {
         self.name = name
         self.readsPaths = readsPaths
         lines = LineReader(source, limit: AuditRecord.maximumLineLength, stopsAtLongLine: true)
@@ -23,7 +24,7 @@ struct AuditReader {
 
     /// - Throws: an error with its place if a line is not a result, or if the bytes after the last line break are not
     ///   the beginning of one.
-    mutating func next() throws(ToolError) -> AuditRecord? {
+    package mutating func next() throws(ToolError) -> AuditRecord? {
         while let text = try nextLine() {
             guard !lines.isTorn else {
                 guard text.starts(with: Self.beginning.prefix(text.count)) else {
@@ -66,7 +67,7 @@ struct AuditReader {
     }
 
     /// Reads every result of a file with its line. Returns `true` if the last line was cut off.
-    static func forEach(
+    package static func forEach(
         in path: String, readsPaths: Bool = false,
         _ body: (AuditRecord, _ line: Int) throws(ToolError) -> Void
     ) throws(ToolError) -> Bool {

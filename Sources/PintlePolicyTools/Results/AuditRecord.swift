@@ -1,60 +1,60 @@
-internal import Pintle
-internal import PintleOpenSSL
-internal import PintleSystem
+package import Pintle
+internal import PintleConsole
+package import PintleSystem
 
 /// One line of an audit's results, with the members that summaries and pages need.
-struct AuditRecord {
-    enum Outcome: String {
+package struct AuditRecord {
+    package enum Outcome: String {
         case trusted, rejected
         /// The server showed no certificate, or did not prove that it has the key.
         case unreached
     }
 
-    struct Problem {
-        let id: String
-        let isError: Bool
-        let message: String
+    package struct Problem {
+        package let id: String
+        package let isError: Bool
+        package let message: String
     }
 
-    let server: AuditServer
-    let instant: Date
-    let outcome: Outcome
+    package let server: AuditServer
+    package let instant: Date
+    package let outcome: Outcome
     /// The reason of the decision, or the code of the error.
-    let reason: String
-    let pathFailure: String?
+    package let reason: String
+    package let pathFailure: String?
     /// The message of the error, if the server was not reached.
-    let errorMessage: String?
-    let rule: String?
-    let backup: AuditBackup?
-    let certificateEnds: Date?
-    let pinsEnd: Date?
-    let problems: [Problem]
+    package let errorMessage: String?
+    package let rule: String?
+    package let backup: AuditBackup?
+    package let certificateEnds: Date?
+    package let pinsEnd: Date?
+    package let problems: [Problem]
     /// The group of the key exchange; `nil` if the server was not reached, or if the result is older than this member.
-    let keyExchangeGroup: KeyExchangeGroup?
+    package let keyExchangeGroup: KeyExchangeGroup?
     /// The SHA-256 of the policy that decided, in hex.
-    let policy: String?
+    package let policy: String?
     /// The SHA-256 of the anchors of `--anchors`, in hex; `nil` for the system's.
-    let anchors: String?
+    package let anchors: String?
     /// The validated path, the leaf first. Empty if there is none, or if the record was read without its certificates.
-    let path: [AuditCertificate]
+    package let path: [AuditCertificate]
 
-    var endpoint: ServerEndpoint { server.endpoint }
+    package var endpoint: ServerEndpoint { server.endpoint }
 
     /// A Boolean value that indicates whether a trusted server needs attention.
-    var hasWarning: Bool {
+    package var hasWarning: Bool {
         outcome == .trusted && (!problems.isEmpty || reason == "pins-expired" || reason == "mismatch-reported-only")
     }
 
     /// A Boolean value that indicates whether the server was reached and did not negotiate a hybrid group.
-    var lacksHybridGroup: Bool { outcome != .unreached && keyExchangeGroup?.isHybrid != true }
+    package var lacksHybridGroup: Bool { outcome != .unreached && keyExchangeGroup?.isHybrid != true }
 
     /// The longest line in bytes: several times what ``AuditRecordWriter`` writes.
-    static let maximumLineLength = 1 << 20
+    package static let maximumLineLength = 1 << 20
 
     /// - Parameters:
     ///   - line: the line without its line break. Unknown members are ignored.
     ///   - readsPath: `true` to read the certificates of the validated path too.
-    init(_ line: [UInt8], readsPath: Bool = false) throws(AuditRecordError) {
+    package init(_ line: [UInt8], readsPath: Bool = false) throws(AuditRecordError) {
         let root: JSONValue
         do {
             root = try JSONDocument(line, limits: .init(maximumBytes: Self.maximumLineLength, allowsAnyNumber: true))
@@ -114,7 +114,7 @@ struct AuditRecord {
         "pin-matched", "host-not-pinned", "pins-expired", "mismatch-reported-only", "user-approved",
     ]
 
-    static func date(_ root: JSONValue, _ key: StaticString) throws(AuditRecordError) -> Date? {
+    package static func date(_ root: JSONValue, _ key: StaticString) throws(AuditRecordError) -> Date? {
         guard let value = root[key] else { return nil }
         guard let date = value.string.flatMap({ try? RFC3339.date(from: $0) }) else {
             throw AuditRecordError(message: "\(key) is not a date")
@@ -123,12 +123,12 @@ struct AuditRecord {
     }
 }
 
-struct AuditRecordError: Error {
-    let message: String
+package struct AuditRecordError: Error {
+    package let message: String
 }
 
 /// The state of a rule's backup pins at a server.
-enum AuditBackup: String {
+package enum AuditBackup: String {
     /// The rule has no backup pin.
     case absent = "none"
     /// The server shows no backup key.

@@ -1,12 +1,13 @@
-internal import Pintle
-internal import PintleStorage
-internal import PintleSystem
+package import Pintle
+package import PintleConsole
+package import PintleStorage
+package import PintleSystem
 internal import Synchronization
 
 /// The store of `--store`. Prints the store's events, and turns its errors into the tool's.
-final class ApprovalStore {
+package final class ApprovalStore {
     /// The path as it was given.
-    let path: String
+    package let path: String
     private let store: TrustApprovalStore
     private let events: Events
     private let console: Console
@@ -18,7 +19,7 @@ final class ApprovalStore {
         let list = Mutex<[TrustStoreEvent]>([])
     }
 
-    init(_ path: String, _ console: Console) throws(ToolError) {
+    package init(_ path: String, _ console: Console) throws(ToolError) {
         guard path != "-" else {
             throw .unusable("invalid-store", "the store cannot be a stream", hint: "name a file: --store trust.json")
         }
@@ -34,20 +35,20 @@ final class ApprovalStore {
         printEvents()
     }
 
-    var approvals: TrustApprovals {
+    package var approvals: TrustApprovals {
         defer { printEvents() }
         return store.approvals
     }
 
     /// The reason why no approval in the store counts, if it is damaged but could be opened.
-    var problem: TrustStoreError? { store.problem }
+    package var problem: TrustStoreError? { store.problem }
 
-    func warnOfProblem() {
+    package func warnOfProblem() {
         if let problem { console.warn("\(TrustStoreEvent.unusable(problem))") }
     }
 
     /// Stores a yes to a question.
-    func approve(_ host: UnknownHost, at instant: Date, note: String?) throws(ToolError) {
+    package func approve(_ host: UnknownHost, at instant: Date, note: String?) throws(ToolError) {
         // The question has named each of the exceptions.
         try change { () throws(TrustStoreError) in
             _ = try store.approve(
@@ -55,13 +56,13 @@ final class ApprovalStore {
         }
     }
 
-    func approve(_ approval: TrustApproval) throws(ToolError) -> TrustApproval {
+    package func approve(_ approval: TrustApproval) throws(ToolError) -> TrustApproval {
         try change { () throws(TrustStoreError) in try store.approve(approval) }
         return approval
     }
 
     /// Revokes an approval and returns it; `nil` if there was none.
-    func revoke(_ endpoint: ServerEndpoint, at instant: Date) throws(ToolError) -> TrustApproval? {
+    package func revoke(_ endpoint: ServerEndpoint, at instant: Date) throws(ToolError) -> TrustApproval? {
         var revoked: TrustApproval?
         try change { () throws(TrustStoreError) in revoked = try store.revoke(endpoint, at: instant) }
         return revoked
@@ -95,7 +96,7 @@ final class ApprovalStore {
 
 extension ToolError {
     /// - Parameter store: the path as it was given.
-    init(_ error: TrustStoreError, store: String? = nil) {
+    package init(_ error: TrustStoreError, store: String? = nil) {
         switch error {
         case .file(let problem):
             self = .unusable(error.code, problem.message, file: problem.path, hint: problem.hint)
@@ -123,7 +124,7 @@ extension ToolError {
         }
     }
 
-    init(_ error: TrustApprovalError, store: String? = nil) {
+    package init(_ error: TrustApprovalError, store: String? = nil) {
         switch error {
         case .approvedOtherwise(let approval):
             self.init(

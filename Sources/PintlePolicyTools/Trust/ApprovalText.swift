@@ -1,11 +1,12 @@
-internal import Pintle
+package import Pintle
+package import PintleConsole
 internal import PintleStorage
-internal import PintleSystem
+package import PintleSystem
 
 /// An approval as text and as JSON.
-enum ApprovalText {
+package enum ApprovalText {
     /// `{host, port, state, certificate | spki, accepts, approvedAt, expiresAt?, note?, revokedAt?}`
-    static func write(_ approval: TrustApproval, at instant: Date, to json: inout JSONWriter) {
+    package static func write(_ approval: TrustApproval, at instant: Date, to json: inout JSONWriter) {
         json.member("host", approval.endpoint.host.description)
         json.member("port", approval.endpoint.port)
         json.member("state", state(approval, at: instant))
@@ -21,7 +22,7 @@ enum ApprovalText {
     }
 
     /// Returns the server, and its facts below.
-    static func report(_ approval: TrustApproval, at instant: Date) -> Report {
+    package static func report(_ approval: TrustApproval, at instant: Date) -> Report {
         let state = state(approval, at: instant)
         var report = Report("\(approval.endpoint)   \(state, state == "live" ? .good : .warning)")
         report.layout.labelColumns = 10
@@ -48,13 +49,13 @@ enum ApprovalText {
     }
 
     /// `certificate a22a…`, `key sha256/…`
-    static func subject(_ approval: TrustApproval) -> String { "\(kind(approval)) \(Pin(approval.subject))" }
+    package static func subject(_ approval: TrustApproval) -> String { "\(kind(approval)) \(Pin(approval.subject))" }
 
-    static func kind(_ approval: TrustApproval) -> String {
+    package static func kind(_ approval: TrustApproval) -> String {
         if case .certificate = approval.subject { "certificate" } else { "key" }
     }
 
-    static func state(_ approval: TrustApproval, at instant: Date) -> String {
+    package static func state(_ approval: TrustApproval, at instant: Date) -> String {
         switch approval.state(at: instant) {
         case .live: "live"
         case .expired: "expired"

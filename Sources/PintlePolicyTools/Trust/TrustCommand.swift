@@ -1,8 +1,9 @@
 internal import Pintle
+package import PintleConsole
 internal import PintleStorage
 
 extension Command {
-    static let trust = Command(
+    package static let trust = Command(
         name: "trust",
         summary: "List, approve and revoke servers that no rule covers",
         examples: [

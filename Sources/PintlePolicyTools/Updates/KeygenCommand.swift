@@ -1,8 +1,9 @@
 internal import Pintle
+package import PintleConsole
 internal import PintleUpdates
 
 extension Command {
-    static let keygen = Command(
+    package static let keygen = Command(
         name: "keygen",
         summary: "Make a key pair that signs updates",
         examples: [

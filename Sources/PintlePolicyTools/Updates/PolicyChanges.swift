@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 /// The changes of an update, rule by rule, for people who are about to publish it.
 enum PolicyChanges {

@@ -1,9 +1,10 @@
 internal import Pintle
+package import PintleConsole
 internal import PintleSystem
 internal import PintleUpdates
 
 extension Command {
-    static let sign = Command(
+    package static let sign = Command(
         name: "sign",
         summary: "Sign a policy as an update that installed apps take",
         examples: [
@@ -33,7 +34,7 @@ extension Command {
             .excludes(
                 .append, .updateVersion, .expires, .issued, because: "it is in the update already and stays as it is")
         ],
-        environment: [Passphrase.help],
+        environment: [EnvironmentVariables.passphrase],
         exitCodes: [(.fine, "the update was written"), (.unusable, "a key, the policy or an option cannot be used")],
         sections: [
             .json(

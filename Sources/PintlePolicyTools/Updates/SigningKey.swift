@@ -1,16 +1,15 @@
-internal import COpenSSL
-internal import Pintle
+package import Pintle
+package import PintleConsole
 internal import PintleCrypto
-internal import PintleOpenSSL
-internal import PintleSystem
-internal import PintleUpdates
+package import PintleSystem
+package import PintleUpdates
 internal import Synchronization
 
 /// A private Ed25519 key while it is in use. Its creator wipes it.
-struct SigningKey {
+package struct SigningKey {
     /// The seed of RFC 8032 section 5.1.5: 32 bytes.
     private var seed: [UInt8]
-    let publicKey: UpdateKey
+    package let publicKey: UpdateKey
 
     private init?(seed: [UInt8]) {
         guard let raw = Ed25519.publicKey(ofSeed: seed), let key = try? UpdateKey(rawRepresentation: raw) else {
@@ -20,15 +19,15 @@ struct SigningKey {
         publicKey = key
     }
 
-    func signature(of message: [UInt8]) throws(ToolError) -> SignedEnvelope.Signature {
+    package func signature(of message: [UInt8]) throws(ToolError) -> SignedEnvelope.Signature {
         guard let bytes = Ed25519.signature(of: message, seed: seed) else {
-            throw .unusable("no-signature", "libcrypto fails")
+            throw .unusable("no-signature", "no signature could be made")
         }
         return .init(keyID: publicKey.id, bytes: bytes)
     }
 
     /// Returns an update that only this key has signed.
-    func update(
+    package func update(
         _ policy: PinningPolicy, version: Int, issued: Date, expires: Date
     ) throws(ToolError) -> [UInt8] {
         var envelope = SignedEnvelope(
@@ -37,10 +36,10 @@ struct SigningKey {
         return envelope.json
     }
 
-    mutating func wipe() { KeyFile.wipe(&seed) }
+    package mutating func wipe() { SecretBytes.wipe(&seed) }
 
     /// The key as PKCS#8 (RFC 8410 section 7), PEM.
-    var pem: [UInt8] { Array(PEMBlock.text(label: "PRIVATE KEY", bytes: Self.pkcs8Beginning + seed).utf8) }
+    package var pem: [UInt8] { Array(PEMBlock.text(label: "PRIVATE KEY", bytes: Self.pkcs8Beginning + seed).utf8) }
 
     /// SubjectPublicKeyInfo (RFC 8410 section 4), PEM.
     var publicPEM: String {
@@ -55,87 +54,83 @@ struct SigningKey {
         0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
     ]
 
-    static func generate() throws(ToolError) -> SigningKey {
-        var seed = [UInt8](repeating: 0, count: Ed25519.keySize)
-        guard RAND_priv_bytes(&seed, Int32(seed.count)) == 1, let made = SigningKey(seed: seed) else {
-            ERR_clear_error()
-            throw .unusable("no-key", "libcrypto makes no Ed25519 key")
+    package static func generate() throws(ToolError) -> SigningKey {
+        var generator = SystemRandomNumberGenerator()
+        let seed = (0..<Ed25519.keySize).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        guard let made = SigningKey(seed: seed) else {
+            throw .unusable("no-key", "no Ed25519 key could be made")
         }
         return made
     }
 
     /// Reads a PKCS#8 key in PEM. Asks for the passphrase of an encrypted one.
-    static func read(_ path: String, _ invocation: Invocation) throws(ToolError) -> SigningKey {
+    package static func read(_ path: String, _ invocation: Invocation) throws(ToolError) -> SigningKey {
         var file = try invocation.file(path, limit: 64 << 10)
-        defer { KeyFile.wipe(&file.bytes) }
-        func unusable(_ message: String, hint: String? = nil) -> ToolError {
-            .unusable("unusable-key", message, file: file.name, hint: hint)
-        }
+        defer { SecretBytes.wipe(&file.bytes) }
         var blocks: [PEMBlock]
         do {
             blocks = try PEMReader.blocks(in: file.bytes)
         } catch {
             throw .unusable("malformed-pem", error.message, file: file.name, line: error.line, hint: error.hint)
         }
-        guard blocks.count == 1 else { throw unusable("\(blocks.count) PEM blocks instead of one private key") }
+        guard blocks.count == 1 else {
+            throw unusable("\(blocks.count) PEM blocks instead of one private key", in: file.name)
+        }
         // Removed, so that no other variable shares the bytes that are wiped.
         var block = blocks.removeFirst()
-        defer { KeyFile.wipe(&block.bytes) }
-        let key: PrivateKeyReference
+        defer { SecretBytes.wipe(&block.bytes) }
+        var passphrase: [UInt8] = []
+        defer { SecretBytes.wipe(&passphrase) }
         switch block.label {
-        case "PRIVATE KEY":
-            guard let plain = IdentityReader.plainKey(block.bytes) else {
-                throw unusable("the private key cannot be read")
-            }
-            key = plain
-        case "ENCRYPTED PRIVATE KEY":
-            var passphrase = try Passphrase.read(for: file.name, invocation)
-            defer { KeyFile.wipe(&passphrase) }
-            do {
-                key = try IdentityReader.decrypted(block.bytes, passphrase)
-            } catch {
-                if error.code == .tooManyIterations { throw unusable(error.message, hint: error.hint) }
-                throw .unusable(
-                    "wrong-passphrase", "the passphrase does not open the key", file: file.name,
-                    hint: "or the file is damaged: openssl pkey -in \(file.name) -noout")
-            }
+        case "PRIVATE KEY": break
+        case "ENCRYPTED PRIVATE KEY": passphrase = try Passphrase.read(for: file.name, invocation)
         case "PUBLIC KEY":
-            throw unusable("a public key cannot sign", hint: "give the private one, without .pub")
+            throw unusable("a public key cannot sign", in: file.name, hint: "give the private one, without .pub")
         default:
             throw unusable(
-                "a \(block.label) instead of a PRIVATE KEY", hint: "convert it: openssl pkcs8 -topk8 -in KEY")
+                "a \(block.label) instead of a PRIVATE KEY", in: file.name,
+                hint: "convert it: openssl pkcs8 -topk8 -in KEY")
         }
-        defer { withExtendedLifetime(key) {} }
-        guard key.hasMatchingHalves else {
-            throw unusable(
-                "the private key does not belong to the public key in its file",
-                hint: "the file was damaged or changed; take the key from a backup")
-        }
-        guard let signing = seed(of: key.pointer).flatMap(SigningKey.init) else {
-            throw unusable("not an Ed25519 key", hint: "make one: pintle keygen --out update.key")
-        }
-        return signing
+        let seed = try invocation.libraries.signingSeed(
+            of: block.bytes, passphrase: passphrase.isEmpty ? nil : passphrase, in: file.name)
+        guard let key = SigningKey(seed: seed) else { throw otherKind(in: file.name) }
+        return key
     }
 
-    private static func seed(of key: OpaquePointer) -> [UInt8]? {
-        guard EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 else { return nil }
-        var seed = [UInt8](repeating: 0, count: Ed25519.keySize)
-        var count = seed.count
-        guard EVP_PKEY_get_raw_private_key(key, &seed, &count) == 1, count == seed.count else {
-            ERR_clear_error()
-            return nil
-        }
-        return seed
+    // MARK: Errors
+
+    /// A file that has no key for updates.
+    package static func unusable(_ message: String, in file: String, hint: String? = nil) -> ToolError {
+        .unusable("unusable-key", message, file: file, hint: hint)
+    }
+
+    package static func unreadable(in file: String) -> ToolError {
+        unusable("the private key cannot be read", in: file)
+    }
+
+    package static func foreignHalf(in file: String) -> ToolError {
+        unusable(
+            "the private key does not belong to the public key in its file", in: file,
+            hint: "the file was damaged or changed; take the key from a backup")
+    }
+
+    package static func otherKind(in file: String) -> ToolError {
+        unusable("not an Ed25519 key", in: file, hint: "make one: pintle keygen --out update.key")
+    }
+
+    package static func wrongPassphrase(in file: String) -> ToolError {
+        .unusable(
+            "wrong-passphrase", "the passphrase does not open the key", file: file,
+            hint: "or the file is damaged: openssl pkey -in \(file) -noout")
     }
 }
 
 /// The passphrase of a key: from the environment if it is set there, else from the terminal.
-enum Passphrase {
-    private static let variable = "PINTLE_KEY_PASSPHRASE"
-    static let help = (name: variable, help: "The passphrase of encrypted keys; without it, the terminal asks")
+package enum Passphrase {
+    private static let variable = EnvironmentVariables.passphrase.name
 
     /// Returns the bytes in UTF-8, without a line break; never empty. The caller wipes them.
-    static func read(for file: String, _ invocation: Invocation) throws(ToolError) -> [UInt8] {
+    package static func read(for file: String, _ invocation: Invocation) throws(ToolError) -> [UInt8] {
         if let value = invocation.environment[variable], !value.isEmpty { return Array(value.utf8) }
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleUpdates
 
 /// One of the checks that an app makes, in their order.
@@ -43,7 +44,7 @@ extension UpdateError.Reason {
     }
 
     /// Every problem, because the line of the verdict has only the first; at most twenty.
-    var details: [String] {
+    package var details: [String] {
         let lines: [String] =
             switch self {
             case .outOfScope(let problems): problems.map { "\($0)" }

@@ -1,10 +1,10 @@
 internal import Pintle
-internal import PintleOpenSSL
+package import PintleConsole
 internal import PintleSystem
 internal import PintleUpdates
 
 extension Command {
-    static let verify = Command(
+    package static let verify = Command(
         name: "verify",
         summary: "Decide about an update as an app with these keys would",
         examples: [
@@ -77,7 +77,7 @@ struct VerifyCommand {
             try PolicyInput(path, invocation).policy()
         }
         var verifier = UpdateVerifier(trust: trust, unscoped: bundled)
-        verifier.isPublicSuffix = PublicSuffixList.system.contains
+        verifier.isPublicSuffix = invocation.libraries.isPublicSuffix
         let report = VerifyReport(
             outcome: try outcome(verifier, minimum, instant), trust: trust, bundled: bundled, instant: instant,
             invocation: invocation)

@@ -1,6 +1,8 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleCrypto
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// Writes a result as a line of NDJSON, which ``AuditRecord`` reads.

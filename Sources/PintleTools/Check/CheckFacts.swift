@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// The facts about one live server: the verdict, the path and the connection.

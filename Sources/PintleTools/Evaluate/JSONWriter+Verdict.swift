@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 
 extension JSONWriter {
     /// Writes `decision`, `reason`, `pathFailure`, `raw`, `detail`, `matchedPin`, `depth`: the members of every

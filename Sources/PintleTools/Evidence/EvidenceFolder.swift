@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleCrypto
+internal import PintlePolicyTools
 internal import PintleStorage
 internal import PintleSystem
 

@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleCrypto
+internal import PintlePolicyTools
 internal import PintleTestKit
 
 /// The text of a request that a server received, for people other than its sender.

@@ -1,5 +1,7 @@
 internal import Pintle
 internal import PintleAttacks
+internal import PintleConsole
+internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTestKit
 

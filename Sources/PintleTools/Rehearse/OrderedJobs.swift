@@ -1,3 +1,5 @@
+internal import PintleConsole
+internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTestKit
 internal import Synchronization

@@ -1,4 +1,6 @@
 internal import PintleAttacks
+internal import PintleConsole
+internal import PintlePolicyTools
 
 extension OptionSpecification {
     static let survey = OptionSpecification(

@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// A server that the current policy trusts because a pin matched. Keys of other servers are never kept.

@@ -33,7 +33,7 @@ package struct ByteSource {
         }
     }
 
-    package init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8]) {
         isTerminal = false
         discardTyped = {}
         var rest = bytes[...]
@@ -58,13 +58,13 @@ package struct ByteSource {
 /// A destination of text: a terminal, a file, a pipe, or a test.
 package struct ByteSink {
     /// A Boolean value that indicates whether a person looks at it directly. Only then there are colours and progress.
-    package let isTerminal: Bool
+    let isTerminal: Bool
     /// The width in columns, if it is known.
-    package let width: Int?
+    let width: Int?
     /// Writes the bytes. Returns `false` if they could not be written.
     package let write: ([UInt8]) -> Bool
 
-    package init(isTerminal: Bool = false, width: Int? = nil, write: @escaping ([UInt8]) -> Bool) {
+    init(isTerminal: Bool = false, width: Int? = nil, write: @escaping ([UInt8]) -> Bool) {
         self.isTerminal = isTerminal
         self.width = width
         self.write = write

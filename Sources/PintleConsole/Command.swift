@@ -4,8 +4,8 @@
 package struct Command: Sendable {
     /// A line to copy, and its purpose.
     package struct Example: Sendable {
-        package let line: String
-        package let purpose: String
+        let line: String
+        let purpose: String
 
         package init(line: String, purpose: String) {
             self.line = line
@@ -15,14 +15,14 @@ package struct Command: Sendable {
 
     /// A word on the command line that is not an option.
     package struct Argument: Sendable {
-        package let name: String
-        package let help: String
-        package var isOptional: Bool
-        package var mayRepeat: Bool
+        let name: String
+        let help: String
+        var isOptional: Bool
+        var mayRepeat: Bool
         /// The words that it may be; empty if it may be any.
-        package var words: [String]
+        var words: [String]
         /// A Boolean value that indicates whether the argument begins a command line of its own, behind `--`.
-        package var followsOptions: Bool
+        var followsOptions: Bool
 
         package init(
             name: String, help: String, isOptional: Bool = false, mayRepeat: Bool = false, words: [String] = [],
@@ -37,33 +37,33 @@ package struct Command: Sendable {
         }
 
         /// `SOURCE ...`, `[FILE]`
-        package var usage: String {
+        var usage: String {
             let repeated = mayRepeat ? "\(name) ..." : name
             return isOptional ? "[\(repeated)]" : repeated
         }
     }
 
-    package let name: String
+    let name: String
     /// One line, without a full stop.
-    package let summary: String
-    package let examples: [Example]
+    let summary: String
+    let examples: [Example]
     /// Paragraphs.
-    package let overview: [String]
-    package let arguments: [Argument]
+    let overview: [String]
+    let arguments: [Argument]
     /// The options of this command, without those that every command has.
-    package let ownOptions: [OptionSpecification]
+    let ownOptions: [OptionSpecification]
     /// The rules about options that go together.
-    package var rules: [OptionRule]
-    package var readsJSONOption: Bool
+    var rules: [OptionRule]
+    var readsJSONOption: Bool
     /// Environment variables and their effects.
-    package var environment: [(name: String, help: String)]
+    var environment: [(name: String, help: String)]
     /// The exit codes and their meanings for this command.
-    package let exitCodes: [(code: ExitCode, meaning: String)]
+    let exitCodes: [(code: ExitCode, meaning: String)]
     /// Parts of the reference that the help leaves out.
-    package var sections: [ReferenceSection]
+    var sections: [ReferenceSection]
     /// Articles that say more.
-    package var articles: [Article]
-    package let run: @Sendable (Invocation) throws(ToolError) -> ExitCode
+    var articles: [Article]
+    let run: @Sendable (Invocation) throws(ToolError) -> ExitCode
 
     package init(
         name: String, summary: String, examples: [Example], overview: [String], arguments: [Argument],
@@ -88,12 +88,12 @@ package struct Command: Sendable {
     }
 
     /// All options, the most used first.
-    package var options: [OptionSpecification] {
+    var options: [OptionSpecification] {
         ownOptions + (readsJSONOption ? [.json] : []) + [.verbose, .noColor, .help]
     }
 
     /// The command line in short.
-    package var usage: String {
+    var usage: String {
         if let last = arguments.last, last.followsOptions { return "pintle \(name) [OPTIONS] -- \(last.name) ..." }
         return "pintle \(name)\(arguments.map { " " + $0.usage }.joined()) [OPTIONS]"
     }

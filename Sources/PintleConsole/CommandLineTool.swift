@@ -55,7 +55,7 @@ package struct CommandLineTool {
 
     /// - Parameter arguments: the arguments without the name of the program.
     /// - Returns: the exit code: see ``ExitCode``.
-    package func run(_ arguments: [String]) -> Int32 {
+    func run(_ arguments: [String]) -> Int32 {
         // Read before anything is parsed, because a command line that cannot be parsed is reported in JSON too.
         let options = arguments.prefix { $0 != "--" }
         let console = Console(

@@ -23,7 +23,7 @@ package final class Console {
     package private(set) var outputFailed = false
     private var warnings: Set<String> = []
 
-    package init(output: ByteSink, errors: ByteSink, environment: [String: String], color: Bool, json: Bool) {
+    init(output: ByteSink, errors: ByteSink, environment: [String: String], color: Bool, json: Bool) {
         self.output = output
         self.errors = errors
         writesJSON = json
@@ -97,7 +97,7 @@ package final class Console {
     }
 
     /// Writes an error and the others that came with it.
-    package func report(_ error: ToolError) {
+    func report(_ error: ToolError) {
         if writesJSON { print(Self.document(error)) }
         for error in error.all {
             printMessage("pintle: " + talk.bad("error:") + " " + SafeText.escape(error.text))

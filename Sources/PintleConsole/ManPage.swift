@@ -118,7 +118,7 @@ struct ManPage {
 
 extension ReferenceSection.Block {
     /// The texts with marked code.
-    package var texts: [String] {
+    var texts: [String] {
         switch self {
         case .paragraph(let text): [text]
         case .list(let items): items

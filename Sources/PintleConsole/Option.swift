@@ -16,7 +16,7 @@ internal import PintleSystem
 // Safe: as in the superclass, every property is a constant of a Sendable type.
 package final class Option<Value: Sendable>: OptionSpecification, @unchecked Sendable {
     /// The value without the option; `nil` if the option is required.
-    package let absent: Value?
+    let absent: Value?
     private let reader: @Sendable ([String]) throws(OptionError) -> Value
 
     private init<Element>(
@@ -72,7 +72,7 @@ package final class Option<Value: Sendable>: OptionSpecification, @unchecked Sen
         ) { $0 }
     }
 
-    package override func read(_ texts: [String]) throws(OptionError) -> any Sendable { try reader(texts) }
+    override func read(_ texts: [String]) throws(OptionError) -> any Sendable { try reader(texts) }
 }
 
 /// The reason why a text is not a value of an option.
@@ -87,11 +87,11 @@ package enum OptionError: Error {
 
 /// The texts that an option takes, and the values that they stand for.
 package struct ValueFormat<Value: Sendable>: Sendable {
-    package let shape: OptionSpecification.Value
+    let shape: OptionSpecification.Value
     /// The values in words: `1 to 500`.
-    package var range: String?
+    var range: String?
     /// Returns `nil` for a text that is not a value.
-    package let read: @Sendable (String) throws(OptionError) -> Value?
+    let read: @Sendable (String) throws(OptionError) -> Value?
 
     package init(
         shape: OptionSpecification.Value, range: String? = nil,

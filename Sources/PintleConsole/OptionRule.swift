@@ -1,7 +1,7 @@
 /// A rule about the options that a command line may combine. The parser checks all rules of a command.
 package struct OptionRule: Sendable {
     /// Returns the error of a command line that breaks the rule.
-    package let error: @Sendable (ParsedArguments) -> ToolError?
+    let error: @Sendable (ParsedArguments) -> ToolError?
 
     /// One of the others has to be there: `--ask needs --store FILE to keep the answer`.
     ///

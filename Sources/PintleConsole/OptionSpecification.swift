@@ -22,18 +22,18 @@ package class OptionSpecification: @unchecked Sendable {
 
     /// The name without the dashes.
     package let name: String
-    package let short: Character?
-    package let value: Value
-    package let mayRepeat: Bool
+    let short: Character?
+    let value: Value
+    let mayRepeat: Bool
     /// One line, without a full stop; words between backticks are code.
-    package let help: String
+    let help: String
     /// The values in words, such as `1 to 500`; `nil` if the help says which they are.
-    package let range: String?
-    package let defaultText: String?
+    let range: String?
+    let defaultText: String?
     /// The reason why the command needs the option; `nil` if it may be left out.
     let requirement: String?
 
-    package init(
+    init(
         name: String, short: Character?, value: Value, mayRepeat: Bool = false, help: String, range: String? = nil,
         defaultText: String? = nil, requirement: String?
     ) {
@@ -53,21 +53,21 @@ package class OptionSpecification: @unchecked Sendable {
     }
 
     /// Reads the texts of the command line, at least one.
-    package func read(_ texts: [String]) throws(OptionError) -> any Sendable { texts }
+    func read(_ texts: [String]) throws(OptionError) -> any Sendable { texts }
 
     var takesValue: Bool {
         if case .none = value { false } else { true }
     }
 
     /// A Boolean value that indicates whether the value is the path of a file.
-    package var isFile: Bool {
+    var isFile: Bool {
         switch value {
         case .file, .output: true
         case .none, .text, .choice: false
         }
     }
 
-    package var placeholder: String? {
+    var placeholder: String? {
         switch value {
         case .none: nil
         case .text(let name, _), .file(let name), .output(let name, _), .choice(let name, _): name
@@ -86,7 +86,7 @@ package class OptionSpecification: @unchecked Sendable {
     var valueList: String? { range.map { "values: \($0)" } }
 
     /// The option as it is written: `--store FILE`.
-    package var usage: String { "--\(name)" + (placeholder.map { " \($0)" } ?? "") }
+    var usage: String { "--\(name)" + (placeholder.map { " \($0)" } ?? "") }
 
     /// The help with the values to choose from and the default.
     var fullHelp: String {
@@ -98,8 +98,8 @@ package class OptionSpecification: @unchecked Sendable {
 extension OptionSpecification {
     package static let json = OptionSpecification("json", help: "Write JSON to stdout, and nothing else")
     static let noColor = OptionSpecification("no-color", help: "Write without colours, as `NO_COLOR` does")
-    package static let verbose = OptionSpecification("verbose", short: "v", help: "Show everything: all names, all fields")
-    package static let help = OptionSpecification("help", short: "h", help: "Show this help")
+    static let verbose = OptionSpecification("verbose", short: "v", help: "Show everything: all names, all fields")
+    static let help = OptionSpecification("help", short: "h", help: "Show this help")
 
     package static let connectTo = Option(
         "connect-to", .text("HOST:PORT"),

@@ -3,7 +3,7 @@ package import PintleSystem
 
 /// A command line that fits its command.
 package struct ParsedArguments: Sendable {
-    package let command: Command
+    let command: Command
     package let positionals: [String]
     private let texts: [String: [String]]
     private var values: [String: any Sendable] = [:]
@@ -28,10 +28,10 @@ package struct ParsedArguments: Sendable {
     package func files(of options: Option<String?>...) -> [String] { options.compactMap { self[$0] } }
 
     /// Returns the values of an option as they were typed.
-    package func texts(of option: OptionSpecification) -> [String] { texts[option.name] ?? [] }
+    func texts(of option: OptionSpecification) -> [String] { texts[option.name] ?? [] }
 
     /// - Parameter arguments: the words behind the command's name.
-    package init(_ arguments: some Sequence<String>, for command: Command) throws(ToolError) {
+    init(_ arguments: some Sequence<String>, for command: Command) throws(ToolError) {
         self.command = command
         var positionals: [String] = []
         var texts: [String: [String]] = [:]
@@ -174,7 +174,7 @@ package struct Invocation {
     /// The instant when the tool was started.
     package let now: Date
 
-    package init(
+    init(
         arguments: ParsedArguments, libraries: any Libraries, environment: [String: String], input: ByteSource,
         console: Console, now: Date
     ) {

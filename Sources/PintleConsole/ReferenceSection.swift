@@ -14,14 +14,14 @@ package struct ReferenceSection: Sendable {
         case commands([Command])
     }
 
-    package let title: String
-    package let blocks: [Block]
+    let title: String
+    let blocks: [Block]
 
     package init(_ title: String, _ blocks: Block...) {
         self.init(title, blocks: blocks)
     }
 
-    package init(_ title: String, blocks: [Block]) {
+    init(_ title: String, blocks: [Block]) {
         self.title = title
         self.blocks = blocks
     }

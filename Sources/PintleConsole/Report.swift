@@ -3,7 +3,7 @@
 /// ``ReportText`` fits it into a terminal, and ``ReportHTML`` writes it as a page. Each skips the blocks that only the
 /// other one shows.
 package struct Report {
-    package enum Block {
+    enum Block {
         // Only in text. A page has its header and its tables instead.
         case line(Line)
         case gap
@@ -52,7 +52,7 @@ package struct Report {
 
     /// The columns before a fact's label and of the label itself.
     package struct FactLayout {
-        package var indent: Int
+        var indent: Int
         package var labelColumns: Int
 
         package init(indent: Int = 2, labelColumns: Int = 8) {
@@ -62,31 +62,31 @@ package struct Report {
     }
 
     /// Sentences under a heading on a page, and under a label in text.
-    package struct List {
+    struct List {
         /// The heading on a page.
-        package let title: String
-        package let items: [(text: Line, detail: Line?)]
+        let title: String
+        let items: [(text: Line, detail: Line?)]
         /// A Boolean value that indicates whether the items are steps to take. A page has them first, where its reader
         /// begins, and numbers them.
-        package let isSteps: Bool
+        let isSteps: Bool
         /// The labels of the first item and of the others in text.
         let (first, others): (Line, Line)
         /// A Boolean value that indicates whether text has an empty line before each item.
-        package let isSpaced: Bool
-        package let layout: FactLayout
+        let isSpaced: Bool
+        let layout: FactLayout
     }
 
     /// A table, whose cells have a name of their column each.
     package struct Table {
         package struct Column {
-            package let title: String
+            let title: String
             /// A Boolean value that indicates whether the column is aligned on the right.
             var isNumber: Bool
             /// A Boolean value that indicates whether a page does not wrap the cells.
-            package var isWhole: Bool
+            var isWhole: Bool
             /// The width in rem that a page keeps free, and at which even long words are broken; `nil` for a column
             /// that is as wide as its words.
-            package var minimum: Double?
+            var minimum: Double?
 
             package init(title: String, isNumber: Bool = false, isWhole: Bool = false, minimum: Double? = nil) {
                 self.title = title
@@ -99,12 +99,12 @@ package struct Report {
         }
 
         package struct Cell {
-            package var lines: [Line]
+            var lines: [Line]
             /// Facts below the lines. A page shows each in a line, and text below the table.
-            package var facts: [(label: Line, values: [Line])]
-            package var mark: Line.Mark?
+            var facts: [(label: Line, values: [Line])]
+            var mark: Line.Mark?
             /// The number to sort by instead of the text.
-            package var order: Int?
+            var order: Int?
 
             package init(
                 lines: [Line] = [], facts: [(label: Line, values: [Line])] = [], mark: Line.Mark? = nil,
@@ -125,14 +125,14 @@ package struct Report {
         }
 
         /// The heading on a page; none if it is empty.
-        package var title: String
-        package let id: String
-        package let columns: [Column]
+        var title: String
+        let id: String
+        let columns: [Column]
         /// The width of the screen, in rem, up to which a page shows each row as a block.
-        package let narrow: Int
+        let narrow: Int
         /// A Boolean value that indicates whether a script of the page sorts the rows by the column that is clicked.
-        package var isSortable: Bool
-        package let rows: Rows
+        var isSortable: Bool
+        let rows: Rows
 
         package init(
             title: String = "", id: String, columns: [Column], narrow: Int, isSortable: Bool = false, rows: Rows
@@ -149,12 +149,12 @@ package struct Report {
     /// A drawing, which a page shows as SVG and text as lines. Either may be missing.
     package struct Picture {
         /// The heading on a page.
-        package var title: String
+        var title: String
         /// Explanations on a page, each behind a sample of the colour of a class.
-        package var legend: [(sample: String?, words: String)]
-        package var svg: (() -> String)?
+        var legend: [(sample: String?, words: String)]
+        var svg: (() -> String)?
         /// Returns the lines for so many columns and with this ellipsis.
-        package var text: ((_ columns: Int, _ ellipsis: String) -> [Line])?
+        var text: ((_ columns: Int, _ ellipsis: String) -> [Line])?
 
         package init(
             title: String = "", legend: [(sample: String?, words: String)] = [], svg: (() -> String)? = nil,
@@ -167,7 +167,7 @@ package struct Report {
         }
     }
 
-    package private(set) var blocks: [Block] = []
+    private(set) var blocks: [Block] = []
 
     package var isEmpty: Bool { blocks.isEmpty }
 
@@ -247,17 +247,17 @@ package struct Report {
 /// A report with the header and the foot that it has as a page.
 package struct ReportPage {
     /// The kind of report, such as `Audit of servers`.
-    package let kind: String
+    let kind: String
     /// The result in one sentence, which is the title and the heading.
-    package let result: Line
+    let result: Line
     /// The colour of the result: good, warning or bad.
-    package let verdict: Line.Mark?
+    let verdict: Line.Mark?
     /// The lines below the heading.
-    package var facts: [Line]
+    var facts: [Line]
     /// A Boolean value that indicates whether the page has a wide table.
-    package var isWide: Bool
+    var isWide: Bool
     /// A sentence at the end.
-    package var note: String
+    var note: String
     package let report: Report
 
     package init(
@@ -297,12 +297,12 @@ package struct Line: ExpressibleByStringInterpolation, Equatable {
         case link(String)
     }
 
-    package struct Part: Equatable {
-        package var text: String
-        package var mark: Mark?
+    struct Part: Equatable {
+        var text: String
+        var mark: Mark?
     }
 
-    package private(set) var parts: [Part]
+    private(set) var parts: [Part]
 
     package init(stringLiteral text: String) { parts = text.isEmpty ? [] : [Part(text: text)] }
 
@@ -312,15 +312,15 @@ package struct Line: ExpressibleByStringInterpolation, Equatable {
     package init(_ text: String, _ mark: Mark? = nil) { self = "\(text, mark)" }
 
     /// The text without marks.
-    package var text: String { parts.map(\.text).joined() }
+    var text: String { parts.map(\.text).joined() }
 
     /// The columns that the line takes on a terminal.
     package var columns: Int { TextLayout.columns(of: text) }
 
-    package var isEmpty: Bool { parts.isEmpty }
+    var isEmpty: Bool { parts.isEmpty }
 
     /// The words, between which a line can be broken.
-    package var words: [Line] {
+    var words: [Line] {
         var words: [Line] = [""]
         for part in parts {
             for (index, piece) in part.text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {

@@ -139,7 +139,7 @@ package struct ReportHTML {
     }
 
     /// Returns a row of a table.
-    package static func row(_ cells: [Report.Table.Cell], of columns: [Report.Table.Column]) -> String {
+    static func row(_ cells: [Report.Table.Cell], of columns: [Report.Table.Column]) -> String {
         let cells = zip(cells, columns).map { cell, column in
             let classes = [cell.mark.map(name), column.isNumber ? "number" : nil].compactMap(\.self)
             let facts = cell.facts.map { ([$0.label] + $0.values).map(html).joined(separator: " ") }
@@ -182,7 +182,7 @@ package struct ReportHTML {
 
     // MARK: Text
 
-    package static func html(_ line: Line) -> String {
+    static func html(_ line: Line) -> String {
         line.parts.map { part in
             let text = HTMLText.escape(part.text)
             return switch part.mark {

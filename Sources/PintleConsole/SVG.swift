@@ -35,7 +35,7 @@ package enum SVG {
     }
 
     /// Returns a number with one decimal.
-    package static func number(_ value: Double) -> String {
+    static func number(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
     }

@@ -9,7 +9,7 @@ package enum SafeText {
     ///
     /// It also escapes letters that run from right to left, because they reorder the digits and marks beside them. In
     /// the user's own paths and notes those letters stay.
-    package static func claim(_ text: String) -> String { escape(text) { $0.isUnsafeToPrint || $0.isRightToLeft } }
+    static func claim(_ text: String) -> String { escape(text) { $0.isUnsafeToPrint || $0.isRightToLeft } }
 
     private static func escape(_ text: String, _ isUnsafe: (Unicode.Scalar) -> Bool) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }

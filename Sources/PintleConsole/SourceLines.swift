@@ -24,7 +24,7 @@ package struct SourceLines {
     }
 
     /// Returns the line with its number, and a mark below the column; of a long line, only the part around the column.
-    package func excerpt(line: Int, column: Int, width: Int, ellipsis: String) -> [String] {
+    func excerpt(line: Int, column: Int, width: Int, ellipsis: String) -> [String] {
         guard let source = lines[line] else { return [] }
         // Columns count scalars.
         let scalars = source.unicodeScalars.map { $0 == "\t" ? " " : $0 }

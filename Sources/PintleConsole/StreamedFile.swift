@@ -67,7 +67,7 @@ package final class StreamedFile {
         if buffer.count >= 65_536 { try flush() }
     }
 
-    package func write(_ bytes: [UInt8]) throws(ToolError) {
+    func write(_ bytes: [UInt8]) throws(ToolError) {
         buffer += bytes
         if buffer.count >= 65_536 { try flush() }
     }

@@ -41,7 +41,7 @@ package enum TextLayout {
     }
 
     /// Puts as many words on each line as fit. A longer word stays whole on a line of its own.
-    package static func wrapped(_ words: [Line], width: Int) -> [Line] {
+    static func wrapped(_ words: [Line], width: Int) -> [Line] {
         var lines: [Line] = []
         var used = 0
         for word in words {

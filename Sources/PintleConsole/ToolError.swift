@@ -82,7 +82,7 @@ package struct ToolError: Error, Sendable {
     }
 
     /// `file:line:column: message`, as compilers write it.
-    package var text: String {
+    var text: String {
         let place = [file, line.map(String.init), line == nil ? nil : column.map(String.init)].compactMap(\.self)
         return place.isEmpty ? message : place.joined(separator: ":") + ": " + message
     }

@@ -4,7 +4,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 /// Attacks that try to produce an answer which the user did not give.
 extension AskTests {

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 /// Servers on loopback, a list of names that lead to them, and a policy for `audit.test` and its subdomains.
 struct AuditFixture {

@@ -4,7 +4,6 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 @Suite("Hybrid groups in check and audit")
 struct HybridGroupTests {

@@ -3,7 +3,6 @@ import Pintle
 import Testing
 @testable import PintlePolicyTools
 
-@testable import PintleTools
 
 @Suite("Import of TrustKit's configuration")
 struct ImportTrustKitTests: ImportReading {

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 @Suite("Notes of policies in the tool")
 struct NoteTests {

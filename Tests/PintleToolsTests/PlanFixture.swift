@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 /// Plans for tests, and the output of the tool for them.
 struct PlanFixture {

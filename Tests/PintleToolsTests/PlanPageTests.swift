@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 @Suite("Plans as text and as a page")
 struct PlanPageTests {

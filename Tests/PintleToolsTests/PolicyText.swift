@@ -1,6 +1,5 @@
 import PintleTestKit
 
-@testable import PintleTools
 
 /// Parts of policy files for the tests of lint.
 enum PolicyText {

@@ -3,7 +3,6 @@ import PintleTestKit
 import Testing
 
 @testable import PintleAttacks
-@testable import PintleTools
 
 /// Small clients that end their connections to an interceptor in every way, and the verdicts about them.
 @Suite("Rehearsal: ends of connections")

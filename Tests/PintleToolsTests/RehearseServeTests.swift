@@ -4,7 +4,6 @@ import PintleTestPeers
 import Testing
 
 @testable import PintleTestKit
-@testable import PintleTools
 
 /// Servers for clients that the user starts. They run in a separate process.
 @Suite(

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 @Suite("Proposals that complete a family")
 struct RenewFamilyTests {

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 /// A policy, a server with minted certificates, and runs of `pintle renew`.
 struct RenewFixture {

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 /// The limits of a survey's authority and answers.
 @Suite("Survey: safety")

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 /// The connections of real clients, seen through the proxy of a survey.
 @Suite("Survey")

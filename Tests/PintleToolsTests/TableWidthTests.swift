@@ -2,7 +2,6 @@ import FoundationEssentials
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
 
 @Suite("Tables on terminals of all widths")
 struct TableWidthTests {

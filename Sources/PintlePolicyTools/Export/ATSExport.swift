@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// `NSAppTransportSecurity` with `NSPinnedDomains`, to be merged into an app's Info.plist.
 enum ATSExport {

@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// A curl command for each host.
 enum CurlExport {

@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// A cluster for each host, with a context that validates its certificate.
 enum EnvoyExport {

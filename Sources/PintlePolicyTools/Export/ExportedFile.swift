@@ -1,4 +1,3 @@
-internal import PintleConsole
 
 /// A file of an export.
 struct ExportedFile {

@@ -1,4 +1,3 @@
-internal import PintleConsole
 
 /// A format of pins on another platform.
 enum ForeignFormat: String, CaseIterable, Sendable {

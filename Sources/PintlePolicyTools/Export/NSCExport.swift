@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// Android's network security configuration and the certificates it names.
 enum NSCExport {

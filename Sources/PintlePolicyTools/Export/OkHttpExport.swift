@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// A `CertificatePinner` in Kotlin or Java.
 enum OkHttpExport {

@@ -1,5 +1,5 @@
 internal import Pintle
-package import PintleConsole
+internal import PintleConsole
 
 /// Something that one side can say and the other cannot, with its effect.
 struct PolicyLoss: Sendable, Hashable {
@@ -156,9 +156,9 @@ struct LossReport {
 }
 
 extension OptionSpecification {
-    package static let strict = OptionSpecification(
+    static let strict = OptionSpecification(
         "strict", help: "Write nothing and exit with 1 if servers would be accepted that are refused now")
-    package static let output = Option(
+    static let output = Option(
         "out", short: "o", .output("PATH", orStandardOutput: true), defaultText: "stdout",
         help: "Write to this file, or to this folder if there is more than one file")
 }

@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// TrustKit's configuration, in Swift or as a property list.
 enum TrustKitExport {

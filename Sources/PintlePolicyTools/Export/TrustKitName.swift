@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// A name as TrustKit 3.0 sees it, which ends the app at launch for some names. It has tables of its own; the public
 /// suffix list of this machine is the nearest to them.

@@ -1,12 +1,11 @@
 package import Pintle
-internal import PintleConsole
 package import PintleSystem
 
 /// The families of a file: which roots belong to the same authority, and from which authorities a network gets its
 /// certificates.
 package struct AuthorityFamilies: Sendable {
     /// The day on which the sources were read.
-    package let date: Date
+    let date: Date
     package let families: [AuthorityFamily]
     let edges: [IssuingEdge]
     private let roots: [PublicKeyPin: Int]
@@ -14,7 +13,7 @@ package struct AuthorityFamilies: Sendable {
     private let retired: [PublicKeyPin: Int]
 
     /// - Parameter families: no two have a root in common.
-    package init(date: Date, families: [AuthorityFamily], edges: [IssuingEdge]) {
+    init(date: Date, families: [AuthorityFamily], edges: [IssuingEdge]) {
         self.date = date
         self.families = families
         self.edges = edges
@@ -34,7 +33,7 @@ package struct AuthorityFamilies: Sendable {
     package func family(ofRoot pin: PublicKeyPin) -> AuthorityFamily? { roots[pin].map { families[$0] } }
 
     /// Returns the family that has this key as an intermediate.
-    package func family(ofIntermediate pin: PublicKeyPin) -> AuthorityFamily? { intermediates[pin].map { families[$0] } }
+    func family(ofIntermediate pin: PublicKeyPin) -> AuthorityFamily? { intermediates[pin].map { families[$0] } }
 
     /// Returns the family of a key of which every certificate has ended, and the key; `nil` for any other key.
     func endedKey(
@@ -54,7 +53,7 @@ package struct AuthorityFamilies: Sendable {
     /// is not the end of the path, which may belong to an older authority that signed the root of a younger one.
     ///
     /// - Parameter keys: the keys of the path, leaf first.
-    package func family(ofPath keys: [PublicKeyPin]) -> AuthorityFamily? {
+    func family(ofPath keys: [PublicKeyPin]) -> AuthorityFamily? {
         keys.dropFirst().lazy.compactMap { family(ofRoot: $0) }.first
     }
 
@@ -64,7 +63,7 @@ package struct AuthorityFamilies: Sendable {
     }
 
     /// An authority, or an edge that gets certificates from several.
-    package struct Selection: Sendable {
+    struct Selection: Sendable {
         let id: String
         let name: String
         let families: [AuthorityFamily]
@@ -85,7 +84,7 @@ package struct AuthorityFamilies: Sendable {
     }
 
     /// Returns the authority or edge with this id, name or alias; letter case does not matter.
-    package func selection(named word: String) -> Selection? {
+    func selection(named word: String) -> Selection? {
         func matches(_ id: String, _ name: String, _ aliases: [String]) -> Bool {
             ([id, name] + aliases).contains { $0.lowercased() == word.lowercased() }
         }
@@ -98,10 +97,10 @@ package struct AuthorityFamilies: Sendable {
     }
 
     /// The ids of authorities and edges, in the order of the file.
-    package var ids: [String] { families.map(\.id) + edges.map(\.id) }
+    var ids: [String] { families.map(\.id) + edges.map(\.id) }
 
     /// Returns every pin of a root that another file lacks, or lists in another family.
-    package func pins(missingIn other: AuthorityFamilies) -> Set<PublicKeyPin> {
+    func pins(missingIn other: AuthorityFamilies) -> Set<PublicKeyPin> {
         Set(roots.keys.filter { family(ofRoot: $0)?.id != other.family(ofRoot: $0)?.id })
     }
 
@@ -124,7 +123,7 @@ extension AuthorityFamilies {
     package func isUsed(by host: PinnedHost) -> Bool { (host.pins + host.backupPins).contains { family(of: $0) != nil } }
 
     /// Returns the name of the root that has the key of a pin; `nil` for pins of a leaf.
-    package func rootName(of pin: Pin) -> String? {
+    func rootName(of pin: Pin) -> String? {
         guard pin.position != .leaf, let key = pin.key else { return nil }
         return family(ofRoot: key)?.roots.first { $0.pin == key }?.name
     }

@@ -1,5 +1,4 @@
 package import Pintle
-internal import PintleConsole
 internal import PintleSystem
 
 /// The roots of one authority. A server whose certificate comes from one of them can get its next certificate from any
@@ -61,7 +60,7 @@ package struct AuthorityFamily: Sendable {
 }
 
 /// A network of servers whose certificates come from several authorities.
-package struct IssuingEdge: Sendable {
+struct IssuingEdge: Sendable {
     let id: String
     let name: String
     let aliases: [String]

@@ -6,7 +6,7 @@ internal import PintleSystem
 package struct FamilyFile {
     package let families: AuthorityFamilies
     /// The path of the file; `nil` for the built-in one.
-    package let path: String?
+    let path: String?
     /// The roots that the built-in file lacks or lists in another family; empty for the built-in file.
     let additions: Set<PublicKeyPin>
     /// The built-in families, if they are others.
@@ -48,13 +48,13 @@ package struct FamilyFile {
     }
 
     /// Returns the roots that the built-in file has in a family, and this file does not.
-    package func omissions(in family: AuthorityFamily) -> [AuthorityFamily.Member] {
+    func omissions(in family: AuthorityFamily) -> [AuthorityFamily.Member] {
         let known = builtIn?.families.first { $0.id == family.id }?.roots ?? []
         return known.filter { root in root.pin.map { !family.pins.contains($0) } ?? false }
     }
 
     /// `built in, of 2026-11-23`; `families.json, of 2027-02-01`
-    package var name: String { "\(path ?? "built in"), of \(ValidityText.day(families.date))" }
+    var name: String { "\(path ?? "built in"), of \(ValidityText.day(families.date))" }
 
     /// The warning about a file that is more than a year old.
     package var age: String {
@@ -63,7 +63,7 @@ package struct FamilyFile {
     }
 
     /// Returns the families of the authority or edge that the command line names.
-    package func selection(named word: String, of command: Command) throws(ToolError) -> AuthorityFamilies.Selection {
+    func selection(named word: String, of command: Command) throws(ToolError) -> AuthorityFamilies.Selection {
         if let selection = families.selection(named: word) { return selection }
         let known = families.ids
         let nearest = Spelling.suggestion(for: word.lowercased(), among: known)

@@ -1,11 +1,11 @@
 package import Pintle
 internal import PintleConsole
-package import PintleSystem
+internal import PintleSystem
 
 /// The reason why a rule is likely to stop matching a server that is not attacked.
 package struct Fragility {
     /// Stable ids, which are also ids of problems.
-    package enum ID: String {
+    enum ID: String {
         /// A leaf that gets a new key, or an intermediate that is exchanged.
         case fragilePin = "fragile-pin"
         /// Roots of an authority without the other roots that it issues from.
@@ -14,13 +14,13 @@ package struct Fragility {
         case singleAuthority = "single-authority"
     }
 
-    package let id: ID
+    let id: ID
     /// The pin, or the name of the authority.
-    package let subject: String
+    let subject: String
     /// The instant until which the rule is likely to match; `nil` if nothing is known about it.
-    package let until: Date?
+    let until: Date?
     /// The evidence: the authority's own words, the lifetime of the certificate, or earlier audits.
-    package let because: String
+    let because: String
     package let remedy: String
     /// A Boolean value that indicates whether lint reports it as a problem of the server. What only follows from the
     /// habits of other servers is no problem, and the file's own problems are reported without a server.

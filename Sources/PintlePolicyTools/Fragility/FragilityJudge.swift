@@ -6,10 +6,10 @@ package import PintleSystem
 package struct FragilityJudge: Sendable {
     package let families: AuthorityFamilies
     /// Returns whether a root signs for everyone, because this machine trusts it.
-    package let isPublicRoot: @Sendable (PublicKeyPin) -> Bool
+    let isPublicRoot: @Sendable (PublicKeyPin) -> Bool
 
     /// Returns the results of earlier audits of a server.
-    package let history: @Sendable (AuditServer) -> KeyHistory?
+    let history: @Sendable (AuditServer) -> KeyHistory?
 
     package init(
         families: AuthorityFamilies, isPublicRoot: @escaping @Sendable (PublicKeyPin) -> Bool,
@@ -22,12 +22,12 @@ package struct FragilityJudge: Sendable {
 
     /// The certificates of a path, as far as the judgement needs them.
     package struct Path {
-        package let server: AuditServer
+        let server: AuditServer
         /// The keys, leaf first.
-        package let keys: [PublicKeyPin]
-        package let fingerprint: CertificatePin
-        package let validity: Validity
-        package let now: Date
+        let keys: [PublicKeyPin]
+        let fingerprint: CertificatePin
+        let validity: Validity
+        let now: Date
 
         package init(
             server: AuditServer, keys: [PublicKeyPin], fingerprint: CertificatePin, validity: Validity, now: Date
@@ -39,7 +39,7 @@ package struct FragilityJudge: Sendable {
             self.now = now
         }
 
-        package var endpoint: ServerEndpoint { server.endpoint }
+        var endpoint: ServerEndpoint { server.endpoint }
     }
 
     /// The reason why a pin is likely to end with the next renewal.

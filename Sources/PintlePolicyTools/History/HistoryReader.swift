@@ -1,9 +1,9 @@
 internal import Pintle
-package import PintleConsole
+internal import PintleConsole
 internal import PintleSystem
 
 /// The limits of a history, which bound its memory.
-package struct HistoryLimits {
+struct HistoryLimits {
     var servers = 100_000
     /// Results in all, those without a path included.
     var results = 500_000
@@ -19,7 +19,7 @@ extension KeyHistory {
     ///   - warning: called with a sentence for each last line that was cut off, and for each file in which the clock
     ///     goes backwards.
     /// - Throws: `malformed-results` with the place of a line that is no result; `too-many-results` beyond the limits.
-    package static func read(
+    static func read(
         _ paths: [String], limits: HistoryLimits = HistoryLimits(), warning: (String) -> Void = { _ in }
     ) throws(ToolError) -> [AuditServer: KeyHistory] {
         var reader = HistoryReader(limits: limits)

@@ -1,9 +1,8 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleSystem
 
 /// The difference between two observations of a server that follow each other.
-package struct KeyChange: Sendable {
+struct KeyChange: Sendable {
     /// The last observation before the change. Observations with a gap between them follow each other too.
     let before: KeyObservation
     /// The observation that saw the change first.

@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleSystem
 
 /// The keys and certificates that a server showed over time, from the results of audits.
@@ -7,9 +6,9 @@ internal import PintleSystem
 /// It holds what the results saw and concludes nothing from their absence: between two observations a server may have
 /// changed more than once. Read histories with ``read(_:limits:warning:)``.
 package struct KeyHistory: Sendable {
-    package let server: AuditServer
+    let server: AuditServer
     /// The results with a validated path, the oldest first.
-    package let observations: [KeyObservation]
+    let observations: [KeyObservation]
 
     /// The parts of a path that a renewal may keep.
     enum Part {
@@ -21,7 +20,7 @@ package struct KeyHistory: Sendable {
     /// The differences between observations that follow each other, the oldest first.
     ///
     /// A root that a result does not name is compared with nothing; the next known root is compared with the last one.
-    package var changes: [KeyChange] {
+    var changes: [KeyChange] {
         var changes: [KeyChange] = []
         var lastRoot = observations.first?.root
         var seen = Set(observations.first.map { [$0.leafCertificate] } ?? [])

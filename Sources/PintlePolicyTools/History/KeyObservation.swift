@@ -1,9 +1,8 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleSystem
 
 /// The keys that one result saw at a server, on the validated path.
-package struct KeyObservation: Sendable {
+struct KeyObservation: Sendable {
     /// The instant of the decision.
     let instant: Date
     let path: ObservedPath

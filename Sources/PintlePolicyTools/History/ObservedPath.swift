@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleSystem
 
 /// A certificate that results name. Observations share it, so that each certificate is in memory once.

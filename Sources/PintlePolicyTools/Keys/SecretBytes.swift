@@ -1,4 +1,3 @@
-internal import PintleConsole
 internal import PintleSystem
 
 /// Bytes of private keys and passphrases.

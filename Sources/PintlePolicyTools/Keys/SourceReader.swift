@@ -365,5 +365,5 @@ package enum SourceItem {
 
 extension PublicKeyDescription {
     /// The reason why a path with the key is refused, with the id of the path failure.
-    package var refusal: String { "a path with a key of the kind \(self) is refused (weak-key)" }
+    var refusal: String { "a path with a key of the kind \(self) is refused (weak-key)" }
 }

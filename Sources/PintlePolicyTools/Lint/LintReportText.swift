@@ -145,7 +145,7 @@ struct LintReportText {
 }
 
 extension JSONWriter {
-    package mutating func write(_ entry: LintProblem) {
+    mutating func write(_ entry: LintProblem) {
         object { json in
             json.member("id", entry.problem.id)
             json.member("severity", entry.severity.rawValue)

@@ -1,5 +1,4 @@
 package import Pintle
-internal import PintleConsole
 
 /// A problem of a live server. Ids are stable, and the article "Problems of a policy" explains each.
 package enum LiveProblem: String, CaseIterable {
@@ -43,11 +42,11 @@ package struct LintedPolicy {
 
 /// A server that lint asked.
 package struct LintedServer {
-    package let endpoint: ServerEndpoint
+    let endpoint: ServerEndpoint
     /// The decision; `nil` if there is none.
-    package let decision: TrustDecision?
+    let decision: TrustDecision?
     /// The reason why its pins will not match for long; `nil` if there is none.
-    package var fragility: Fragility?
+    var fragility: Fragility?
 
     package init(endpoint: ServerEndpoint, decision: TrustDecision?, fragility: Fragility? = nil) {
         self.endpoint = endpoint

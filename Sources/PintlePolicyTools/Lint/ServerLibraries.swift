@@ -17,7 +17,7 @@ package protocol ServerLibraries: Libraries {
 
 extension Invocation {
     /// - Throws: an error in a build that cannot connect to servers.
-    package func servers() throws(ToolError) -> any ServerLibraries {
+    func servers() throws(ToolError) -> any ServerLibraries {
         guard let servers = libraries as? any ServerLibraries else {
             throw .needsOpenSSL("asking a server")
         }

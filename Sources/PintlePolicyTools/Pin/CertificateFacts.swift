@@ -1,9 +1,8 @@
 package import Pintle
-internal import PintleConsole
 
 /// The fields of a certificate as text.
 package struct CertificateFacts {
-    package let certificate: Certificate
+    let certificate: Certificate
 
     package init(_ certificate: Certificate) {
         self.certificate = certificate
@@ -11,10 +10,10 @@ package struct CertificateFacts {
 
     var serialNumber: String { Hex.encode(certificate.serialNumber) }
 
-    package var names: [String]? { certificate.subjectAlternativeNames?.map(\.description) }
+    var names: [String]? { certificate.subjectAlternativeNames?.map(\.description) }
 
     /// In the words of RFC 5280 section 4.2.1.3.
-    package var keyUsage: [String]? {
+    var keyUsage: [String]? {
         guard let usage = certificate.keyUsage else { return nil }
         let bits: [(KeyUsage, String)] = [
             (.digitalSignature, "digitalSignature"), (.nonRepudiation, "nonRepudiation"),
@@ -63,7 +62,7 @@ package struct CertificateFacts {
 
 extension PinEntry {
     /// - Parameter isDetailed: `true` for what `inspect` shows beyond the members that `pin` has.
-    package func write(to json: inout JSONWriter, isDetailed: Bool) {
+    func write(to json: inout JSONWriter, isDetailed: Bool) {
         json.member("position", position)
         switch item {
         case .certificate(let certificate): CertificateFacts(certificate).write(to: &json, isDetailed: isDetailed)

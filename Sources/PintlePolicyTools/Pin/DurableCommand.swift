@@ -1,5 +1,5 @@
 internal import Pintle
-package import PintleConsole
+internal import PintleConsole
 
 /// `pintle pin HOST --durable` and `pintle pin --authority NAME`
 struct DurableCommand {
@@ -138,9 +138,9 @@ struct DurableCommand {
 }
 
 extension OptionSpecification {
-    package static let durable = OptionSpecification(
+    static let durable = OptionSpecification(
         "durable", help: "Pin every root of the server's authority, not what it shows today")
-    package static let authority = Option(
+    static let authority = Option(
         "authority", .text("NAME"),
         help: "The roots of an authority, or of all authorities of a CDN; asks no server")
 }

@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// A rule that stays right when a server's authority issues from another of its roots.
 struct DurableRule {

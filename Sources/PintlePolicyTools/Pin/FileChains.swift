@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// The chains of a file: which of its certificates are those of servers, and which are their authorities'.
 struct FileChains {

@@ -1,5 +1,4 @@
 package import Pintle
-internal import PintleConsole
 
 /// The certificates with their positions: on the validated path if there is one, else in the order sent.
 package struct PathPositions {
@@ -12,7 +11,7 @@ package struct PathPositions {
         package let isSent: Bool
         package let isOnPath: Bool
 
-        package init(_ position: String, _ der: [UInt8], isSent: Bool, isOnPath: Bool) {
+        init(_ position: String, _ der: [UInt8], isSent: Bool, isOnPath: Bool) {
             self.position = position
             self.der = der
             certificate = try? Certificate(der: der)

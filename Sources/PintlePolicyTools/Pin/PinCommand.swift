@@ -229,7 +229,7 @@ package struct PinCommand {
 
 extension Invocation {
     /// Writes the text of `--as` to standard output, or to the file of `-o`.
-    package func deliver(snippet text: String) throws(ToolError) {
+    func deliver(snippet text: String) throws(ToolError) {
         guard let path = arguments[.snippetFile] else { return console.print(text) }
         let inputs = arguments.positionals + arguments.files(of: .families, .anchors)
         try GuardedFiles.check(.snippetFile, of: arguments, reading: inputs)

@@ -134,14 +134,14 @@ extension PinReport {
 /// One certificate or key as `pin` lists it.
 package struct PinEntry {
     /// `leaf`, `1`, `2`..., `root`, `extra`, `key`, `csr`.
-    package let position: String
-    package let item: SourceItem
+    let position: String
+    let item: SourceItem
     /// A Boolean value that indicates whether the server sent it; `nil` for files.
-    package var isSent: Bool?
+    var isSent: Bool?
     /// A Boolean value that indicates whether it is on the validated path; `nil` for files.
-    package var isOnPath: Bool?
+    var isOnPath: Bool?
     /// A remark about the position.
-    package var remark: String?
+    var remark: String?
 
     package init(
         position: String, item: SourceItem, isSent: Bool? = nil, isOnPath: Bool? = nil, remark: String? = nil
@@ -155,7 +155,7 @@ package struct PinEntry {
 
     /// The reason why a pin of the key would never match; `nil` if there is none. The value of a root's key is not
     /// judged, as in a path.
-    package var problem: String? {
+    var problem: String? {
         position == "root" && item.publicKey.isAcceptedInPaths ? nil : item.problem?.text
     }
 
@@ -163,7 +163,7 @@ package struct PinEntry {
     /// that in the file and does not mean that the path was validated. A later certificate that names servers, and that
     /// no authority of the file needs, begins the chain of other servers. A last certificate that names itself as its
     /// issuer is called root. Keys and requests are listed where they are.
-    package static func list(_ items: [SourceItem]) -> [PinEntry] {
+    static func list(_ items: [SourceItem]) -> [PinEntry] {
         let chains = FileChains(items)
         return items.indices.map { index in
             switch items[index] {
@@ -177,7 +177,7 @@ package struct PinEntry {
         }
     }
 
-    package static func position(_ depth: Int, of count: Int, isRoot: Bool) -> String {
+    static func position(_ depth: Int, of count: Int, isRoot: Bool) -> String {
         if depth == 0 { return "leaf" }
         return depth == count - 1 && isRoot ? "root" : "\(depth)"
     }
@@ -186,9 +186,9 @@ package struct PinEntry {
 /// The result of `pin` for one source.
 package struct PinListing {
     /// The source as it was given; `host:port` for servers.
-    package let source: String
-    package let entries: [PinEntry]
-    package var server: ServerFacts?
+    let source: String
+    let entries: [PinEntry]
+    var server: ServerFacts?
 
     package init(source: String, entries: [PinEntry], server: ServerFacts? = nil) {
         self.source = source
@@ -198,14 +198,14 @@ package struct PinListing {
 
     /// The results of a handshake beside the certificates.
     package struct ServerFacts {
-        package let endpoint: ServerEndpoint
+        let endpoint: ServerEndpoint
         /// The reason why the system does not trust it; `nil` if it does.
-        package let failure: PathFailure?
+        let failure: PathFailure?
         /// The end of the path in DER, if it is one of `--anchors`.
-        package let ownAnchor: [UInt8]?
+        let ownAnchor: [UInt8]?
         /// `TLS 1.3`; `nil` if the handshake broke after the certificate.
-        package let protocolVersion: String?
-        package let address: String?
+        let protocolVersion: String?
+        let address: String?
 
         package init(
             endpoint: ServerEndpoint, failure: PathFailure?, ownAnchor: [UInt8]?, protocolVersion: String?,

@@ -1,9 +1,8 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleSystem
 
 /// Versions of the app that cannot connect to a server from an instant on.
-package struct LockOut {
+struct LockOut {
     struct Victim {
         let app: Int
         /// The instant at which the lock-out ends for this version; `nil` for the plan's end.
@@ -43,7 +42,7 @@ extension LockOut {
 }
 
 /// Versions that would accept a thief with a stolen key as the server.
-package struct Exposure {
+struct Exposure {
     let server: Int
     let certificate: Int
     let key: Int

@@ -1,5 +1,4 @@
-package import Pintle
-internal import PintleConsole
+internal import Pintle
 internal import PintleSystem
 
 /// Advice for the server if versions do not pin its key: another key, or the same one later. The adviser simulates both
@@ -142,7 +141,7 @@ extension PlanAdviser {
 
 /// Advice for versions of the app that do not pin a key, above all the release that adds the pin.
 extension PlanAdviser {
-    package func mismatch(_ lockOut: LockOut) -> [PlanAdvice] {
+    func mismatch(_ lockOut: LockOut) -> [PlanAdvice] {
         if needsLaterKey(lockOut) { return [reusedKey(lockOut), laterSwitch(lockOut)].compactMap(\.self) }
         if let update = lockOut.update { return [keptPin(lockOut, update)] }
         return releases(lockOut) + [knownKey(lockOut), laterSwitch(lockOut)].compactMap(\.self) + updates(lockOut)
@@ -236,7 +235,7 @@ extension PlanAdviser {
         }
     }
 
-    package func decision(_ lockOut: LockOut, under policy: PinningPolicy) -> TrustDecision? {
+    func decision(_ lockOut: LockOut, under policy: PinningPolicy) -> TrustDecision? {
         plan.decision(
             policy, about: plan.servers[lockOut.server].endpoint, serving: lockOut.certificate, at: lockOut.from)
     }

@@ -19,7 +19,7 @@ extension PlanAdviser {
         let losers: [Int]
     }
 
-    package func updates(_ lockOut: LockOut) -> [PlanAdvice] {
+    func updates(_ lockOut: LockOut) -> [PlanAdvice] {
         let apps = lockOut.victims.map(\.app)
         let fetching = apps.filter { plan.apps[$0].fetchesUpdates }
         let others = apps.filter { !plan.apps[$0].fetchesUpdates }

@@ -1,21 +1,20 @@
 internal import Pintle
-internal import PintleConsole
 package import PintleSystem
 
 /// Finds changes that would keep versions from being locked out.
 package struct PlanAdviser {
     let simulation: PlanSimulation
 
-    package var plan: RotationPlan { simulation.plan }
+    var plan: RotationPlan { simulation.plan }
 
     /// The limit of lock-outs that get advice, the earliest first. Readers would not read more.
     static let maximumLockOuts = 20
 
-    package init(_ simulation: PlanSimulation) {
+    init(_ simulation: PlanSimulation) {
         self.simulation = simulation
     }
 
-    package func advice(_ lockOuts: [LockOut], _ exposures: [Exposure]) -> [PlanAdvice] {
+    func advice(_ lockOuts: [LockOut], _ exposures: [Exposure]) -> [PlanAdvice] {
         var advice: [PlanAdvice] = []
         for lockOut in lockOuts.prefix(Self.maximumLockOuts) {
             for item in self.advice(for: lockOut)
@@ -82,7 +81,7 @@ package struct PlanAdviser {
         }
     }
 
-    package func server(_ index: Int) -> String { plan.servers[index].name }
+    func server(_ index: Int) -> String { plan.servers[index].name }
 
     // MARK: Stolen keys and spent backups
 
@@ -162,7 +161,7 @@ package struct PlanAdviser {
 }
 
 /// An item of advice.
-package struct PlanAdvice {
+struct PlanAdvice {
     enum Kind: String, CaseIterable {
         case addPin = "add-pin"
         case endSupport = "end-support"

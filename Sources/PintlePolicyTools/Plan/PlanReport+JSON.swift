@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleSystem
 internal import PintleUpdates
 

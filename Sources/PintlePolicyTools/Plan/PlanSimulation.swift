@@ -5,7 +5,7 @@ internal import PintleUpdates
 
 /// A simulation of a plan, from now to the plan's end: each policy's decision about each server, and the policies that
 /// each version can have.
-package struct PlanSimulation {
+struct PlanSimulation {
     /// The decision of a policy about a server. It holds until the next phase.
     struct Phase {
         let from: Date

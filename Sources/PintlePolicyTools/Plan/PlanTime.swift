@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 package import PintleSystem
 
 extension Date {

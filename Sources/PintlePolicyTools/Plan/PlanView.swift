@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleSystem
 
 /// A server as the table and the page show it. The cases of a server, one for each authority that its renewals can come

@@ -1,6 +1,6 @@
 package import Pintle
 internal import PintleConsole
-package import PintleSystem
+internal import PintleSystem
 
 extension RotationPlan {
     /// Returns the decision that the pinning library makes about a certificate of the plan. A plan knows the hashes of
@@ -14,7 +14,7 @@ extension RotationPlan {
     ///   - server: the server.
     ///   - certificate: the index of the certificate that it serves.
     ///   - instant: the time.
-    package func decision(
+    func decision(
         _ policy: PinningPolicy, about server: ServerEndpoint, serving certificate: Int, at instant: Date
     ) -> TrustDecision {
         let rule = policy.rule(for: server)
@@ -57,7 +57,7 @@ extension RotationPlan {
 
     /// Returns the plan with another certificate in the place of a planned one. Pins of the planned certificate's
     /// fingerprint do not match the new one.
-    package func replacing(_ number: Int, by certificate: Certificate) -> RotationPlan {
+    func replacing(_ number: Int, by certificate: Certificate) -> RotationPlan {
         var plan = self
         plan.certificates[number] = certificate
         plan.certificates[number].fingerprint = nil

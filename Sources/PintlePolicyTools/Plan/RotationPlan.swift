@@ -1,13 +1,12 @@
-package import Pintle
-internal import PintleConsole
-package import PintleSystem
+internal import Pintle
+internal import PintleSystem
 
 /// A plan file: the future of keys, certificates, releases and updates. Indices into the lists replace the names of the
 /// file.
 package struct RotationPlan: Sendable {
-    package struct Key: Sendable {
-        package let name: String
-        package let pin: PublicKeyPin
+    struct Key: Sendable {
+        let name: String
+        let pin: PublicKeyPin
         /// The instant at which a thief got the key; `nil` if it is not stolen.
         var compromised: Date?
         /// A Boolean value that indicates whether each renewal makes such a key. No policy can name a key before it
@@ -15,25 +14,25 @@ package struct RotationPlan: Sendable {
         var isMadeLater = false
     }
 
-    package struct Certificate: Sendable {
-        package let name: String
+    struct Certificate: Sendable {
+        let name: String
         /// The keys of the path, leaf first and anchor last; at least one.
-        package var keys: [Int]
-        package let notBefore: Date
-        package var notAfter: Date
+        var keys: [Int]
+        let notBefore: Date
+        var notAfter: Date
         /// The leaf's fingerprint, for apps that pin the certificate.
-        package var fingerprint: CertificatePin?
+        var fingerprint: CertificatePin?
         /// A Boolean value that indicates whether the path ends in a root that systems trust.
         var isPublic = true
         /// The pattern, if this stands for all certificates of one; `nil` for a certificate of the plan's list.
-        package var renewal: Renewal?
+        var renewal: Renewal?
     }
 
     /// A renewal pattern under one of its authorities.
     ///
     /// One certificate stands for all of them: a policy decides equally about each. It is valid from the first to the
     /// end of the last.
-    package struct Renewal: Sendable {
+    struct Renewal: Sendable {
         /// The days from one renewal to the next.
         let every: Int
         /// The days for which each certificate is valid.
@@ -45,21 +44,21 @@ package struct RotationPlan: Sendable {
     }
 
     /// A server. One whose certificates can come from several authorities is in the plan once for each of them.
-    package struct Server: Sendable {
+    struct Server: Sendable {
         struct Switch: Sendable {
             let from: Date
             let certificate: Int
         }
 
-        package let endpoint: ServerEndpoint
+        let endpoint: ServerEndpoint
         /// The switches, each later than the one before; at least one.
         let switches: [Switch]
 
         /// The name in sentences, without the default port.
-        package var name: String { endpoint.port == 443 ? endpoint.host.description : endpoint.description }
+        var name: String { endpoint.port == 443 ? endpoint.host.description : endpoint.description }
     }
 
-    package struct App: Sendable {
+    struct App: Sendable {
         let version: String
         let released: Date
         /// The position in ``RotationPlan/policies``.
@@ -74,7 +73,7 @@ package struct RotationPlan: Sendable {
         }
     }
 
-    package struct Update: Sendable {
+    struct Update: Sendable {
         let version: Int
         let published: Date
         let expires: Date
@@ -82,18 +81,18 @@ package struct RotationPlan: Sendable {
     }
 
     /// The end of the simulation.
-    package let until: Date
-    package let keys: [Key]
-    package var certificates: [Certificate]
-    package let servers: [Server]
+    let until: Date
+    let keys: [Key]
+    var certificates: [Certificate]
+    let servers: [Server]
     /// The versions in the order of their release.
-    package let apps: [App]
+    let apps: [App]
     /// The updates in the order of their versions.
-    package let updates: [Update]
+    let updates: [Update]
     /// The days until most users have fetched an update; `nil` if the plan does not say.
     var daysToFetch: Int?
     /// The policies. A policy file occurs once, however often the plan names it.
-    package let policies: [PinningPolicy]
+    let policies: [PinningPolicy]
 
     /// The days that an update needs if the plan does not say. An app that is not opened does not ask for updates.
     package static let defaultDaysToFetch = 14
@@ -102,12 +101,12 @@ package struct RotationPlan: Sendable {
     func quotedName(ofKey key: Int) -> String { keys[key].isMadeLater ? "a new key" : "\"\(keys[key].name)\"" }
 
     /// Returns `version 2.1`, or `versions 2.1, 2.2`
-    package func versions(_ apps: [Int]) -> String {
+    func versions(_ apps: [Int]) -> String {
         (apps.count == 1 ? "version " : "versions ") + names(ofVersions: apps)
     }
 
     /// Returns `2.1, 2.2`
-    package func names(ofVersions apps: [Int]) -> String { apps.map { self.apps[$0].version }.joined(separator: ", ") }
+    func names(ofVersions apps: [Int]) -> String { apps.map { self.apps[$0].version }.joined(separator: ", ") }
 
     /// Returns ` if its certificate comes from "root B"`; empty if only one authority is possible.
     func condition(ofCertificate certificate: Int?) -> String {

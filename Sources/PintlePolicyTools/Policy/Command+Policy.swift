@@ -1,8 +1,8 @@
-package import PintleConsole
+internal import PintleConsole
 
 extension Command {
     /// The commands that need no TLS, in the order of the help.
-    package static let withoutServers: [Command] = [
+    static let withoutServers: [Command] = [
         .pin, .trust, .lint, .inspect, .plan, .export, .import, .keygen, .sign, .verify,
     ]
 }

@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// The rules that cover sub-domains, by their host.
 struct ParentRules {

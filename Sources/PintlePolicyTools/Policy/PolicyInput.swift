@@ -1,7 +1,7 @@
 package import Pintle
 package import PintleConsole
 internal import PintleStorage
-package import PintleSystem
+internal import PintleSystem
 
 /// A policy file and the files that it names.
 package struct PolicyInput {
@@ -23,13 +23,13 @@ package struct PolicyInput {
 
     /// The error for a document that is no policy; `nil` if it is meant to be one. Only asked after a failure, because
     /// it reads the file again.
-    package var otherKind: ToolError? {
+    var otherKind: ToolError? {
         guard let kind = FileKind(of: file.bytes), kind != .policy else { return nil }
         return kind.refusal(of: file, code: "no-policy", wanted: "a policy")
     }
 
     /// Reads a file that may hold something else than a policy.
-    package init(ofAnyKind path: String, _ invocation: Invocation) throws(ToolError) {
+    init(ofAnyKind path: String, _ invocation: Invocation) throws(ToolError) {
         file = try InputFile(path, limit: Self.maximumSize, standardInput: invocation.input)
         libraries = invocation.libraries
     }
@@ -76,7 +76,7 @@ package struct PolicyInput {
     /// Returns a lint that knows the files beside the policy, the public suffixes and the public authorities.
     ///
     /// - Parameter authority: names the public authority with a key or certificate.
-    package func lint(
+    func lint(
         _ families: AuthorityFamilies, _ authority: @escaping @Sendable (Pin) -> String?, at now: Date
     ) -> PolicyLint {
         var lint = PolicyLint(at: now)

@@ -1,12 +1,11 @@
 package import Pintle
-internal import PintleConsole
 internal import PintleSystem
 
 /// A search for errors in a policy, and for allowed values that are probably mistakes.
 ///
 /// Closures answer questions that need knowledge from outside, such as the list of public suffixes. The default answers
 /// find nothing.
-package struct PolicyLint {
+struct PolicyLint {
     var now: Date
     /// The time in seconds; pins that end sooner get a warning.
     var expiresWithin: Double = 90 * 86_400
@@ -63,9 +62,9 @@ package struct LintProblem: Sendable, Hashable {
     /// The id, path, place, message and remedy. The article PolicyProblems explains each id.
     package let problem: PolicyProblem
     /// The note about the pin or rule.
-    package var note: String?
+    var note: String?
     /// The server that showed it; `nil` for a problem of the file.
-    package var server: String?
+    var server: String?
 
     package init(severity: Severity, problem: PolicyProblem, note: String? = nil, server: String? = nil) {
         self.severity = severity

@@ -17,7 +17,7 @@ package enum RuleText {
     }
 
     /// Returns what `inspect` prints of a term about the path; `nil` if the rule does not have it.
-    package static func field(for term: PathTerm, of host: PinnedHost) -> (label: String, value: String)? {
+    static func field(for term: PathTerm, of host: PinnedHost) -> (label: String, value: String)? {
         switch term {
         case .minimumPathLength:
             host.minimumPathLength.map {
@@ -28,7 +28,7 @@ package enum RuleText {
     }
 
     /// Returns the change of a term about the path; `nil` if both rules have the same.
-    package static func change(of term: PathTerm, from old: PinnedHost, to new: PinnedHost) -> String? {
+    static func change(of term: PathTerm, from old: PinnedHost, to new: PinnedHost) -> String? {
         switch term {
         case .minimumPathLength:
             guard old.minimumPathLength != new.minimumPathLength else { return nil }
@@ -39,7 +39,7 @@ package enum RuleText {
         }
     }
 
-    package static func enforcement(of host: PinnedHost) -> String {
+    static func enforcement(of host: PinnedHost) -> String {
         switch host.enforcement {
         case .enforce: "enforced"
         case .reportOnly: "reported only"

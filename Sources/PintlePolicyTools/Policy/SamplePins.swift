@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 
 /// Pins that documentation prints as examples, and that people copy into their apps. Each was found in the public
 /// sources of the documentation. Keys of authorities are not among them, because they may be pinned.

@@ -1,9 +1,8 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleSystem
 
 /// A certificate of the validated path, as a result names it.
-package struct AuditCertificate {
+struct AuditCertificate {
     let spkiPin: PublicKeyPin
     let fingerprint: CertificatePin
     let notBefore: Date

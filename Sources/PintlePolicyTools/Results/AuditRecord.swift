@@ -1,5 +1,4 @@
 package import Pintle
-internal import PintleConsole
 package import PintleSystem
 
 /// One line of an audit's results, with the members that summaries and pages need.
@@ -36,7 +35,7 @@ package struct AuditRecord {
     /// The SHA-256 of the anchors of `--anchors`, in hex; `nil` for the system's.
     package let anchors: String?
     /// The validated path, the leaf first. Empty if there is none, or if the record was read without its certificates.
-    package let path: [AuditCertificate]
+    let path: [AuditCertificate]
 
     package var endpoint: ServerEndpoint { server.endpoint }
 
@@ -49,7 +48,7 @@ package struct AuditRecord {
     package var lacksHybridGroup: Bool { outcome != .unreached && keyExchangeGroup?.isHybrid != true }
 
     /// The longest line in bytes: several times what ``AuditRecordWriter`` writes.
-    package static let maximumLineLength = 1 << 20
+    static let maximumLineLength = 1 << 20
 
     /// - Parameters:
     ///   - line: the line without its line break. Unknown members are ignored.
@@ -114,7 +113,7 @@ package struct AuditRecord {
         "pin-matched", "host-not-pinned", "pins-expired", "mismatch-reported-only", "user-approved",
     ]
 
-    package static func date(_ root: JSONValue, _ key: StaticString) throws(AuditRecordError) -> Date? {
+    static func date(_ root: JSONValue, _ key: StaticString) throws(AuditRecordError) -> Date? {
         guard let value = root[key] else { return nil }
         guard let date = value.string.flatMap({ try? RFC3339.date(from: $0) }) else {
             throw AuditRecordError(message: "\(key) is not a date")

@@ -1,5 +1,4 @@
 package import Pintle
-internal import PintleConsole
 internal import PintleCrypto
 
 /// A server of an audit: its host and port, and the place that is connected to, if it is another.

@@ -1,6 +1,6 @@
 package import Pintle
 package import PintleConsole
-package import PintleStorage
+internal import PintleStorage
 package import PintleSystem
 internal import Synchronization
 
@@ -41,7 +41,7 @@ package final class ApprovalStore {
     }
 
     /// The reason why no approval in the store counts, if it is damaged but could be opened.
-    package var problem: TrustStoreError? { store.problem }
+    var problem: TrustStoreError? { store.problem }
 
     package func warnOfProblem() {
         if let problem { console.warn("\(TrustStoreEvent.unusable(problem))") }
@@ -56,13 +56,13 @@ package final class ApprovalStore {
         }
     }
 
-    package func approve(_ approval: TrustApproval) throws(ToolError) -> TrustApproval {
+    func approve(_ approval: TrustApproval) throws(ToolError) -> TrustApproval {
         try change { () throws(TrustStoreError) in try store.approve(approval) }
         return approval
     }
 
     /// Revokes an approval and returns it; `nil` if there was none.
-    package func revoke(_ endpoint: ServerEndpoint, at instant: Date) throws(ToolError) -> TrustApproval? {
+    func revoke(_ endpoint: ServerEndpoint, at instant: Date) throws(ToolError) -> TrustApproval? {
         var revoked: TrustApproval?
         try change { () throws(TrustStoreError) in revoked = try store.revoke(endpoint, at: instant) }
         return revoked
@@ -96,7 +96,7 @@ package final class ApprovalStore {
 
 extension ToolError {
     /// - Parameter store: the path as it was given.
-    package init(_ error: TrustStoreError, store: String? = nil) {
+    init(_ error: TrustStoreError, store: String? = nil) {
         switch error {
         case .file(let problem):
             self = .unusable(error.code, problem.message, file: problem.path, hint: problem.hint)
@@ -124,7 +124,7 @@ extension ToolError {
         }
     }
 
-    package init(_ error: TrustApprovalError, store: String? = nil) {
+    init(_ error: TrustApprovalError, store: String? = nil) {
         switch error {
         case .approvedOtherwise(let approval):
             self.init(

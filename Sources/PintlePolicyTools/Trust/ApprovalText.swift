@@ -1,5 +1,5 @@
 package import Pintle
-package import PintleConsole
+internal import PintleConsole
 internal import PintleStorage
 package import PintleSystem
 
@@ -22,7 +22,7 @@ package enum ApprovalText {
     }
 
     /// Returns the server, and its facts below.
-    package static func report(_ approval: TrustApproval, at instant: Date) -> Report {
+    static func report(_ approval: TrustApproval, at instant: Date) -> Report {
         let state = state(approval, at: instant)
         var report = Report("\(approval.endpoint)   \(state, state == "live" ? .good : .warning)")
         report.layout.labelColumns = 10
@@ -55,7 +55,7 @@ package enum ApprovalText {
         if case .certificate = approval.subject { "certificate" } else { "key" }
     }
 
-    package static func state(_ approval: TrustApproval, at instant: Date) -> String {
+    static func state(_ approval: TrustApproval, at instant: Date) -> String {
         switch approval.state(at: instant) {
         case .live: "live"
         case .expired: "expired"

@@ -19,7 +19,7 @@ package struct SigningKey {
         publicKey = key
     }
 
-    package func signature(of message: [UInt8]) throws(ToolError) -> SignedEnvelope.Signature {
+    func signature(of message: [UInt8]) throws(ToolError) -> SignedEnvelope.Signature {
         guard let bytes = Ed25519.signature(of: message, seed: seed) else {
             throw .unusable("no-signature", "no signature could be made")
         }
@@ -36,10 +36,10 @@ package struct SigningKey {
         return envelope.json
     }
 
-    package mutating func wipe() { SecretBytes.wipe(&seed) }
+    mutating func wipe() { SecretBytes.wipe(&seed) }
 
     /// The key as PKCS#8 (RFC 8410 section 7), PEM.
-    package var pem: [UInt8] { Array(PEMBlock.text(label: "PRIVATE KEY", bytes: Self.pkcs8Beginning + seed).utf8) }
+    var pem: [UInt8] { Array(PEMBlock.text(label: "PRIVATE KEY", bytes: Self.pkcs8Beginning + seed).utf8) }
 
     /// SubjectPublicKeyInfo (RFC 8410 section 4), PEM.
     var publicPEM: String {
@@ -64,7 +64,7 @@ package struct SigningKey {
     }
 
     /// Reads a PKCS#8 key in PEM. Asks for the passphrase of an encrypted one.
-    package static func read(_ path: String, _ invocation: Invocation) throws(ToolError) -> SigningKey {
+    static func read(_ path: String, _ invocation: Invocation) throws(ToolError) -> SigningKey {
         var file = try invocation.file(path, limit: 64 << 10)
         defer { SecretBytes.wipe(&file.bytes) }
         var blocks: [PEMBlock]

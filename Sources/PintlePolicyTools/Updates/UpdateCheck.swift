@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleUpdates
 
 /// One of the checks that an app makes, in their order.
@@ -44,7 +43,7 @@ extension UpdateError.Reason {
     }
 
     /// Every problem, because the line of the verdict has only the first; at most twenty.
-    package var details: [String] {
+    var details: [String] {
         let lines: [String] =
             switch self {
             case .outOfScope(let problems): problems.map { "\($0)" }

@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
 internal import PintleSystem

@@ -1,6 +1,5 @@
 internal import Pintle
 internal import PintleConsole
-internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTestKit
 

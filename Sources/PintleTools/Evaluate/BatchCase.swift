@@ -1,7 +1,6 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
-internal import PintlePolicyTools
 internal import PintleSystem
 
 /// One case of a batch: `{id, host, port?, chain, anchors?, at?, policy?}`.

@@ -1,7 +1,6 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
-internal import PintlePolicyTools
 
 extension Command {
     static let evaluate = Command(

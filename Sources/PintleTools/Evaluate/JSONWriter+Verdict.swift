@@ -1,7 +1,5 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintleOpenSSL
-internal import PintlePolicyTools
 
 extension JSONWriter {
     /// Writes `decision`, `reason`, `pathFailure`, `raw`, `detail`, `matchedPin`, `depth`: the members of every

@@ -1,7 +1,6 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleCrypto
-internal import PintlePolicyTools
 internal import PintleStorage
 internal import PintleSystem
 

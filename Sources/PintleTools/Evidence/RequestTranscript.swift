@@ -1,7 +1,6 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleCrypto
-internal import PintlePolicyTools
 internal import PintleTestKit
 
 /// The text of a request that a server received, for people other than its sender.

@@ -1,5 +1,4 @@
 internal import PintleConsole
-internal import PintlePolicyTools
 internal import PintleTestKit
 
 extension TemporaryDirectory {

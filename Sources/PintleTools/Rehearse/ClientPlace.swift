@@ -1,7 +1,5 @@
 internal import Pintle
 internal import PintleAttacks
-internal import PintleConsole
-internal import PintlePolicyTools
 internal import PintleSystem
 
 /// The client of a rehearsal as a place in a report.

@@ -1,5 +1,4 @@
 internal import PintleConsole
-internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTestKit
 internal import Synchronization

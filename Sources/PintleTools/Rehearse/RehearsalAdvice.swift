@@ -1,6 +1,4 @@
 internal import PintleAttacks
-internal import PintleConsole
-internal import PintlePolicyTools
 internal import PintleTestKit
 
 /// Advice that follows from all outcomes together.

@@ -1,7 +1,6 @@
 internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
-internal import PintlePolicyTools
 internal import PintleTestKit
 
 /// The files of `--evidence`: for each attack the certificates that its servers presented, and a transcript of its

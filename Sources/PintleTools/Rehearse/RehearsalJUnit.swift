@@ -1,7 +1,5 @@
 internal import Pintle
 internal import PintleAttacks
-internal import PintleConsole
-internal import PintlePolicyTools
 
 extension RehearsalReport {
     /// Returns the results: an attack that was let through, or a lock-out, is a failure. An attack without a verdict is

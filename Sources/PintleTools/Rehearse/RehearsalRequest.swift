@@ -1,7 +1,6 @@
 internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
-internal import PintlePolicyTools
 
 /// The options of a rehearsal, checked against each other.
 struct RehearsalRequest {

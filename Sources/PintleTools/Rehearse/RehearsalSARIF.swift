@@ -1,7 +1,5 @@
 internal import Pintle
 internal import PintleAttacks
-internal import PintleConsole
-internal import PintlePolicyTools
 
 extension RehearsalReport {
     /// Returns the findings: each attack that was let through or held the client, each server that was wrongly blocked,

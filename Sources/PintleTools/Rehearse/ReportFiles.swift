@@ -1,6 +1,5 @@
 internal import Pintle
 internal import PintleConsole
-internal import PintlePolicyTools
 internal import PintleSystem
 
 /// The files about a finished rehearsal or survey.

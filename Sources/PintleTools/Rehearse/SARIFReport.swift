@@ -2,7 +2,6 @@ internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
 internal import PintleCrypto
-internal import PintlePolicyTools
 internal import PintleSystem
 
 /// A report of a client in the Static Analysis Results Interchange Format, SARIF 2.1.0.

@@ -1,7 +1,6 @@
 internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
-internal import PintlePolicyTools
 
 /// A file of hosts with the answer that each is expected to give.
 ///

@@ -1,7 +1,5 @@
 internal import Pintle
 internal import PintleAttacks
-internal import PintleConsole
-internal import PintlePolicyTools
 
 /// The findings about the hosts of a survey: what a policy covers, and what is expected of each.
 struct SurveyJudge {

@@ -1,6 +1,5 @@
 internal import PintleAttacks
 internal import PintleConsole
-internal import PintlePolicyTools
 
 extension OptionSpecification {
     static let survey = OptionSpecification(

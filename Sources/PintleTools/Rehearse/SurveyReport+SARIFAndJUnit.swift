@@ -1,7 +1,5 @@
 internal import Pintle
 internal import PintleAttacks
-internal import PintleConsole
-internal import PintlePolicyTools
 
 extension SurveyReport {
     /// The results for code scanning. Each answer is a rule. An answer that is no fault is a note.

@@ -1,7 +1,5 @@
 internal import Pintle
 internal import PintleAttacks
-internal import PintleConsole
-internal import PintlePolicyTools
 
 /// A policy with a rule for each unpinned host, whose pins are still to be found.
 ///

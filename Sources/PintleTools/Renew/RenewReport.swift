@@ -1,6 +1,5 @@
 internal import Pintle
 internal import PintleConsole
-internal import PintlePolicyTools
 internal import PintleSystem
 
 /// A proposal in words, and as a document.

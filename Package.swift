@@ -43,7 +43,8 @@ if hasOpenSSL {
     libraries.append("PintleOpenSSL")
     programs = [
         // Not for users: the nested packages that fuzz and measure the tool can only reach products.
-        .library(name: "_PintleTools", targets: ["PintleConsole", "PintlePolicyTools", "PintleTools"]), .executable(name: "pintle", targets: ["PintleCLI"]),
+        .library(name: "_PintleTools", targets: ["PintleConsole", "PintlePolicyTools", "PintleTools"]),
+        .executable(name: "pintle", targets: ["PintleCLI"]),
     ]
     targets += [
         system("COpenSSL", "libcrypto", apt: "libssl-dev", brew: "openssl@3"),

@@ -22,7 +22,8 @@ struct DocCPage {
             let links = page.commands.map { "- <doc:\(Self.name(of: $0.name))>" }
             parts += ["## Topics", "### Commands", links.joined(separator: "\n")]
         }
-        parts.append("<!-- Written by `make reference` from the values of the commands in Sources. Change them there. -->")
+        parts.append(
+            "<!-- Written by `make reference` from the values of the commands in Sources. Change them there. -->")
         return parts.joined(separator: "\n\n") + "\n"
     }
 
@@ -67,7 +68,9 @@ struct DocCPage {
 
     /// A link for the name of another command.
     private func link(_ code: String) -> String? {
-        guard let command = MarkedText.command(in: code, of: page.commands), command != page.command?.name else { return nil }
+        guard let command = MarkedText.command(in: code, of: page.commands), command != page.command?.name else {
+            return nil
+        }
         return "<doc:\(Self.name(of: command))>"
     }
 

@@ -46,7 +46,9 @@ struct ManPage {
         var names: [String] = []
         let texts = command.overview + command.sections.flatMap(\.blocks).flatMap(\.texts)
         for case .code(let code) in texts.flatMap({ MarkedText($0).spans }) {
-            guard let name = MarkedText.command(in: code, of: page.commands), name != command.name, !names.contains(name) else { continue }
+            guard let name = MarkedText.command(in: code, of: page.commands), name != command.name,
+                !names.contains(name)
+            else { continue }
             names.append(name)
         }
         return ([nil] + names.sorted()).map(Self.reference).joined(separator: ", ")
@@ -77,7 +79,8 @@ struct ManPage {
             switch span {
             case .words(let words): Self.escaped(words)
             case .code(let code):
-                if !isTerm, let command = MarkedText.command(in: code, of: page.commands), command != page.command?.name {
+                if !isTerm, let command = MarkedText.command(in: code, of: page.commands), command != page.command?.name
+                {
                     Self.reference(to: command)
                 } else {
                     bold(code)

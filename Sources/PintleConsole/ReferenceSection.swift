@@ -49,7 +49,8 @@ package struct Article: Sendable {
 
 extension Article {
     package static let android = Article(module: "PintleTools", name: "Android", title: "Android")
-    package static let choosingPins = Article(module: "Pintle", name: "ChoosingPins", title: "Finding and choosing pins")
+    package static let choosingPins = Article(
+        module: "Pintle", name: "ChoosingPins", title: "Finding and choosing pins")
     package static let continuousIntegration = Article(
         module: "PintleTools", name: "ContinuousIntegration", title: "Continuous integration")
     package static let decisions = Article(module: "Pintle", name: "Decisions", title: "How a decision is made")
@@ -63,8 +64,10 @@ extension Article {
     package static let rehearsing = Article(module: "PintleTools", name: "Rehearsing", title: "Rehearsing attacks")
     package static let reports = Article(module: "PintleReports", name: "Reports", title: "Failure reports")
     package static let signedUpdates = Article(module: "PintleUpdates", name: "SignedUpdates", title: "Signed updates")
-    package static let testingOnADevice = Article(module: "PintleApple", name: "TestingOnADevice", title: "Testing on a device")
-    package static let unpinned = Article(module: "PintleTools", name: "Unpinned", title: "Which connections are unpinned")
+    package static let testingOnADevice = Article(
+        module: "PintleApple", name: "TestingOnADevice", title: "Testing on a device")
+    package static let unpinned = Article(
+        module: "PintleTools", name: "Unpinned", title: "Which connections are unpinned")
     package static let userDecisions = Article(
         module: "PintleStorage", name: "UserDecisions", title: "Unknown servers and user decisions")
 

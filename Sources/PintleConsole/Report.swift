@@ -185,7 +185,9 @@ package struct Report {
 
     package mutating func prose(_ text: Line, indent: Int = 2) { blocks.append(.prose(text, indent: indent)) }
 
-    package mutating func row(_ line: Line, last: Line, _ width: RowWidth) { blocks.append(.row(line, last: last, width)) }
+    package mutating func row(_ line: Line, last: Line, _ width: RowWidth) {
+        blocks.append(.row(line, last: last, width))
+    }
 
     package mutating func fact(_ label: Line, _ value: Line) { fact(label, .whole(value)) }
 

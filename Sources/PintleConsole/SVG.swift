@@ -5,7 +5,9 @@ package enum SVG {
     /// - Parameters:
     ///   - label: the drawing's content in words, for screen readers.
     ///   - stripes: the id of a striped pattern, which must be unique on the page.
-    package static func drawing(width: Double, height: Double, label: String, stripes: String, _ lines: [String]) -> String {
+    package static func drawing(width: Double, height: Double, label: String, stripes: String, _ lines: [String])
+        -> String
+    {
         """
         <svg viewBox="0 0 \(number(width)) \(number(height))" role="img" aria-label="\(HTMLText.escape(label))">
         <defs><pattern id="\(stripes)" width="6" height="6" patternUnits="userSpaceOnUse" \

@@ -86,7 +86,9 @@ package enum TextLayout {
 
 extension String {
     /// The text without the white space around it.
-    package var trimmed: String { String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
+    package var trimmed: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
 }
 
 extension Unicode.Scalar {

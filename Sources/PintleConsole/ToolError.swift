@@ -41,7 +41,9 @@ package struct ToolError: Error, Sendable {
     }
 
     /// A file that cannot be used, without its name. See ``placed(in:)``.
-    package static func unusable(_ code: String, _ message: String, at place: TextPlace?, hint: String? = nil) -> ToolError {
+    package static func unusable(_ code: String, _ message: String, at place: TextPlace?, hint: String? = nil)
+        -> ToolError
+    {
         .unusable(code, message, line: place?.line, column: place?.column, hint: hint)
     }
 

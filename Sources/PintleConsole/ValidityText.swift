@@ -44,5 +44,7 @@ package enum ValidityText {
         return "\(tenths / 10).\(tenths % 10) s"
     }
 
-    package static func counted(_ count: Int, _ unit: String) -> String { count == 1 ? "1 \(unit)" : "\(count) \(unit)s" }
+    package static func counted(_ count: Int, _ unit: String) -> String {
+        count == 1 ? "1 \(unit)" : "\(count) \(unit)s"
+    }
 }

@@ -177,7 +177,8 @@ extension ValueReader {
     }
 
     /// - Parameter id: the id of the problem if the number is outside `range`.
-    package mutating func integer(_ value: JSONValue, in range: ClosedRange<Int64>, id: String, _ path: String) -> Int? {
+    package mutating func integer(_ value: JSONValue, in range: ClosedRange<Int64>, id: String, _ path: String) -> Int?
+    {
         guard value.kind == .integer || value.kind == .number else {
             reportType(of: value, path, "a number, without quotes")
             return nil
@@ -217,7 +218,8 @@ extension ValueReader {
     }
 
     /// Returns the position of the name.
-    package mutating func reference(_ value: JSONValue, to names: [String], _ path: String, called kind: String) -> Int? {
+    package mutating func reference(_ value: JSONValue, to names: [String], _ path: String, called kind: String) -> Int?
+    {
         guard let text = string(value, path) else { return nil }
         if let index = names.firstIndex(of: text) { return index }
         report(

@@ -21,12 +21,16 @@ let package = Package(
             "PintleOpenSSL", on: "Pintle", "PintleStorage", "PintleSystem", "COpenSSL", "CPublicSuffix", links: "ssl"),
         module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
         module("PintleAttacks", on: "COpenSSL", "PintleSystem", "PintleTestKit"),
+        module("PintleConsole", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleSystem"),
         module(
-            "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports", "PintleAttacks",
-            "PintleStorage", "PintleSystem", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
-            resources: [.embedInCode("Families/authorities.json")]),
+            "PintlePolicyTools", on: "Pintle", "PintleConsole", "PintleCrypto", "PintleReports", "PintleStorage",
+            "PintleSystem", "PintleUpdates", "CExpat", resources: [.embedInCode("Families/authorities.json")]),
+        module(
+            "PintleTools", on: "Pintle", "PintleAttacks", "PintleConsole", "PintleCrypto", "PintleOpenSSL",
+            "PintlePolicyTools", "PintleReports", "PintleStorage", "PintleSystem", "PintleTestKit", "PintleUpdates",
+            "COpenSSL"),
         module("SystemClaims", on: "PintleSystem", "PintleTestKit", in: "Tests"),
-        program("PintleCLI", on: "PintleSystem", "PintleTools", in: "Sources"),
+        program("PintleCLI", on: "PintleConsole", "PintleSystem", "PintleTools", in: "Sources"),
         program("SystemProbe", on: "PintleSystem", "SystemClaims", in: "Tests"),
     ],
     swiftLanguageModes: [.v6]

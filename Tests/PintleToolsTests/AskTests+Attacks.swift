@@ -4,7 +4,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// Attacks that try to produce an answer which the user did not give.
 extension AskTests {
     @Test("Input from before the question does not answer it")

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// Servers on loopback, a list of names that lead to them, and a policy for `audit.test` and its subdomains.
 struct AuditFixture {
     static let spare = "sha256/iQhb885ViYmzwhaN8HXndRaUrXpOBHfKAvqhDM3XTDI="

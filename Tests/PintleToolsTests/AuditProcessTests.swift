@@ -4,7 +4,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// A verdict that never returns, in a separate process. No call of OpenSSL hangs that long any more, so a preloaded
 /// library replaces the call.
 @Suite(

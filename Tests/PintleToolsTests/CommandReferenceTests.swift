@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import PintleTestKit
 import Testing
-@testable import PintleTools
 
 @testable import PintleConsole
+@testable import PintleTools
 
 @Suite("Command reference")
 struct CommandReferenceTests {

@@ -2,7 +2,6 @@ import FoundationEssentials
 import Pintle
 import PintleTestKit
 
-
 /// Minted authorities that take the places of public ones, with a file of their families.
 struct FamilyFixture {
     let directory: TemporaryDirectory

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Pintle
-@testable import PintleConsole
 
+@testable import PintleConsole
 @testable import PintlePolicyTools
 
 /// The answer of the program that a file is for.

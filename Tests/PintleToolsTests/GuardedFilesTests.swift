@@ -2,7 +2,6 @@ import Glibc
 import PintleTestKit
 import Testing
 
-
 /// A typo on the command line must not destroy the policy that all other files are made from.
 @Suite("Output files do not replace input files")
 struct GuardedFilesTests {

@@ -4,7 +4,6 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-
 @Suite("Hybrid groups in check and audit")
 struct HybridGroupTests {
     private let scene: AuditFixture

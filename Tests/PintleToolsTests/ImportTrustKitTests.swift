@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Pintle
 import Testing
-@testable import PintlePolicyTools
 
+@testable import PintlePolicyTools
 
 @Suite("Import of TrustKit's configuration")
 struct ImportTrustKitTests: ImportReading {

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// The queries of `Examples/key-history`, run by SQLite.
 @Suite(
     "Queries of the example key-history",

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 @Suite("Notes of policies in the tool")
 struct NoteTests {
     private let directory: TemporaryDirectory

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// Each test runs the tool in a separate process, because the umask belongs to a process.
 @Suite(
     "Permissions of output files",

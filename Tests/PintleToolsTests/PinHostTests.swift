@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 @Suite("Hosts of pinned files")
 struct PinHostTests {
     private let directory: TemporaryDirectory

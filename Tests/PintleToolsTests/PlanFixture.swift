@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// Plans for tests, and the output of the tool for them.
 struct PlanFixture {
     static let examples =

@@ -2,9 +2,9 @@ import FoundationEssentials
 import Pintle
 import PintleTestKit
 import Testing
-@testable import PintlePolicyTools
 
 @testable import PintleConsole
+@testable import PintlePolicyTools
 
 /// Servers with renewal patterns in the place of listed certificates.
 @Suite("Renewal patterns of plans")

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 @Suite("Proposals that complete a family")
 struct RenewFamilyTests {
     private let fixture: FamilyFixture

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// A policy, a server with minted certificates, and runs of `pintle renew`.
 struct RenewFixture {
     let directory: TemporaryDirectory

@@ -3,9 +3,9 @@ import Glibc
 import Pintle
 import PintleTestKit
 import Testing
-@testable import PintlePolicyTools
 
 @testable import PintleConsole
+@testable import PintlePolicyTools
 
 @Suite("Proposing the next policy")
 struct RenewTests {

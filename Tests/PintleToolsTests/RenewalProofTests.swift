@@ -4,7 +4,6 @@ import PintleTestKit
 import PintleTestPeers
 import Testing
 
-
 /// Certificates that a real ACME client renews at two real authorities. Before each renewal Pintle judges how long the
 /// pins of the server will match; after it they match or they do not.
 @Suite(

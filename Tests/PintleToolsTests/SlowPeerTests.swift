@@ -4,7 +4,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// Peers that take long to install or to run. `make peers` installs them and runs these tests.
 @Suite(
     "Consumers of exports that take long to install",

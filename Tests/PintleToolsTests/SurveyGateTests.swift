@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// The options of a survey that fail a build, and its report files.
 @Suite("Survey: expectation, policy and files")
 struct SurveyGateTests {

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// The limits of a survey's authority and answers.
 @Suite("Survey: safety")
 struct SurveySafetyTests {

@@ -3,7 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-
 /// The connections of real clients, seen through the proxy of a survey.
 @Suite("Survey")
 struct SurveyTests {

@@ -2,7 +2,6 @@ import FoundationEssentials
 import PintleTestKit
 import Testing
 
-
 @Suite("Tables on terminals of all widths")
 struct TableWidthTests {
     private static let plan = ["plan", "\(PlanFixture.examples)/another-ca.json", "--at", "2026-11-20"]

@@ -1,4 +1,3 @@
-
 /// A file of an export.
 struct ExportedFile {
     /// The path relative to the folder that is exported to, with `/`.

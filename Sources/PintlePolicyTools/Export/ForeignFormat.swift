@@ -1,4 +1,3 @@
-
 /// A format of pins on another platform.
 enum ForeignFormat: String, CaseIterable, Sendable {
     /// `NSPinnedDomains` of App Transport Security, a property list.

@@ -120,7 +120,9 @@ extension AuthorityFamilies {
     }
 
     /// Returns whether a rule pins a key of a family.
-    package func isUsed(by host: PinnedHost) -> Bool { (host.pins + host.backupPins).contains { family(of: $0) != nil } }
+    package func isUsed(by host: PinnedHost) -> Bool {
+        (host.pins + host.backupPins).contains { family(of: $0) != nil }
+    }
 
     /// Returns the name of the root that has the key of a pin; `nil` for pins of a leaf.
     func rootName(of pin: Pin) -> String? {

@@ -29,7 +29,8 @@ package struct LintedPolicy {
     package var histories: [AuditServer: KeyHistory]
 
     package init(
-        policy: PinningPolicy, json: [UInt8], authority: @escaping @Sendable (Pin) -> String?, families: AuthorityFamilies,
+        policy: PinningPolicy, json: [UInt8], authority: @escaping @Sendable (Pin) -> String?,
+        families: AuthorityFamilies,
         histories: [AuditServer: KeyHistory] = [:]
     ) {
         self.policy = policy

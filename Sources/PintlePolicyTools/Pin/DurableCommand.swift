@@ -17,7 +17,8 @@ struct DurableCommand {
                 continue
             }
             var input = try invocation.file(source)
-            let listing = PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: &input, invocation.libraries)))
+            let listing = PinListing(
+                source: source, entries: PinEntry.list(try SourceReader.items(in: &input, invocation.libraries)))
             guard listing.entries.allSatisfy({ !$0.item.isCertificate }) else {
                 throw .usage("\(source) holds a certificate; beside --durable only keys and requests", of: .pin)
             }

@@ -28,7 +28,9 @@ package struct PathPositions {
         }
 
         /// Returns whether the pin is of this certificate or its key, and may match at this depth.
-        package func isMatched(by pin: Pin, depth: Int) -> Bool { pin.position.covers(depth: depth) && shows(pin.subject) }
+        package func isMatched(by pin: Pin, depth: Int) -> Bool {
+            pin.position.covers(depth: depth) && shows(pin.subject)
+        }
     }
 
     /// The path from leaf to anchor, or without a path the chain that was sent. Certificates beside the path come last.

@@ -175,7 +175,8 @@ package struct PinCommand {
     private func listing(_ source: String) throws(ToolError) -> PinListing {
         if Self.isFile(source) {
             var file = try invocation.file(source)
-            return PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: &file, invocation.libraries)))
+            return PinListing(
+                source: source, entries: PinEntry.list(try SourceReader.items(in: &file, invocation.libraries)))
         }
         let endpoint: ServerEndpoint
         do {

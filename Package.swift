@@ -54,7 +54,8 @@ if hasOpenSSL {
     libraries.append("PintleOpenSSL")
     programs = [
         // Not for users: the nested packages that fuzz and measure the tool can only reach products.
-        .library(name: "_PintleTools", targets: ["PintleTools"]), .executable(name: "pintle", targets: ["PintleCLI"]),
+        .library(name: "_PintleTools", targets: ["PintleConsole", "PintlePolicyTools", "PintleTools"]),
+        .executable(name: "pintle", targets: ["PintleCLI"]),
     ]
     targets += [
         system("COpenSSL", "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
@@ -69,13 +70,20 @@ if hasOpenSSL {
         module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
         // The attacks of `pintle rehearse` and of the tests. It is not a product.
         module("PintleAttacks", on: "COpenSSL", "Pintle", "PintleSystem", "PintleTestKit"),
+        // Commands, options, help and output, without a command.
+        module("PintleConsole", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem"),
+        // The commands that need no TLS. No OpenSSL here, so that they can be built where there is none.
         module(
-            "PintleTools", on: "Pintle", "PintleCrypto", "PintleEvents", "PintleOpenSSL", "PintlePolicyFile",
-            "PintleReports", "PintleAttacks", "PintleStorage", "PintleSuffixes", "PintleSystem", "PintleTLSClient",
-            "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
+            "PintlePolicyTools", on: "Pintle", "PintleConsole", "PintleCrypto", "PintleEvents", "PintlePolicyFile",
+            "PintleReports", "PintleStorage", "PintleSystem", "PintleUpdates", "CExpat",
             // Becomes part of the program: there is no file to ship beside it.
             resources: [.embedInCode("Families/authorities.json")]),
-        program("PintleCLI", on: "PintleSystem", "PintleTools", in: "Sources"),
+        // The other commands, and the libraries behind all of them.
+        module(
+            "PintleTools", on: "Pintle", "PintleAttacks", "PintleConsole", "PintleCrypto", "PintleEvents",
+            "PintleOpenSSL", "PintlePolicyFile", "PintlePolicyTools", "PintleReports", "PintleStorage",
+            "PintleSuffixes", "PintleSystem", "PintleTLSClient", "PintleTestKit", "PintleUpdates", "COpenSSL"),
+        program("PintleCLI", on: "PintleConsole", "PintleSystem", "PintleTools", in: "Sources"),
         module("SystemClaims", on: "PintleSystem", "PintleTestKit", in: "Tests"),
         tests("PintleSystemTests", on: "SystemClaims"),
     ]
@@ -127,8 +135,9 @@ if isLinux {
             "PintleReportsTests", on: "Pintle", "PintleCrypto", "PintleEvents", "PintleOpenSSL", "PintlePolicyFile",
             "PintleReports", "PintleStorage", "PintleTestKit", "PintleTestPeers", "ReportVictim"),
         tests(
-            "PintleToolsTests", on: "Pintle", "PintleAttacks", "PintleOpenSSL", "PintlePolicyFile", "PintleReports",
-            "PintleTLSClient", "PintleTools", "PintleUpdates", "PintleTestKit", "PintleTestPeers", "TrustTables"),
+            "PintleToolsTests", on: "Pintle", "PintleAttacks", "PintleConsole", "PintleEvents", "PintleOpenSSL",
+            "PintlePolicyFile", "PintlePolicyTools", "PintleReports", "PintleTLSClient", "PintleTools", "PintleUpdates",
+            "PintleTestKit", "PintleTestPeers", "TrustTables"),
     ]
 }
 

@@ -51,7 +51,7 @@ for document in README.md Examples/README.md Sources/*/*.docc/*.md; do
 done
 
 # An id is a literal of the core, which no test can list.
-table=Sources/PintleTools/Lint/LintAllowances.swift
+table=Sources/PintlePolicyTools/Lint/LintAllowances.swift
 ids=$(find Sources/Pintle -name '*.swift' -exec cat {} + | tr -s '\n ' ' ' |
     grep -oE '(id: |id = [^"]*"[a-z-]+" : |report\( ?)"[a-z-]+"( : "[a-z-]+")?' | grep -oE '"[a-z-]+"' | sort -u) || true
 [ -n "$ids" ] || echo "Scripts/documented.sh: its pattern finds no problem in the core"

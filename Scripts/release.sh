@@ -11,8 +11,8 @@ fail() { echo "release: error: $1" >&2 && exit 1; }
 [ "$(git branch --show-current)" = main ] || fail "a release is made from the branch main"
 [ -z "$(git status --porcelain)" ] || fail "commit or discard your changes first"
 [ -z "$(git tag --list "$tag")" ] || fail "the tag $tag exists"
-grep -q "static let version = \"$version\"" Sources/PintleTools/Tool/CommandLineTool.swift ||
-    fail "Sources/PintleTools/Tool/CommandLineTool.swift has another version"
+grep -q "static let version = \"$version\"" Sources/PintleConsole/CommandLineTool.swift ||
+    fail "Sources/PintleConsole/CommandLineTool.swift has another version"
 grep -q "from: \"$version\")" README.md || fail "the dependency in README.md has another version"
 section=$(sed -n "/^## $version - [0-9]\{4\}-[0-9][0-9]-[0-9][0-9]\$/,/^## /{/^## /!p}" CHANGELOG.md)
 [ "$(sed -n 's/^## \([^ ]*\).*/\1/p' CHANGELOG.md | head -1)" = "$version" ] && grep -q '^- ' <<<"$section" ||

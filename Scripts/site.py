@@ -85,7 +85,7 @@ def entries(site):
 def main(site):
     site = pathlib.Path(site)
     readme = pathlib.Path("README.md").read_text(encoding="utf-8")
-    version = re.search(VERSION, pathlib.Path("Sources/PintleTools/Tool/CommandLineTool.swift").read_text())[1]
+    version = re.search(VERSION, pathlib.Path("Sources/PintleConsole/CommandLineTool.swift").read_text())[1]
     about = readme.split("\n\n")[1]
     rows = readme.split("| You have | Start at |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
     doors = "<tr><th>You have</th><th>Start at</th></tr>" + "".join(

@@ -1,7 +1,8 @@
 import PintlePolicyFile
 
 @testable import Pintle
-@testable import PintleTools
+@testable import PintleConsole
+@testable import PintlePolicyTools
 
 enum ForeignEntry {
     static func check(_ input: [UInt8], _ format: ForeignFormat) {

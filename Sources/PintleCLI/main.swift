@@ -1,3 +1,4 @@
+internal import PintleConsole
 internal import PintleSystem
 internal import PintleTools
 

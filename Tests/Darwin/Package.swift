@@ -30,13 +30,17 @@ let package = Package(
         module("PintleTLSClient", on: "Pintle", "PintleOpenSSL", "PintleStorage", "PintleSystem", "COpenSSL"),
         module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
         module("PintleAttacks", on: "COpenSSL", "Pintle", "PintleSystem", "PintleTestKit"),
+        module("PintleConsole", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem"),
         module(
-            "PintleTools", on: "Pintle", "PintleCrypto", "PintleEvents", "PintleOpenSSL", "PintlePolicyFile",
-            "PintleReports", "PintleAttacks", "PintleStorage", "PintleSuffixes", "PintleSystem", "PintleTLSClient",
-            "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat",
+            "PintlePolicyTools", on: "Pintle", "PintleConsole", "PintleCrypto", "PintleEvents", "PintlePolicyFile",
+            "PintleReports", "PintleStorage", "PintleSystem", "PintleUpdates", "CExpat",
             resources: [.embedInCode("Families/authorities.json")]),
+        module(
+            "PintleTools", on: "Pintle", "PintleAttacks", "PintleConsole", "PintleCrypto", "PintleEvents",
+            "PintleOpenSSL", "PintlePolicyFile", "PintlePolicyTools", "PintleReports", "PintleStorage",
+            "PintleSuffixes", "PintleSystem", "PintleTLSClient", "PintleTestKit", "PintleUpdates", "COpenSSL"),
         module("SystemClaims", on: "PintleSystem", "PintleTestKit", in: "Tests"),
-        program("PintleCLI", on: "PintleSystem", "PintleTools", in: "Sources"),
+        program("PintleCLI", on: "PintleConsole", "PintleSystem", "PintleTools", in: "Sources"),
         program("SystemProbe", on: "PintleSystem", "SystemClaims", in: "Tests"),
     ],
     swiftLanguageModes: [.v6]

@@ -3,7 +3,7 @@ import Glibc
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// The project of `Examples/android`. Its files are exports of its policy, and its resources compile.
 @Suite("Android example")

@@ -1,6 +1,7 @@
 import Pintle
 import Testing
 
+@testable import PintleConsole
 @testable import PintlePolicyFile
 @testable import PintleTools
 

@@ -3,6 +3,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintleConsole
 @testable import PintlePolicyFile
 @testable import PintleTools
 

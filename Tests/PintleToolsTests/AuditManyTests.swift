@@ -3,7 +3,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// The built tool and thousands of servers.
 @Suite(

@@ -3,7 +3,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// Metrics of an audit for Prometheus.
 @Suite("Metrics of an audit")

@@ -5,6 +5,7 @@ import PintleTestKit
 import Synchronization
 import Testing
 
+@testable import PintleConsole
 @testable import PintleTools
 
 @Suite("Output of audits")

@@ -3,6 +3,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 @Suite("The page of an audit")

@@ -1,7 +1,7 @@
 import Pintle
 import Testing
 
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 /// Results of an audit that a newer version may have written.
 @Suite("Audit: reasons")

@@ -6,7 +6,9 @@ import PintleTestKit
 import Synchronization
 import Testing
 
+@testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyTools
 @testable import PintleTLSClient
 @testable import PintleTools
 
@@ -57,8 +59,10 @@ struct AuditTimeLimitTests {
         var handshakes = AuditHandshakes(
             policy: policy, hasPolicyFile: true,
             lint: LiveLint(
-                policy, of: [], authorities: PublicAuthorities(files: [], folders: []),
-                families: .init(date: .distantPast, families: [], edges: []), now: Date()),
+                LintedPolicy(
+                    policy: policy, json: [], authority: { _ in nil },
+                    families: .init(date: .distantPast, families: [], edges: [])),
+                now: Date()),
             writer: AuditRecordWriter(basis: AuditBasis(policy: nil, anchors: [root])),
             validator: PathValidator(system: SystemAnchors(replacedBy: [root])),
             proxies: try ProxyEnvironment([:]), configuration: TLSClient.Configuration(), parallel: 1, start: Date())

@@ -3,8 +3,6 @@ import PintleAttacks
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
-
 /// The file of clients in `Examples/clients`, and the table that `make rehearse-clients` writes.
 @Suite("The table of clients")
 struct ClientTableTests {

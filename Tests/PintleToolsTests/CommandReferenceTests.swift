@@ -3,6 +3,7 @@ import Glibc
 import PintleTestKit
 import Testing
 
+@testable import PintleConsole
 @testable import PintleTools
 
 @Suite("Command reference")
@@ -13,7 +14,7 @@ struct CommandReferenceTests {
 
     @Test("The committed pages equal the output of the tool; make reference rewrites them")
     func committedPages() throws {
-        let files = CommandReference.files(.docc)
+        let files = CommandReference.files(.docc, of: Command.all)
         let committed = try Self.names(in: Self.catalogue).filter { $0.hasPrefix("Command") }
         #expect(committed == files.map(\.name).sorted(), "run make reference")
         for file in files {
@@ -30,7 +31,7 @@ struct CommandReferenceTests {
         let run = ToolRun("--generate-reference", format.rawValue, folder)
         #expect(run.code == 0)
         #expect(run.output.isEmpty && run.errors.isEmpty)
-        #expect(try Self.names(in: folder) == CommandReference.files(format).map(\.name).sorted())
+        #expect(try Self.names(in: folder) == CommandReference.files(format, of: Command.all).map(\.name).sorted())
         #expect(try Self.names(in: folder).count == Command.all.count + 1)
     }
 
@@ -79,7 +80,7 @@ struct CommandReferenceTests {
     @Test("A manual page has hyphens that can be copied, and no line of text reads as a macro")
     func manualLines() throws {
         let macros = ["TH", "SH", "PP", "TP", "IP", "RS", "RE", "nf", "fi", "br"]
-        for file in CommandReference.files(.man, at: Date(timeIntervalSince1970: 0)) {
+        for file in CommandReference.files(.man, of: Command.all, at: Date(timeIntervalSince1970: 0)) {
             for line in file.content.split(separator: "\n") where !line.hasPrefix(".\\\"") {
                 let copied = line.replacing("\\-", with: "").replacing("\"1970-01-01\"", with: "")
                 #expect(!copied.contains("-"), "\(file.name): \(line)")
@@ -95,7 +96,7 @@ struct CommandReferenceTests {
         .enabled(if: Self.groff != nil, "skipped: groff is not installed"))
     func manualPages() throws {
         let groff = try #require(Self.groff)
-        for file in CommandReference.files(.man) {
+        for file in CommandReference.files(.man, of: Command.all) {
             let result = try runProcess([groff, "-man", "-Tutf8", "-ww"], input: Array(file.content.utf8))
             #expect(result.status == 0)
             #expect(result.errorOutput.isEmpty, "\(file.name): \(result.errorOutput)")
@@ -108,7 +109,7 @@ struct CommandReferenceTests {
         .enabled(if: Self.mandoc != nil, "skipped: mandoc is not installed"))
     func mandocPages() throws {
         let mandoc = try #require(Self.mandoc)
-        for file in CommandReference.files(.man) {
+        for file in CommandReference.files(.man, of: Command.all) {
             let result = try runProcess([mandoc, "-Tlint", "-Wwarning"], input: Array(file.content.utf8))
             #expect(result.status == 0, "\(file.name): \(String(decoding: result.stdout, as: UTF8.self))")
         }
@@ -133,7 +134,7 @@ struct CommandReferenceTests {
     @Test("A manual page lists every option with its values", arguments: Command.all.map(\.name))
     func everyOption(name: String) throws {
         let command = try #require(Command.all.first { $0.name == name })
-        let page = try #require(CommandReference.files(.man).first { $0.name == "pintle-\(name).1" })
+        let page = try #require(CommandReference.files(.man, of: Command.all).first { $0.name == "pintle-\(name).1" })
         for option in command.options {
             #expect(page.content.contains("\\fB\(ManPage.escaped("--\(option.name)"))"), "--\(option.name)")
             for word in option.completions { #expect(page.content.contains(ManPage.escaped(word)), "\(word)") }

@@ -1,6 +1,7 @@
 import PintleTestKit
 import Testing
 
+@testable import PintleConsole
 @testable import PintleTools
 
 @Suite("Completion scripts")

@@ -2,7 +2,7 @@ import Glibc
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// The picture in the README, which shows scene 4 of the demonstration and its twin.
 @Suite("Picture of the demonstration")

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Pintle
 @testable import PintlePolicyFile
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 /// Names of the code that the articles must explain. Messages of the tool link to some of them.

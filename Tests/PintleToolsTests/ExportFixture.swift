@@ -2,6 +2,7 @@ import FoundationEssentials
 import Pintle
 import PintleTestKit
 
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 /// Servers with paths of three certificates, and a system that trusts one root of two.
@@ -55,6 +56,13 @@ struct ExportFixture {
                 ? .valid(ValidatedPath(uncheckedLeafToAnchor: server.path.map(\.der)))
                 : .invalid(PathFailure(.untrustedRoot, depth: 2, text: "not in this world"))
         }
+    }
+}
+
+extension ExportPlan {
+    /// Plans an export with the libraries of the whole tool.
+    init(_ policy: PinningPolicy, to format: ForeignFormat, positionless: PinPosition? = nil) {
+        self.init(policy, to: format, LinkedLibraries(), positionless: positionless)
     }
 }
 

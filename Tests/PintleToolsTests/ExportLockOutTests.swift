@@ -4,7 +4,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 @Suite("Exports that would refuse every server of a rule")
 struct ExportLockOutTests {

@@ -2,7 +2,8 @@ import FoundationEssentials
 import Pintle
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
+@testable import PintlePolicyTools
 
 /// Random policies go to every format and back. If a decision changes, a loss must have named that rule and the
 /// direction.

@@ -4,7 +4,9 @@ import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 @Suite("Export")

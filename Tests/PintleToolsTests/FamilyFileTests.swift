@@ -2,7 +2,8 @@ import FoundationEssentials
 import Pintle
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
+@testable import PintlePolicyTools
 
 @Suite("Files of authority families")
 struct FamilyFileTests {

@@ -2,8 +2,6 @@ import FoundationEssentials
 import Pintle
 import PintleTestKit
 
-@testable import PintleTools
-
 /// Minted authorities that take the places of public ones, with a file of their families.
 struct FamilyFixture {
     let directory: TemporaryDirectory

@@ -2,7 +2,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 @Suite("Kinds of files")
 struct FileKindTests {

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Pintle
 
-@testable import PintleTools
+@testable import PintleConsole
+@testable import PintlePolicyTools
 
 /// Decisions of a policy beside those of a format's model, for every host, port, time and server. Each difference needs
 /// a loss with its direction that names a rule concerned, and each loss needs a difference.

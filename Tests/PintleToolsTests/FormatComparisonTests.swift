@@ -2,7 +2,7 @@ import FoundationEssentials
 import Pintle
 import Testing
 
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 @Suite("Formats compared with models of their programs")
 struct FormatComparisonTests {

@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Pintle
 
+@testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 /// The answer of the program that a file is for.

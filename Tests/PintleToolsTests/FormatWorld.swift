@@ -2,7 +2,7 @@ import FoundationEssentials
 import Pintle
 import PintleTestKit
 
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 /// Servers whose paths combine every leaf key with every key of an authority and every root. A key of a leaf is also
 /// the key of an authority, so that each position of a pin has a server that matches only there.

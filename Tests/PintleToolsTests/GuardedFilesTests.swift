@@ -2,8 +2,6 @@ import Glibc
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
-
 /// A typo on the command line must not destroy the policy that all other files are made from.
 @Suite("Output files do not replace input files")
 struct GuardedFilesTests {

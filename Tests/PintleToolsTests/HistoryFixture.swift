@@ -2,7 +2,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 /// Result files of several days, with certificates that are named and not minted.
 struct HistoryFixture {

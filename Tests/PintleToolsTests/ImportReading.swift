@@ -2,7 +2,8 @@ import FoundationEssentials
 import Pintle
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
+@testable import PintlePolicyTools
 
 /// Helpers for the tests of imports that use a format's reader.
 protocol ImportReading {}

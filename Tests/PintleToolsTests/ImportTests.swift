@@ -2,7 +2,9 @@ import FoundationEssentials
 import Pintle
 import Testing
 
+@testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 @Suite("Import")

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Pintle
 import Testing
 
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 @Suite("Import of TrustKit's configuration")
 struct ImportTrustKitTests: ImportReading {

@@ -2,6 +2,8 @@ import Glibc
 import PintleTestKit
 import Testing
 
+@testable import PintleConsole
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 @Suite("Input files")
@@ -65,7 +67,7 @@ struct InputFileTests {
         for (bytes, isSecret) in contents {
             var file = try InputFile(directory.write(bytes, to: "file"), standardInput: ByteSource([]))
             let place = file.bytes.withUnsafeBytes { $0.baseAddress }
-            _ = try? SourceReader.items(in: &file)
+            _ = try? SourceReader.items(in: &file, LinkedLibraries())
             #expect(file.bytes.withUnsafeBytes { $0.baseAddress } == place)
             #expect(file.bytes == (isSecret ? Array(repeating: 0, count: bytes.count) : bytes))
         }

@@ -3,8 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
-
 /// The queries of `Examples/key-history`, run by SQLite.
 @Suite(
     "Queries of the example key-history",

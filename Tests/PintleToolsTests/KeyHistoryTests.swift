@@ -3,7 +3,8 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
+@testable import PintlePolicyTools
 
 @Suite("Histories of keys")
 struct KeyHistoryTests {

@@ -1,7 +1,7 @@
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 @Suite("Packaging")
 struct PackagingTests {

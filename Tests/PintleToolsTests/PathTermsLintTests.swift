@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Pintle
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 @Suite("Lint of terms about the path")
 struct PathTermsLintTests {

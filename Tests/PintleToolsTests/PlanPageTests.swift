@@ -3,8 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
-
 @Suite("Plans as text and as a page")
 struct PlanPageTests {
     @Test("The page has the sentences of the text, loads nothing and has no script")

@@ -4,6 +4,7 @@ import PintleTestKit
 import Testing
 
 @testable import PintlePolicyFile
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 /// Plans that cannot be used. Every problem has an id, a place and a remedy, and the tool reports all of them at once.

@@ -3,7 +3,9 @@ import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 /// Servers with renewal patterns in the place of listed certificates.

@@ -3,7 +3,7 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 /// The pinning library decides in a plan. Each refusal has a counterpart that differs in one thing and is accepted.
 @Suite("Plans")

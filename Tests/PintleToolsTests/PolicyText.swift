@@ -1,7 +1,5 @@
 import PintleTestKit
 
-@testable import PintleTools
-
 /// Parts of policy files for the tests of lint.
 enum PolicyText {
     static let pin = "sha256/A8TCX7QwhUNNciJ36Kmblh8BT/thLPF32Jqw/YefkyY="

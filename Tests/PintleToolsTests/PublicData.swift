@@ -1,6 +1,6 @@
 import Glibc
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// The folder of the public test data; `nil` if it is not installed.
 enum PublicData {

@@ -3,7 +3,9 @@ import Pintle
 import PintleOpenSSL
 import Testing
 
+@testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 /// Recorded chains of public sites, and the roots of this machine, against the built-in families.
@@ -63,7 +65,7 @@ struct RealChainTests {
         for other in Self.sites {
             let endpoint = ServerEndpoint(host: try ServerName(other))
             let rule = DurableRule(endpoint: endpoint, authority: .init(family), seen: [])
-            let text = try Snippet.policy.text(of: [rule.snippet(for: endpoint)])
+            let text = try Snippet.policy.text(of: [rule.snippet(for: endpoint)], LinkedLibraries())
             let decision = try Self.evaluation(try PinningPolicy(json: Array(text.utf8)), other).decision
             #expect(decision.reason == (decision.isTrusted ? "pin-matched" : "pin-mismatch"))
             #expect(decision.isTrusted == (try Self.family(other).id == family.id), "\(site): \(other)")

@@ -4,7 +4,7 @@ import PintleTestKit
 import PintleTestPeers
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// A proxy for a device. It runs in a separate process.
 @Suite(

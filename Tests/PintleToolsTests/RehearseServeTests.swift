@@ -5,7 +5,6 @@ import Testing
 
 @testable import PintlePolicyFile
 @testable import PintleTestKit
-@testable import PintleTools
 
 /// Servers for clients that the user starts. They run in a separate process.
 @Suite(

@@ -4,8 +4,6 @@ import PintleAttacks
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
-
 /// The recipes of the article, each run as printed.
 @Suite(
     "Recipes of the article about rehearsals", .serialized,

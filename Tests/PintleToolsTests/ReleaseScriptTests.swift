@@ -1,7 +1,7 @@
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 /// The script runs in a repository of its own, with the files that it reads and a Makefile that builds nothing.
 @Suite(
@@ -27,7 +27,7 @@ struct ReleaseScriptTests {
         directory = try TemporaryDirectory()
         for name in [
             "Scripts/release.sh", "Packaging/address.sh", "Packaging/control.in",
-            "Sources/PintleTools/Tool/CommandLineTool.swift", "README.md", "CHANGELOG.md",
+            "Sources/PintleConsole/CommandLineTool.swift", "README.md", "CHANGELOG.md",
         ] {
             let file = try InputFile("\(Recipes.root)/\(name)", standardInput: ByteSource([]))
             try write(name, String(decoding: file.bytes, as: UTF8.self))

@@ -4,6 +4,7 @@ import PintleAttacks
 import PintleTestKit
 import Testing
 
+@testable import PintleConsole
 @testable import PintleTools
 
 @Suite("Pages of reports")

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Pintle
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 @Suite("Reports as text")
 struct ReportTextTests {

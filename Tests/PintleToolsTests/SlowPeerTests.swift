@@ -4,8 +4,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
-
 /// Peers that take long to install or to run. `make peers` installs them and runs these tests.
 @Suite(
     "Consumers of exports that take long to install",

@@ -3,8 +3,6 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
-
 /// A survey of clients that the user starts, as on a device. The tool runs in a separate process.
 @Suite(
     "Survey: device",

@@ -2,8 +2,6 @@ import FoundationEssentials
 import PintleTestKit
 import Testing
 
-@testable import PintleTools
-
 @Suite("Tables on terminals of all widths")
 struct TableWidthTests {
     private static let plan = ["plan", "\(PlanFixture.examples)/another-ca.json", "--at", "2026-11-20"]

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
+@testable import PintleConsole
 @testable import PintleTools
 
 /// One run of the tool inside this process, with a pseudo-terminal as its input and screen.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PintleTools
+@testable import PintleConsole
 
 @Suite("Text on a terminal")
 struct TextTests {

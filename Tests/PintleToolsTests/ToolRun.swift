@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Pintle
 
+@testable import PintleConsole
 @testable import PintlePolicyFile
 @testable import PintleTools
 
@@ -21,15 +22,19 @@ struct ToolRun {
             arguments: arguments, input: input, environment: environment, now: now, terminalWidth: terminalWidth)
     }
 
+    /// - Parameters:
+    ///   - commands: the commands of the build.
+    ///   - libraries: the libraries of the build.
     init(
         arguments: [String], input: [UInt8] = [], environment: [String: String] = ["LANG": "C.UTF-8"],
-        now: Date = Date(), terminalWidth: Int? = nil
+        now: Date = Date(), terminalWidth: Int? = nil, commands: [Command] = Command.all,
+        libraries: any Libraries = LinkedLibraries()
     ) {
         let outputBox = OutputLog()
         let errorBox = OutputLog()
         let tool = CommandLineTool(
-            environment: environment, input: ByteSource(input), output: outputBox.sink(terminalWidth),
-            errors: errorBox.sink(terminalWidth), now: now)
+            commands: commands, libraries: libraries, environment: environment, input: ByteSource(input),
+            output: outputBox.sink(terminalWidth), errors: errorBox.sink(terminalWidth), now: now)
         code = tool.run(arguments)
         self.output = String(decoding: outputBox.bytes, as: UTF8.self)
         self.errors = String(decoding: errorBox.bytes, as: UTF8.self)

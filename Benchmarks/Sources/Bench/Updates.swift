@@ -3,7 +3,7 @@ import FoundationEssentials
 import PintlePolicyFile
 
 @testable import Pintle
-@testable import PintleTools
+@testable import PintlePolicyTools
 @testable import PintleUpdates
 
 /// Section F: from the bytes of an update to a policy that may come into force.

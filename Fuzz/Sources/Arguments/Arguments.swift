@@ -1,5 +1,6 @@
 import Pintle
 
+@testable import PintleConsole
 @testable import PintleTools
 
 /// The input is a command line, one argument a line. Each command parses it or reports a usage error with a hint. No

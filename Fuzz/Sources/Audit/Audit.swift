@@ -1,6 +1,8 @@
 import FoundationEssentials
 
 @testable import Pintle
+@testable import PintleConsole
+@testable import PintlePolicyTools
 @testable import PintleTools
 
 /// The inputs of `pintle audit`: results and lists of hosts. Whatever a result contains, its row of the page has only

@@ -1,6 +1,6 @@
 @testable import ForeignClaims
 @testable import Pintle
-@testable import PintleTools
+@testable import PintlePolicyTools
 
 /// Property lists and Android's network security configurations. A parsed file gives a policy that can be printed and
 /// parsed again. A parse error has a place in the file.

@@ -1,6 +1,7 @@
 import PintlePolicyFile
 
 @testable import Pintle
+@testable import PintleConsole
 @testable import PintleTools
 
 /// `pintle pin -` on any bytes prints pins or one error, in both cases as a JSON document on standard output with the

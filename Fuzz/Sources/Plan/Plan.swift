@@ -2,7 +2,8 @@ import FoundationEssentials
 import PintlePolicyFile
 
 @testable import Pintle
-@testable import PintleTools
+@testable import PintleConsole
+@testable import PintlePolicyTools
 
 /// `pintle plan` on any file gives a plan or a list of problems. A plan can be simulated, its report is JSON, and its
 /// page has only its own markup. Each problem has a place in the file.
@@ -11,7 +12,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
     let plan: RotationPlan
     do throws(ToolError) {
-        plan = try PlanReader.read(input, file: "plan") { path throws(ToolError) in
+        plan = try PlanReader.read(input, file: "plan", isPublicSuffix: { _ in false }) { path throws(ToolError) in
             guard let named else { throw .unusable("no-policy", path) }
             return named
         }

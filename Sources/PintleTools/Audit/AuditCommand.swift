@@ -1,6 +1,8 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleCrypto
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 internal import PintleSystem
 
 extension Command {
@@ -59,7 +61,7 @@ extension Command {
             .needs(.auditPage, .results, to: "have results to show"),
             .needs(.metrics, .results, to: "have results to count"),
         ],
-        environment: LiveEnvironment.variables + [Passphrase.help],
+        environment: EnvironmentVariables.ofServers + [EnvironmentVariables.passphrase],
         exitCodes: [
             (.fine, "every server is trusted"),
             (

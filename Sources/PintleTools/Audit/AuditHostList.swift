@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleConsole
+internal import PintlePolicyTools
 
 /// A file of hosts. Each line holds a host, `host:port` or https URL, and optionally the host or address to connect to
 /// instead. The text after `#` is a comment.

@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleConsole
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// The metrics of an audit in Prometheus's text format, version 0.0.4, for the textfile collector of the node exporter.

@@ -1,7 +1,9 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleCrypto
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// Writes a result as a line of NDJSON, which ``AuditRecord`` reads.

@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleConsole
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// The file of an audit's results. The audit appends each server's line as soon as the answer is known, so that an

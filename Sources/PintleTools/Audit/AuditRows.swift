@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleConsole
+internal import PintlePolicyTools
 
 /// The rows of an audit's text: one for all servers with the same verdict, reason and message.
 struct AuditRows {

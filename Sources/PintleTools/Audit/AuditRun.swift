@@ -1,7 +1,9 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleCrypto
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
 
@@ -124,9 +126,11 @@ final class AuditRun {
         return AuditHandshakes(
             policy: policy, hasPolicyFile: request.policyFile != nil,
             lint: LiveLint(
-                policy, of: request.policyFile?.bytes ?? [],
-                authorities: PublicAuthorities(environment: invocation.environment),
-                families: try FamilyFile.read(invocation).families, now: invocation.now),
+                LintedPolicy(
+                    policy: policy, json: request.policyFile?.bytes ?? [],
+                    authority: invocation.libraries.publicAuthorities(invocation.environment),
+                    families: try FamilyFile.read(invocation).families),
+                now: invocation.now),
             writer: AuditRecordWriter(basis: basis),
             validator: anchors.map { PathValidator(system: SystemAnchors(replacedBy: $0)) } ?? PathValidator(),
             proxies: try invocation.proxies(),

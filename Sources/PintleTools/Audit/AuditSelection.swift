@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleConsole
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// The results that count: the newest one of each server in all files. Of equally new results, the first one counts.

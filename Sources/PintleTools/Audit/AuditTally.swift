@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// The sums of an audit, in memory that does not grow with the number of results.

@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleCrypto
+internal import PintlePolicyTools
 
 /// The servers of an audit: those on the command line, then those in the lists. If the user names neither, the hosts of
 /// the policy's rules. Each server occurs once.

@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleConsole
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// The ends of certificates and pins by week, for one year, and their drawing.

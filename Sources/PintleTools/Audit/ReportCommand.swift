@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 
 extension Command {
     static let report = Command(

@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 
 /// The advice after a verdict: the lines behind `next:`.
 struct CheckAdvice {

@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
 
@@ -48,7 +50,7 @@ extension Command {
             .needs(.ask, .store, to: "keep the answer"),
             .excludes(.ask, .instant, because: "the question is about now"),
         ],
-        environment: LiveEnvironment.variables + [Passphrase.help],
+        environment: EnvironmentVariables.ofServers + [EnvironmentVariables.passphrase],
         exitCodes: [
             (.fine, "trusted"), (.rejected, "rejected"), (.unusable, "the command line or the policy cannot be used"),
             (.unreachable, "no certificate arrived, or the handshake broke"),
@@ -123,9 +125,6 @@ extension OptionSpecification {
     fileprivate static let policy = Option(
         "policy", .file("FILE"), required: "the policy decides", help: "The policy file that decides")
     static let store = Option("store", .file("FILE"), help: "The file of approvals; it need not exist yet")
-    static let identity = Option(
-        "identity", .file("FILE"),
-        help: "A client certificate with its key, PEM or PKCS#12; shown only if the server asks, after the verdict")
     static let ask = OptionSpecification(
         "ask", help: "Ask on the terminal about a server that is not approved yet, and keep a yes in `--store`")
 }
@@ -215,7 +214,7 @@ extension Invocation {
     func identity() throws(ToolError) -> ClientIdentity? {
         guard let path = arguments[.identity] else { return nil }
         var file = try file(path, limit: 1 << 20)
-        defer { KeyFile.wipe(&file.bytes) }
+        defer { SecretBytes.wipe(&file.bytes) }
         let isPEM = PEMReader.looksLikePEM(file.bytes)
         func read(_ password: String?) throws(ClientIdentityError) -> ClientIdentity {
             isPEM
@@ -228,7 +227,7 @@ extension Invocation {
             guard error.code == .passwordRequired else { throw ToolError(error, file: file.name) }
         }
         var password = try Passphrase.read(for: file.name, self)
-        defer { KeyFile.wipe(&password) }
+        defer { SecretBytes.wipe(&password) }
         do {
             return try read(String(decoding: password, as: UTF8.self))
         } catch {

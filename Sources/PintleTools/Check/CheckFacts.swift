@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
 

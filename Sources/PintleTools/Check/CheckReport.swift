@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 
 /// The report of `check`: the verdict first, the advice last.
 struct CheckReport {

@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 
 /// Explains the failure of a path in a sentence.
 enum PathFailureText {

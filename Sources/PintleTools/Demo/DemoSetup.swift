@@ -1,6 +1,8 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTestKit
 

@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleConsole
+internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTestKit
 internal import PintleUpdates

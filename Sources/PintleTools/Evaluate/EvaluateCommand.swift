@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
 
 extension Command {

@@ -1,6 +1,8 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
 
@@ -9,33 +11,18 @@ struct LiveLint {
     private let policy: PinningPolicy
     /// The policy's file, for places; `nil` without a file.
     private let root: JSONValue?
-    private let authorities: PublicAuthorities
+    private let authority: @Sendable (Pin) -> String?
     private let judge: FragilityJudge
     private let now: Date
 
-    /// - Parameters:
-    ///   - json: the policy's file, for places; empty without a file.
-    ///   - histories: the results of earlier audits.
-    init(
-        _ policy: PinningPolicy, of json: [UInt8], authorities: PublicAuthorities, families: AuthorityFamilies,
-        histories: [AuditServer: KeyHistory] = [:], now: Date
-    ) {
-        self.policy = policy
-        self.authorities = authorities
+    init(_ linted: LintedPolicy, now: Date) {
+        policy = linted.policy
+        authority = linted.authority
         judge = FragilityJudge(
-            families: families, isPublicRoot: { authorities.name(pinnedBy: Pin(.publicKey($0))) != nil },
-            history: { KeyHistory.of($0, in: histories) })
+            families: linted.families, isPublicRoot: { linted.authority(Pin(.publicKey($0))) != nil },
+            history: { KeyHistory.of($0, in: linted.histories) })
         self.now = now
-        root = try? JSONDocument.policy(json).root
-    }
-
-    /// A server that was asked.
-    struct Server {
-        let endpoint: ServerEndpoint
-        /// The decision; `nil` if there is none.
-        let decision: TrustDecision?
-        /// The reason why its pins will not match for long; `nil` if there is none.
-        var fragility: Fragility?
+        root = try? JSONDocument.policy(linted.json).root
     }
 
     /// Connects once; nothing is sent but the handshake.
@@ -43,7 +30,7 @@ struct LiveLint {
     /// - Throws: an error if the command line cannot be used. A server that cannot be reached is an entry.
     func look(
         at endpoint: ServerEndpoint, _ validator: PathValidator, _ identity: ClientIdentity?, _ invocation: Invocation
-    ) throws(ToolError) -> (server: Server, entries: [LintProblem]) {
+    ) throws(ToolError) -> (server: LintedServer, problems: [LintProblem]) {
         let handshake = try LiveHandshake(endpoint, invocation)
         let verdict = LiveVerdict(of: endpoint, by: policy, validator: validator, instant: now, identity: identity)
         let facts: CheckFacts
@@ -55,11 +42,11 @@ struct LiveLint {
             let entry = entry(
                 .error, .unreachable, endpoint, rule: rule, error.message, help: error.hint ?? "check the host and port"
             )
-            return (Server(endpoint: endpoint, decision: nil), [entry])
+            return (LintedServer(endpoint: endpoint, decision: nil), [entry])
         }
         facts.connection?.close()
         let fragility = fragility(of: facts)
-        let server = Server(endpoint: endpoint, decision: facts.decision, fragility: fragility)
+        let server = LintedServer(endpoint: endpoint, decision: facts.decision, fragility: fragility)
         return (server, entries(on: facts, fragility))
     }
 
@@ -226,10 +213,10 @@ struct LiveLint {
         // The lint of the file judges pins of public roots. Audits would repeat that of every server, for ever.
         let isUnknown = pins.contains { pin in
             path.isMatched(by: pin)
-                && judge.families.family(of: pin) == nil && authorities.name(pinnedBy: pin) == nil
+                && judge.families.family(of: pin) == nil && authority(pin) == nil
         }
         guard isUnknown else { return nil }
-        return authorities.name(pinnedBy: Pin(.publicKey(root.publicKeyPin)))
+        return authority(Pin(.publicKey(root.publicKeyPin)))
     }
 
     // MARK: Beside the verdict
@@ -285,21 +272,4 @@ struct LiveLint {
             id: kind.rawValue, at: path, line: place?.line, column: place?.column, message: message, help: help)
         return LintProblem(severity: severity, problem: problem, server: endpoint.description)
     }
-}
-
-/// A problem of a live server. Ids are stable, and the article "Problems of a policy" explains each.
-enum LiveProblem: String, CaseIterable {
-    case unreachable = "live-unreachable"
-    case noRule = "live-no-rule"
-    case invalidPath = "live-invalid-path"
-    case missingIntermediate = "live-missing-intermediate"
-    case mismatch = "live-mismatch"
-    case onBackup = "live-on-backup"
-    case backupInUse = "live-backup-in-use"
-    case unmatchedPin = "live-unmatched-pin"
-    case sharedAuthority = "live-shared-authority"
-    case certificateEnds = "live-certificate-ends"
-    case clientCertificateRequired = "live-client-certificate-required"
-    case clientCertificateRefused = "live-client-certificate-refused"
-    case fragilePin = "fragile-pin"
 }

@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 internal import PintleTLSClient
 
 /// The way to a server: time-outs, proxies, and the address to connect to.
@@ -74,6 +76,12 @@ struct LiveHandshake {
 }
 
 extension Invocation {
+    /// Returns a validator whose roots are those of this machine, or of `--anchors`.
+    func validator() throws(ToolError) -> PathValidator {
+        guard let path = arguments[.anchors] else { return PathValidator() }
+        return PathValidator(system: SystemAnchors(replacedBy: try certificates(in: path)))
+    }
+
     /// Reads the proxies of the environment. Warns of exceptions in `NO_PROXY` that cannot be parsed.
     func proxies() throws(ToolError) -> ProxyEnvironment {
         do {
@@ -99,12 +107,4 @@ extension ToolError {
             exitCode: isInput ? .unusable : .unreachable, code: error.code.rawValue, message: error.message,
             hint: error.hint)
     }
-}
-
-/// The environment variables that commands with live servers read, for their help.
-enum LiveEnvironment {
-    static let variables: [(name: String, help: String)] = [
-        ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "The proxy to reach servers by: http:// (CONNECT), socks4a://, socks5://"),
-        ("SSL_CERT_FILE, SSL_CERT_DIR", "The places of this machine's roots"),
-    ]
 }

@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 internal import PintleTLSClient
 
 /// The certificates of a live server. Sends it nothing, and does not depend on whether it is trusted.

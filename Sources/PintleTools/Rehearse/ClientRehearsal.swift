@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleAttacks
+internal import PintleConsole
 internal import PintleSystem
 internal import PintleTestKit
 

@@ -1,4 +1,5 @@
 internal import PintleAttacks
+internal import PintleConsole
 internal import PintleTestKit
 
 /// The named hosts of a survey, at which the client first meets the right server, as in an ordinary rehearsal.

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// A report of a client as JUnit XML, for continuous integration.

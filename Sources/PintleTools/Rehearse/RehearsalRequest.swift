@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleAttacks
+internal import PintleConsole
 
 /// The options of a rehearsal, checked against each other.
 struct RehearsalRequest {

@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleAttacks
+internal import PintleConsole
 internal import PintleTestKit
 
 /// The rows of a rehearsal's text, each of which is printed as soon as its attack has ended.

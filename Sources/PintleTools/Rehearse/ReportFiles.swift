@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleSystem
 
 /// The files about a finished rehearsal or survey.

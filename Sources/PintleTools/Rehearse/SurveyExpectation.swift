@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleAttacks
+internal import PintleConsole
 
 /// A file of hosts with the answer that each is expected to give.
 ///

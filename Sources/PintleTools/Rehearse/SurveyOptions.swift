@@ -1,4 +1,5 @@
 internal import PintleAttacks
+internal import PintleConsole
 
 extension OptionSpecification {
     static let survey = OptionSpecification(

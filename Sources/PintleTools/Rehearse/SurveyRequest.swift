@@ -1,5 +1,7 @@
 internal import Pintle
 internal import PintleAttacks
+internal import PintleConsole
+internal import PintlePolicyTools
 
 /// The options of a survey, checked against each other.
 struct SurveyRequest {

@@ -1,6 +1,8 @@
 internal import Pintle
 internal import PintleAttacks
+internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyTools
 internal import PintleTestKit
 
 /// The anchors that a client must trust, and the pins of the right servers. All hosts have the same keys.

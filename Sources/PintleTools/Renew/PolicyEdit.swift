@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyTools
 
 /// Changes to the text of a policy file: lists of pins, and the number of the update. Every other byte stays as it is.
 struct PolicyEdit {

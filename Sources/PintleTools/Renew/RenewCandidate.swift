@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleConsole
+internal import PintlePolicyTools
 
 /// A pin that may enter the next policy as a backup, although no server shows it yet.
 ///
@@ -101,7 +103,7 @@ struct RenewCandidate {
     ) throws(ToolError) -> [PublicKeyPin] {
         var file = try invocation.file(path)
         var pins: [PublicKeyPin] = []
-        for item in try SourceReader.items(in: &file) {
+        for item in try SourceReader.items(in: &file, invocation.libraries) {
             try item.requireStrongKey(from: file.name)
             switch item {
             case .request(let request):

@@ -1,6 +1,8 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyTools
 internal import PintleStorage
 internal import PintleSystem
 
@@ -45,7 +47,7 @@ extension Command {
         ownOptions: [
             .backupKey, .removal, .proposal, .families, .connectTo, .anchors, .connectTimeout, .handshakeTimeout,
         ],
-        environment: LiveEnvironment.variables,
+        environment: EnvironmentVariables.ofServers,
         exitCodes: [
             (.fine, "a proposal was made, or nothing has to change"), (.rejected, "there are findings at servers"),
             (.unusable, "the policy has problems, or a key or an option cannot be used"),
@@ -130,7 +132,7 @@ struct RenewCommand {
         if proposal.isChanged {
             let place = output ?? input.file.path
             let bytes = try proposal.file(from: input.file.bytes, survey.servers, invocation.validator()) {
-                bytes throws(ToolError) in try Self.read(bytes, besides: place)
+                bytes throws(ToolError) in try read(bytes, besides: place)
             }
             if let output { try invocation.write(bytes, to: output) }
         }
@@ -170,9 +172,9 @@ struct RenewCommand {
     }
 
     /// Reads the proposal as its users will: the paths of its anchors are relative to its own folder.
-    private static func read(_ bytes: [UInt8], besides path: String) throws(ToolError) -> PinningPolicy {
+    private func read(_ bytes: [UInt8], besides path: String) throws(ToolError) -> PinningPolicy {
         do {
-            return try PinningPolicy(bytes, ofFile: path)
+            return try PinningPolicy(bytes, ofFile: path, invocation.libraries)
         } catch {
             var error = ToolError(error, file: path)
             error.hint = "write the proposal into the folder of the policy, where its anchors are"

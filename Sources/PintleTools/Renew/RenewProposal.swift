@@ -1,5 +1,7 @@
 internal import Pintle
+internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// A change of the next policy, or one that a later policy can make.

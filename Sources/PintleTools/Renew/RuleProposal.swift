@@ -1,4 +1,6 @@
 internal import Pintle
+internal import PintleConsole
+internal import PintlePolicyTools
 internal import PintleSystem
 
 /// The part of a proposal about one rule.
@@ -207,7 +209,7 @@ extension MatchedServer {
     /// A certificate that this one replaced was renewed after two thirds of its life, as ACME clients do. So it has
     /// ended a third of a life after this one began, and no machine of the server shows it any more.
     fileprivate var removalDay: Date {
-        let start = leaf.validity.notBefore.wholeSeconds
+        let start: Int = leaf.validity.notBefore.wholeSeconds
         let life = max(0, leaf.validity.notAfter.wholeSeconds - start)
         return PlanAdviser.withdrawalDay(after: Date(wholeSeconds: start + life / 3))
     }

@@ -1,3 +1,4 @@
+import PintleTLSClient
 import Foundation
 import NIOCore
 import NIOEmbedded

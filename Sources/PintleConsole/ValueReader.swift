@@ -1,0 +1,251 @@
+package import Pintle
+internal import PintlePolicyFile
+package import PintleSystem
+
+/// A reader of a JSON file that goes on after a mistake, so that all mistakes are reported at once. Each function
+/// reports a mistake and returns `nil`.
+package protocol ValueReader {
+    /// The mistakes with their offsets in the file. A mistake in another file also has its own place there.
+    var problems: [(offset: Int, error: ToolError)] { get set }
+}
+
+/// The members of an object, with their places for errors.
+package struct Fields<Key: RawRepresentable & CaseIterable & Hashable> where Key.RawValue == String {
+    package let object: JSONValue
+    /// The object in errors: `keys[2]`, or `the plan` for the document.
+    package let name: String
+    fileprivate let prefix: String
+    fileprivate var values: [Key: JSONValue] = [:]
+
+    package subscript(key: Key) -> JSONValue? { values[key] }
+
+    /// Returns a member's place in errors: `keys[2].pin`, or `until` for one of the document.
+    package func path(_ key: Key) -> String { prefix + key.rawValue }
+}
+
+extension ValueReader {
+    /// Reads a document of which one value is made.
+    ///
+    /// - Parameters:
+    ///   - file: the name of the file in errors.
+    ///   - name: what the document is, in errors: `the plan`.
+    ///   - id: the id of the error if there is neither a value nor a problem.
+    ///   - read: reads the document's root; `nil` after a mistake.
+    /// - Throws: every problem with its place, in the order of the file; at most ``ValueLimits/problems``.
+    package mutating func document<Content>(
+        _ bytes: [UInt8], _ limits: JSONDocument.Limits, file: String, called name: String, unusable id: String,
+        _ read: (inout Self, JSONValue) -> Content?
+    ) throws(ToolError) -> Content {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(bytes, limits: limits)
+        } catch {
+            throw .unusable(
+                error.code.rawValue, error.message, file: file, line: error.line, column: error.column,
+                hint: error.hint ?? "the file must be JSON as RFC 8259 has it")
+        }
+        let content = read(&self, document.root)
+        if let error = ToolError.joining(placed(in: document, file: file)) { throw error }
+        guard let content else { throw .unusable(id, "\(name) cannot be used", file: file) }
+        return content
+    }
+
+    /// A Boolean value that indicates whether the list of problems is full.
+    package var isFull: Bool { problems.count >= ValueLimits.problems }
+
+    /// Returns the problems with their places, in the order of the file.
+    ///
+    /// - Parameter file: the name of the file in errors.
+    private func placed(in document: JSONDocument, file: String) -> [ToolError] {
+        let order = problems.indices.sorted { (problems[$0].offset, $0) < (problems[$1].offset, $1) }
+        let sorted = order.prefix(ValueLimits.problems).map { problems[$0] }
+        let places = document.places(at: sorted.map(\.offset))
+        return zip(sorted, places).map { problem, place in
+            var error = problem.error
+            guard error.file == nil else { return error }
+            error.file = file
+            if error.line == nil { (error.line, error.column) = (place.line, place.column) }
+            return error
+        }
+    }
+
+    package mutating func report(_ id: String, _ value: JSONValue, _ message: String, help: String) {
+        problems.append((value.offset, .unusable(id, message, hint: help)))
+    }
+
+    mutating func reportType(of value: JSONValue, _ path: String, _ wanted: String) {
+        report("wrong-type", value, "\(path) is \(value.kind.description)", help: "write \(wanted)")
+    }
+
+    /// Returns the members of an object, and reports unknown keys.
+    ///
+    /// - Parameter isDocument: `true` for the document itself, whose members are named without it.
+    package mutating func fields<Key>(
+        of value: JSONValue, as keys: Key.Type, _ path: String, isDocument: Bool = false
+    ) -> Fields<Key>? {
+        guard let members = value.members else {
+            reportType(of: value, path, "an object: {...}")
+            return nil
+        }
+        var fields = Fields<Key>(object: value, name: path, prefix: isDocument ? "" : path + ".")
+        for member in members where !isFull {
+            let name = member.key.string ?? ""
+            if let key = Key(rawValue: name) {
+                fields.values[key] = member.value
+            } else {
+                report(
+                    "unknown-key", member.key, "unknown key \(quoted(member.key)) in \(path)",
+                    help: Self.help(for: name, in: Key.allCases.map(\.rawValue), called: "known keys"))
+            }
+        }
+        return fields
+    }
+
+    /// Reads a member with `read`, which gets the reader, the value and its path; `nil` without the member.
+    package mutating func optional<Key, Value>(
+        _ key: Key, of fields: Fields<Key>, _ read: (inout Self, JSONValue, String) -> Value?
+    ) -> Value? {
+        fields[key].flatMap { read(&self, $0, fields.path(key)) }
+    }
+
+    /// Reads a member as ``optional(_:of:_:)`` does, and reports that it is missing.
+    package mutating func required<Key, Value>(
+        _ key: Key, of fields: Fields<Key>, example: String, _ read: (inout Self, JSONValue, String) -> Value?
+    ) -> Value? {
+        if fields[key] == nil { reportMissing(key, of: fields, "add \"\(key.rawValue)\": \(example)") }
+        return optional(key, of: fields, read)
+    }
+
+    package mutating func reportMissing<Key>(_ key: Key, of fields: Fields<Key>, _ help: String) {
+        report("missing-key", fields.object, "\(fields.name) has no \"\(key.rawValue)\"", help: help)
+    }
+
+    /// Returns the elements of a list with their paths.
+    ///
+    /// - Parameter limit: the number of elements. A longer list is reported and not read.
+    package mutating func list(
+        _ value: JSONValue, _ path: String, limit: Int, mayBeEmpty: Bool = false
+    ) -> [(value: JSONValue, path: String)] {
+        guard let elements = value.elements else {
+            reportType(of: value, path, "a list: [...]")
+            return []
+        }
+        guard value.count <= limit else {
+            report(
+                "too-many", value, "\(path) has \(value.count) elements; at most \(limit) are read",
+                help: "leave out what is no longer needed")
+            return []
+        }
+        if value.count == 0, !mayBeEmpty { report("empty-list", value, "\(path) is empty", help: "name at least one") }
+        return elements.enumerated().map { ($1, "\(path)[\($0)]") }
+    }
+
+    package mutating func string(_ value: JSONValue, _ path: String) -> String? {
+        if let string = value.string { return string }
+        reportType(of: value, path, "a string in double quotes")
+        return nil
+    }
+
+    /// Reads a name that the output and other parts of the plan use. It must be short, visible and on one line.
+    package mutating func name(_ value: JSONValue, _ path: String) -> String? {
+        guard let text = string(value, path) else { return nil }
+        let scalars = text.unicodeScalars
+        guard !scalars.isEmpty, scalars.count <= ValueLimits.nameLength, !scalars.contains(where: \.isUnsafeToPrint),
+            scalars.first?.properties.isWhitespace == false, scalars.last?.properties.isWhitespace == false
+        else {
+            report(
+                "invalid-name", value, "\(path) is not a valid name",
+                help: "write 1 to \(ValueLimits.nameLength) visible characters, no blank at the ends")
+            return nil
+        }
+        return text
+    }
+
+    package mutating func pin(_ value: JSONValue, _ path: String) -> PublicKeyPin? {
+        guard let text = string(value, path) else { return nil }
+        do {
+            return try PublicKeyPin(text)
+        } catch {
+            report(error.code, value, "\(path): \(error)", help: error.hint)
+            return nil
+        }
+    }
+
+    package mutating func boolean(_ value: JSONValue, _ path: String) -> Bool? {
+        if let boolean = value.boolean { return boolean }
+        reportType(of: value, path, "true or false, without quotes")
+        return nil
+    }
+
+    /// - Parameter id: the id of the problem if the number is outside `range`.
+    package mutating func integer(_ value: JSONValue, in range: ClosedRange<Int64>, id: String, _ path: String) -> Int?
+    {
+        guard value.kind == .integer || value.kind == .number else {
+            reportType(of: value, path, "a number, without quotes")
+            return nil
+        }
+        guard let integer = value.integer, range.contains(integer) else {
+            report(
+                id, value, "\(path) is out of range",
+                help: "write a whole number from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return Int(integer)
+    }
+
+    package mutating func choice<Choice: RawRepresentable & CaseIterable>(_ value: JSONValue, _ path: String) -> Choice?
+    where Choice.RawValue == String {
+        guard let text = string(value, path) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        report(
+            "unknown-value", value, "\(quoted(value)) is not a value of \(path)",
+            help: Self.help(for: text, in: Choice.allCases.map(\.rawValue), called: "values"))
+        return nil
+    }
+
+    /// Reads a day, which stands for its first second in UTC, or an RFC 3339 instant. Fractions of a second are cut
+    /// off.
+    package mutating func date(_ value: JSONValue, _ path: String) -> Date? {
+        guard let text = string(value, path) else { return nil }
+        do throws(RFC3339.ParsingError) {
+            let instant = try RFC3339.date(from: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
+            return instant.wholeSeconds
+        } catch {
+            report(
+                "invalid-date", value, "\(path): \(quoted(value)) is \(error.message)",
+                help: "write a day in UTC, 2027-03-01, or an instant, 2027-03-01T06:00:00Z")
+            return nil
+        }
+    }
+
+    /// Returns the position of the name.
+    package mutating func reference(_ value: JSONValue, to names: [String], _ path: String, called kind: String) -> Int?
+    {
+        guard let text = string(value, path) else { return nil }
+        if let index = names.firstIndex(of: text) { return index }
+        report(
+            "unknown-name", value, "\(path): no \(kind) is called \(quoted(value))",
+            help: names.isEmpty
+                ? "describe it in \"\(kind)s\"" : Self.help(for: text, in: names, called: "there are"))
+        return nil
+    }
+
+    /// Returns a string of the file in quotes, shortened and safe to print.
+    package func quoted(_ value: JSONValue) -> String {
+        let scalars = (value.string ?? "").unicodeScalars
+        let shown = String(String.UnicodeScalarView(scalars.prefix(64)))
+        return JSONWriter.quoted(scalars.count > 64 ? shown + "…" : shown)
+    }
+
+    private static func help(for text: String, in known: [String], called name: String) -> String {
+        let list = "\(name): " + known.prefix(20).joined(separator: ", ") + (known.count > 20 ? " and more" : "")
+        guard let nearest = NearestSpelling.of(text, in: known) else { return list }
+        return "did you mean \"\(nearest)\"? \(list)"
+    }
+}
+
+package enum ValueLimits {
+    package static let problems = 100
+    /// The most characters of a name.
+    static let nameLength = 64
+}

@@ -1,5 +1,5 @@
-package import Pintle
-internal import PintlePolicyFile
+internal import Pintle
+package import PintlePolicyFile
 
 /// The tool's two streams: data and the verdict go to standard output, messages to standard error.
 ///

@@ -1,5 +1,5 @@
-package import Pintle
-internal import PintlePolicyFile
+internal import Pintle
+package import PintlePolicyFile
 
 /// The kind of a file, as far as its beginning and its outermost names tell. Commands that read another kind name it,
 /// and the command that reads it.

@@ -1,5 +1,5 @@
-package import Pintle
-internal import PintlePolicyFile
+internal import Pintle
+package import PintlePolicyFile
 package import PintleSystem
 
 /// A command line that fits its command.

@@ -1,5 +1,5 @@
-package import Pintle
-internal import PintlePolicyFile
+internal import Pintle
+package import PintlePolicyFile
 
 /// The reason why a command cannot go on: what happened, where, and what to do about it.
 ///

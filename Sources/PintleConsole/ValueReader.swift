@@ -1,5 +1,5 @@
 package import Pintle
-internal import PintlePolicyFile
+package import PintlePolicyFile
 package import PintleSystem
 
 /// A reader of a JSON file that goes on after a mistake, so that all mistakes are reported at once. Each function

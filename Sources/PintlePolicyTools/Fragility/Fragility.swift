@@ -1,6 +1,6 @@
-package import Pintle
+internal import Pintle
 internal import PintleConsole
-internal import PintlePolicyFile
+package import PintlePolicyFile
 internal import PintleSystem
 
 /// The reason why a rule is likely to stop matching a server that is not attacked.

@@ -1,6 +1,6 @@
 package import Pintle
 internal import PintleConsole
-internal import PintlePolicyFile
+package import PintlePolicyFile
 internal import PintleStorage
 package import PintleSystem
 

@@ -1,8 +1,8 @@
-internal import PintleSuffixes
 package import Pintle
 package import PintleConsole
 internal import PintleOpenSSL
 package import PintlePolicyTools
+internal import PintleSuffixes
 
 /// The libraries of this build: OpenSSL for keys and TLS, and the list of public suffixes.
 package struct LinkedLibraries: ServerLibraries {

@@ -1,5 +1,5 @@
 internal import PintleStorage
-package import PintleSystem
+internal import PintleSystem
 
 /// Functions that write files.
 package enum OutputFile {

@@ -2,7 +2,6 @@
 
 // Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleOpenSSL) && canImport(FoundationNetworking)
-import PintleEvents
 import Foundation
 import PintleRemote
 import PintleURLSession

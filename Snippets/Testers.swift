@@ -4,7 +4,6 @@
 // Servers are in the Linux half of PintleTestKit.
 #if canImport(PintleOpenSSL)
 // snippet.recorder
-import PintleEvents
 import Foundation
 import PintleTestKit
 import PintleURLSession

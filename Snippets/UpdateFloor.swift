@@ -2,7 +2,7 @@
 
 #if canImport(PintleApple)
 import PintleURLSession
-import PintleUpdates
+import PintleRemote
 
 func updates(_ folder: String, _ trust: UpdateTrust, _ bundled: PinningPolicy) throws -> PolicyStore {
     // snippet.floor

@@ -17,6 +17,8 @@ let package = Package(
                 "CAllocationCounter", "CBaselines",
                 .product(name: "Pintle", package: "pintle"),
                 .product(name: "PintleOpenSSL", package: "pintle"),
+                .product(name: "PintlePolicyFile", package: "pintle"),
+                .product(name: "PintleStorage", package: "pintle"),
                 .product(name: "PintleUpdates", package: "pintle"),
                 .product(name: "_PintleTools", package: "pintle"),
             ]
@@ -28,6 +30,8 @@ let package = Package(
             name: "SessionBench",
             dependencies: [
                 "CCurlClient",
+                .product(name: "PintlePolicyFile", package: "pintle"),
+                .product(name: "PintleStorage", package: "pintle"),
                 .product(name: "PintleURLSession", package: "pintle"),
                 .product(name: "PintleTestKit", package: "pintle"),
             ]

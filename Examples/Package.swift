@@ -6,10 +6,19 @@ var targets: [Target] = [
     // The same program twice, with one line changed.
     .executableTarget(name: "Stock"),
     .executableTarget(
-        name: "Pinned", dependencies: [.product(name: "PintleURLSession", package: "pintle")]),
+        name: "Pinned",
+        dependencies: [
+            .product(name: "PintlePolicyFile", package: "pintle"),
+            .product(name: "PintleURLSession", package: "pintle"),
+        ]),
     // Shared by the app in App/ and the command line: requests, questions to the user, policy changes.
     .target(
-        name: "ClientModel", dependencies: [.product(name: "PintleURLSession", package: "pintle")]),
+        name: "ClientModel",
+        dependencies: [
+            .product(name: "PintlePolicyFile", package: "pintle"),
+            .product(name: "PintleStorage", package: "pintle"),
+            .product(name: "PintleURLSession", package: "pintle"),
+        ]),
     .executableTarget(name: "Client", dependencies: ["ClientModel"]),
 ]
 
@@ -18,11 +27,16 @@ var targets: [Target] = [
 targets += [
     // Shows a client certificate to a pinned server.
     .executableTarget(
-        name: "ClientCertificate", dependencies: [.product(name: "PintleURLSession", package: "pintle")]),
+        name: "ClientCertificate",
+        dependencies: [
+            .product(name: "PintleStorage", package: "pintle"),
+            .product(name: "PintleURLSession", package: "pintle"),
+        ]),
     // Every style of task, against the right server and an interceptor.
     .executableTarget(
         name: "EveryStyle",
         dependencies: [
+            .product(name: "PintlePolicyFile", package: "pintle"),
             .product(name: "PintleURLSession", package: "pintle"),
             .product(name: "PintleTestKit", package: "pintle"),
         ]
@@ -31,6 +45,8 @@ targets += [
     .executableTarget(
         name: "Endurance",
         dependencies: [
+            .product(name: "PintlePolicyFile", package: "pintle"),
+            .product(name: "PintleStorage", package: "pintle"),
             .product(name: "PintleURLSession", package: "pintle"),
             .product(name: "PintleTestKit", package: "pintle"),
         ]

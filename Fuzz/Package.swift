@@ -11,7 +11,11 @@ let entries = [
 
 let modules: [Target.Dependency] = [
     .product(name: "Pintle", package: "pintle"),
+    .product(name: "PintleEvents", package: "pintle"),
     .product(name: "PintleOpenSSL", package: "pintle"),
+    .product(name: "PintlePolicyFile", package: "pintle"),
+    .product(name: "PintleRemote", package: "pintle"),
+    .product(name: "PintleStorage", package: "pintle"),
     .product(name: "PintleURLSession", package: "pintle"),
     .product(name: "PintleReports", package: "pintle"),
     .product(name: "PintleUpdates", package: "pintle"),

@@ -38,9 +38,9 @@ adapter=$programs/Adapter
 must "$core" libswiftCore libcrypto
 must_not "$core" "${foundation[@]}" libssl libcurl libpsl
 must "$updater" libcrypto
-must_not "$updater" "${foundation[@]}" libssl libcurl libpsl
+must_not "$updater" "${foundation[@]}" libssl libcurl
 must "$reporter" libcrypto
-must_not "$reporter" "${foundation[@]}" libssl libcurl libpsl
+must_not "$reporter" "${foundation[@]}" libssl libcurl
 must "$adapter" libcrypto libssl
 must_not "$adapter" "${foundation[@]}" libcurl
 

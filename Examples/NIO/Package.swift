@@ -20,7 +20,10 @@ let package = Package(
             ]),
         .executableTarget(
             name: "Client",
-            dependencies: ["HTTPClient", .product(name: "PintleOpenSSL", package: "pintle")]),
+            dependencies: [
+                "HTTPClient", .product(name: "PintleOpenSSL", package: "pintle"),
+                .product(name: "PintleStorage", package: "pintle"),
+            ]),
         // A service and its clients, with messages framed as gRPC does.
         .executableTarget(
             name: "Echo",
@@ -42,12 +45,15 @@ let package = Package(
             name: "Socket",
             dependencies: [
                 "PinnedChannel", .product(name: "PintleOpenSSL", package: "pintle"),
+                .product(name: "PintleStorage", package: "pintle"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         .testTarget(
             name: "PintleNIOTests",
             dependencies: [
-                "HTTPClient", .product(name: "PintleNIO", package: "pintle"),
+                "HTTPClient", .product(name: "PintleEvents", package: "pintle"),
+                .product(name: "PintleNIO", package: "pintle"),
+                .product(name: "PintlePolicyFile", package: "pintle"),
                 .product(name: "PintleOpenSSL", package: "pintle"),
                 .product(name: "PintleReports", package: "pintle"), .product(name: "PintleStorage", package: "pintle"),
                 .product(name: "PintleTestKit", package: "pintle"),

@@ -8,27 +8,41 @@ let package = Package(
     name: "LinkageTest",
     dependencies: [.package(name: "pintle", path: "../..")],
     targets: [
-        .executableTarget(name: "CoreOnly", dependencies: [.product(name: "Pintle", package: "pintle")]),
+        .executableTarget(
+            name: "CoreOnly",
+            dependencies: [
+                .product(name: "Pintle", package: "pintle"), .product(name: "PintlePolicyFile", package: "pintle"),
+            ]
+        ),
         .executableTarget(
             name: "Updater",
             dependencies: [
-                .product(name: "Pintle", package: "pintle"), .product(name: "PintleUpdates", package: "pintle"),
+                .product(name: "Pintle", package: "pintle"), .product(name: "PintlePolicyFile", package: "pintle"),
+                .product(name: "PintleUpdates", package: "pintle"),
             ]
         ),
         .executableTarget(
             name: "Reporter",
             dependencies: [
-                .product(name: "Pintle", package: "pintle"), .product(name: "PintleReports", package: "pintle"),
+                .product(name: "Pintle", package: "pintle"), .product(name: "PintleEvents", package: "pintle"),
+                .product(name: "PintlePolicyFile", package: "pintle"),
+                .product(name: "PintleReports", package: "pintle"),
             ]
         ),
         .executableTarget(
             name: "Adapter",
             dependencies: [
                 .product(name: "Pintle", package: "pintle"), .product(name: "PintleOpenSSL", package: "pintle"),
+                .product(name: "PintlePolicyFile", package: "pintle"),
             ]
         ),
         .executableTarget(
-            name: "Session", dependencies: [.product(name: "PintleURLSession", package: "pintle")]),
+            name: "Session",
+            dependencies: [
+                .product(name: "PintlePolicyFile", package: "pintle"),
+                .product(name: "PintleURLSession", package: "pintle"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

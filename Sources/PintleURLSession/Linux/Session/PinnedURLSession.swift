@@ -18,7 +18,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     /// package.
     ///
     /// Such a class would carry requests past the pins. The session does not use these classes, and reports them to the
-    /// observer as ``/PintleReports/SessionEvent``.
+    /// observer as ``/PintleEvents/SessionEvent``.
     public let removedProtocols: [String]
     let resources: SessionResources
 

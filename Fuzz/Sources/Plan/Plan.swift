@@ -12,10 +12,11 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
     let plan: RotationPlan
     do throws(ToolError) {
-        plan = try PlanReader.read(input, file: "plan", isPublicSuffix: { _ in false }) { path throws(ToolError) in
+        let policy = { (path: String) throws(ToolError) -> PinningPolicy in
             guard let named else { throw .unusable("no-policy", path) }
             return named
         }
+        plan = try PlanReader.read(input, file: "plan", isPublicSuffix: { _ in false }, policyFile: policy)
     } catch {
         let lines = input.count { $0 == UInt8(ascii: "\n") } + 1
         let isPlaced = error.all.allSatisfy { problem in

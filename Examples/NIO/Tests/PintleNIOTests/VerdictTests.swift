@@ -1,4 +1,3 @@
-import PintleTLSClient
 import Foundation
 import NIOCore
 import NIOEmbedded
@@ -10,6 +9,7 @@ import PintleEvents
 import PintleNIO
 import PintleOpenSSL
 import PintleReports
+import PintleTLSClient
 import PintleTestKit
 import Synchronization
 import Testing

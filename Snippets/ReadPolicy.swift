@@ -1,5 +1,6 @@
-import Pintle
 // Reads a policy file and prints all of its problems.
+
+import Pintle
 import PintlePolicyFile
 
 let bytes = Array(#"{ "version": 1, "hosts": [ { "host": "example.com", "pin": [] } ] }"#.utf8)

@@ -48,7 +48,7 @@ extension TrustEvent: CustomStringConvertible {
     }
 }
 
-/// An event of signed policy updates that is not an adoption. `PintleURLSession` creates it from the events of a
+/// An event of signed policy updates that is not an adoption. `PintleRemote` creates it from the events of a
 /// `PolicyStore`.
 public struct UpdateEvent: Sendable, Hashable {
     /// The kind of event; stable.

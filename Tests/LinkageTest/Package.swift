@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The programs whose linked libraries Scripts/linkage.sh checks. They use only the core, updates, reports, path
-// validation, and a pinned session. The one with path validation shows that the script would detect libraries that the
-// others must not link.
+// The programs whose linked libraries Scripts/linkage.sh checks. They use only the core, policy files,
+// updates, reports, path validation, and a pinned session. The one with path validation shows that the script would
+// detect libraries that the others must not link.
 let package = Package(
     name: "LinkageTest",
     dependencies: [.package(name: "pintle", path: "../..")],

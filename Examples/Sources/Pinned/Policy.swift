@@ -1,5 +1,5 @@
-import Foundation
 // The only new file: the policy for the program's servers.
+import Foundation
 import PintlePolicyFile
 import PintleURLSession
 

@@ -122,7 +122,7 @@ public struct ServerTrustEvaluator: Sendable {
     /// named causes no event.
     ///
     /// - Parameter handler: called before the verdict is returned, and therefore inside a handshake. It must pass the
-    ///   event on and return at once. `PintleReports` provides such a handler with `observed(by:)`.
+    ///   event on and return at once. `PintleEvents` provides such a handler with `observed(by:)`.
     public func onFailure(_ handler: @escaping @Sendable (VerdictEvent) -> Void) -> ServerTrustEvaluator {
         var evaluator = self
         let earlier = failureHandler

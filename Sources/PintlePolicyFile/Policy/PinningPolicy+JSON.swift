@@ -16,7 +16,7 @@ extension PinningPolicy {
 
     /// Parses a policy file whose `anchors.include` may name files, and checks names against a public suffix list.
     ///
-    /// On Linux, `init(contentsOfFile:)` of the module PintleOpenSSL provides both.
+    /// `init(contentsOfFile:)` of the module PintleStorage provides both; public suffixes only on Linux.
     ///
     /// - Parameters:
     ///   - json: the file, as for ``init(json:)``.

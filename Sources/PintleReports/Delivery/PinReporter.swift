@@ -10,7 +10,7 @@ public import Foundation
 
 /// Stores reports of failures on the disk, and sends them to the addresses in the policy's rules.
 ///
-///     let reporter = try PinReporter(folder: folder)            // PintleURLSession brings the transport
+///     let reporter = try PinReporter(folder: folder)            // PintleRemote brings the transport
 ///     let session = URLSession.pinned(to: policy, observer: reporter)
 ///     Task { await reporter.keepDelivering() }
 ///

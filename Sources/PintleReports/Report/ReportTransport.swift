@@ -1,6 +1,6 @@
 /// Sends reports. The module itself opens no connection.
 ///
-/// `PintleURLSession` has a transport that trusts the system's roots and applies no pinning policy. This is deliberate:
+/// `PintleRemote` has a transport that trusts the system's roots and applies no pinning policy. This is deliberate:
 /// a report about a wrong pin must not depend on pins, and the failure of a report must not cause another report.
 public protocol ReportTransport: Sendable {
     /// Posts a report once. Must follow no redirect, send no cookie and no credential, and end within the request's

@@ -18,7 +18,7 @@ public struct UpdateSource: Sendable {
 
     /// - Parameters:
     ///   - urls: addresses of the same document, with the scheme `https`.
-    ///   - transport: the transport that asks the servers; `SystemTrustTransport` of PintleURLSession in most apps.
+    ///   - transport: the transport that asks the servers; `SystemTrustTransport` of PintleRemote in most apps.
     public init(urls: [URL], transport: any UpdateTransport) {
         self.urls = urls
         self.transport = transport

@@ -1,6 +1,6 @@
 /// Fetches updates. The module itself opens no connection.
 ///
-/// `PintleURLSession` has a transport that trusts the system's roots and applies no pinning policy. This is deliberate:
+/// `PintleRemote` has a transport that trusts the system's roots and applies no pinning policy. This is deliberate:
 /// the signature protects an update, and a wrong pin must not block the update that corrects it.
 public protocol UpdateTransport: Sendable {
     /// Asks a server once. Ends soon after its task is cancelled.

@@ -19,7 +19,7 @@ package struct UpdateVerifier: Sendable {
     /// update. With `nil` the scope and the bundled version are not checked; only the command line does this.
     package let bundled: PinningPolicy?
     /// Returns whether a domain is a public suffix, as in
-    /// ``Pintle/PinningPolicy/init(json:resolvingFile:isPublicSuffix:)``.
+    /// `PinningPolicy.init(json:resolvingFile:isPublicSuffix:)`.
     package var isPublicSuffix: @Sendable (String) -> Bool = { _ in false }
     /// The limit ``SignedEnvelope/maximumHashedBytes``; tests lower it.
     package var maximumHashedBytes = SignedEnvelope.maximumHashedBytes

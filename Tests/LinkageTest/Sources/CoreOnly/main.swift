@@ -2,7 +2,7 @@ import FoundationEssentials
 import Pintle
 import PintlePolicyFile
 
-// Parses, builds, decides and prints with only the core, to show which libraries the core links.
+// Parses, builds, decides and prints with only the core and policy files, to show which libraries these link.
 let pin = try PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE=")
 let json = #"{"version": 1, "hosts": [{"host": "example.com", "pins": ["\#(pin)"], "backupPins": "none-accepted"}]}"#
 let policy = try PinningPolicy(json: Array(json.utf8))

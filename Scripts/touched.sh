@@ -12,11 +12,11 @@ adds() { [ -n "$(git diff --name-only -G "$1" "$base" -- 'Sources/*.swift' 'Sour
 for part in "$@"; do
     case $part in
     model) touches '^Models/|^Sources/PintleUpdates/(Store|Verification)' ;;
-    darwin) touches '^Tests/(Darwin|System)|^Sources/Pintle(System|Tools)/' || adds 'canImport\(Darwin\)' ;;
+    darwin) touches '^Tests/(Darwin|System)|^Sources/Pintle(Console|PolicyTools|System|Tools)/' || adds 'canImport\(Darwin\)' ;;
     verdicts) touches '^Tests/StandIns/|^Sources/Pintle(Apple|Attacks)/|^Sources/PintleURLSession/(Apple|Shared)/|^Examples/Sources/Client|^Scripts/verdicts' ;;
     fuzz-smoke) touches '^(Fuzz|Sources)/' ;;
     engines) touches '^Examples/(collector|audit-at-scale)/|^Scripts/engines' ;;
-    modern) touches '^Scripts/modern|^Sources/Pintle(OpenSSL|URLSession)/' ;;
+    modern) touches '^Scripts/modern|^Sources/Pintle(OpenSSL|TLSClient|URLSession)/' ;;
     peers) touches '^Sources/PintleAttacks/|^Tests/PintleToolsTests/SlowPeer|^Tests/Consumers/' ;;
     nio) touches '^Sources/PintleNIO/|^Examples/NIO/' ;;
     packages) touches '^Packaging/' ;;

@@ -2,7 +2,6 @@
 
 // Compiled on Apple's systems, and on Linux by `make test-apple`, with stand-ins for their modules.
 #if canImport(PintleApple) && canImport(WebKit)
-import PintleRemote
 import PintleURLSession
 import WebKit
 
@@ -25,7 +24,7 @@ final class Browser: NSObject, WKNavigationDelegate {
         // snippet.end
     }
 
-    func open(_ url: URL, _ policy: PinningPolicy, _ reporter: PinReporter) {
+    func open(_ url: URL, _ policy: PinningPolicy, _ reporter: any TrustEventObserver) {
         // snippet.reports
         trust = WebViewTrustDelegate(policy, forwardingTo: self, observer: reporter)
         // snippet.end

@@ -51,20 +51,20 @@ package protocol Libraries: Sendable {
 }
 
 extension Libraries {
-    func isPublicSuffix(_ name: String) -> Bool { name.utf8.count { $0 == UInt8(ascii: ".") } < 2 }
-    func isListedSuffix(_ name: String) -> Bool { !name.contains(".") }
-    func publicAuthorities(_ environment: [String: String]) -> @Sendable (Pin) -> String? { { _ in nil } }
-    func publicHalf(
+    package func isPublicSuffix(_ name: String) -> Bool { name.utf8.count { $0 == UInt8(ascii: ".") } < 2 }
+    package func isListedSuffix(_ name: String) -> Bool { !name.contains(".") }
+    package func publicAuthorities(_ environment: [String: String]) -> @Sendable (Pin) -> String? { { _ in nil } }
+    package func publicHalf(
         of privateKey: [UInt8]
     ) throws(ToolError) -> (subjectPublicKeyInfo: [UInt8], isMatching: Bool) {
         throw .needsOpenSSL("reading this key")
     }
-    func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(ToolError) -> [UInt8] {
+    package func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(ToolError) -> [UInt8] {
         throw .needsOpenSSL("reading this key")
     }
-    func isRSAPublicKey(_ der: [UInt8]) -> Bool { false }
-    func isSigned(_ request: [UInt8], by key: PublicKeyDescription) -> Bool? { nil }
-    func signingSeed(of key: [UInt8], passphrase: [UInt8]?, in file: String) throws(ToolError) -> [UInt8] {
+    package func isRSAPublicKey(_ der: [UInt8]) -> Bool { false }
+    package func isSigned(_ request: [UInt8], by key: PublicKeyDescription) -> Bool? { nil }
+    package func signingSeed(of key: [UInt8], passphrase: [UInt8]?, in file: String) throws(ToolError) -> [UInt8] {
         throw .needsOpenSSL("reading this key").placed(in: file)
     }
 }

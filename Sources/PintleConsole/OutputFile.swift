@@ -14,12 +14,12 @@ package enum OutputFile {
     ///
     /// The file has its own name from the beginning, unlike a `FileReplacement`: a rename would replace a key that
     /// another process has made meanwhile.
-    package static func create(_ path: String, mode: mode_t, _ bytes: [UInt8]) throws(ToolError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+    package static func create(_ path: String, mode: UInt16, _ bytes: [UInt8]) throws(ToolError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
         guard descriptor >= 0 else { throw errno == EEXIST ? .keyExists(path) : failure(path) }
         // A private key gets exactly the mode that was asked for, also under another umask.
         let isWritten =
-            fchmod(descriptor, mode) == 0 && ByteSink(descriptor: descriptor).write(bytes) && fsync(descriptor) == 0
+            fchmod(descriptor, mode_t(mode)) == 0 && ByteSink(descriptor: descriptor).write(bytes) && fsync(descriptor) == 0
         let error = isWritten ? nil : failure(path)
         close(descriptor)
         if let error {

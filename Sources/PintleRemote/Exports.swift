@@ -1,2 +1,3 @@
 @_exported public import PintleReports
+@_exported public import PintleStorage
 @_exported public import PintleUpdates

@@ -1,8 +1,8 @@
-internal import PintleConsole
+package import PintleConsole
 
 extension Command {
     /// The commands that need no TLS, in the order of the help.
-    static let withoutServers: [Command] = [
+    package static let withoutServers: [Command] = [
         .pin, .trust, .lint, .inspect, .plan, .export, .import, .keygen, .sign, .verify,
     ]
 }

@@ -7,8 +7,8 @@ internal import Foundation
 /// If a kept connection ends before the response, libcurl sends any request again on another connection, up to five
 /// times. But the server may have performed it, and an attacker who ends connections would have a payment made six
 /// times. So ``CurlLoop`` sends any request again that the server provably has not processed; see ``isUnprocessed``.
-/// Without that proof only an idempotent request is sent again: by libcurl if the server seems not to have processed
-/// it, or by ``CurlLoop``, once. Any other request is sent once.
+/// Without that proof only an idempotent request is sent again: by libcurl, or by ``CurlLoop``, a few times if the
+/// server seems not to have processed it, otherwise once. Any other request is sent once.
 extension Transfer {
     /// The longest time in seconds that a kept connection may have been idle before it carries a request that cannot be
     /// repeated. Common servers end a connection that was idle for 5 seconds.

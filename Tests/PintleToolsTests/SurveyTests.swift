@@ -311,7 +311,9 @@ struct SurveyTests {
             tls.recv(4096)
         other = ssl.create_default_context(cafile=ca)
         if way == "any": other.check_hostname, other.verify_mode = False, ssl.CERT_NONE
-        warm = tunnel("telemetry.example.net") if way == "tunnel" else connect("telemetry.example.net", other)
+        host, late = "telemetry.example.net", way in ("tunnel", "later")
+        warm = None if way == "later" else tunnel(host)
+        if not late: warm = other.wrap_socket(warm, server_hostname=host)
         try:
             api = connect("api.example.com", ssl.create_default_context(cafile=ca))
             if b"Survey Root" in api.getpeercert(True): raise ssl.SSLError()
@@ -321,17 +323,19 @@ struct SurveyTests {
                 try: warm.unwrap()
                 except OSError: pass
             sys.exit(1)
-        if way == "tunnel": warm = other.wrap_socket(warm, server_hostname="telemetry.example.net")
-        ask(warm, "telemetry.example.net")
+        if late: warm = other.wrap_socket(warm or tunnel(host), server_hostname=host)
+        ask(warm, host)
         """
 
-    @Test("A tunnel that was given up before TLS because another host was refused is judged without it")
-    func givenUpTunnel() throws {
+    @Test(
+        "A host that the client gave up, or did not ask for, because another was refused is judged without that one",
+        arguments: ["tunnel", "later"])
+    func notReached(way: String) throws {
         let script = try fixture.directory.write(Self.giveUp, to: "two.py")
         let run = ToolRun(
             arguments: [
-                "rehearse", "--proxy", "--survey", "--timeout", "60", "--json", "--host", "api.example.com", "--",
-                "python3", script, "{ca}", "{proxy-port}", "tunnel",
+                "rehearse", "--proxy", "--survey", "--timeout", "60", "--json", "--host", "api.example.com", "--host",
+                "telemetry.example.net", "--", "python3", script, "{ca}", "{proxy-port}", way,
             ])
         #expect(try SurveyFixture.answers(run)["telemetry.example.net:443"] == "unpinned", "\(run.output)")
     }

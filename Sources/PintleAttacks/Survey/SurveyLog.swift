@@ -168,8 +168,9 @@ package final class SurveyLog: Sendable {
         }
     }
 
-    /// Begins a run in which only one host meets an interceptor: one whose connections the client may have given up
-    /// because it was refused another host. Named hosts meet their right server then, and others the known authority.
+    /// Begins a run in which only one host meets an interceptor: one whose connections the client may have given up, or
+    /// not begun, because it was refused another host. Named hosts meet their right server then, and others the known
+    /// authority.
     ///
     /// - Returns: `false` if there is no such host.
     package func beginTargetedRound(
@@ -177,11 +178,15 @@ package final class SurveyLog: Sendable {
     ) -> Bool {
         let hosts = hosts(acceptingRightServer: accepted, inSilence: silent)
         return state.withLock { state in
-            let targets = hosts.flatMap { host in
-                SurveyAuthorities.Issuer.allCases.filter(host.isUndecided).map {
-                    Target(endpoint: Endpoint(host.name, host.port), issuer: $0)
-                }
+            let unmet = named.filter { host in
+                state.entries[host] == nil && accepted.contains(Proxy.authority(host.name, host.port))
             }
+            let targets =
+                hosts.flatMap { host in
+                    SurveyAuthorities.Issuer.allCases.filter(host.isUndecided).map {
+                        Target(endpoint: Endpoint(host.name, host.port), issuer: $0)
+                    }
+                } + unmet.map { Target(endpoint: $0, issuer: .known) }
             let counts = state.targetCounts
             guard let target = targets.first(where: { counts[$0, default: 0] < Self.targetLimit }) else { return false }
             state.targetCounts[target, default: 0] += 1

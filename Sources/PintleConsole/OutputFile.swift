@@ -19,7 +19,8 @@ package enum OutputFile {
         guard descriptor >= 0 else { throw errno == EEXIST ? .keyExists(path) : failure(path) }
         // A private key gets exactly the mode that was asked for, also under another umask.
         let isWritten =
-            fchmod(descriptor, mode_t(mode)) == 0 && ByteSink(descriptor: descriptor).write(bytes) && fsync(descriptor) == 0
+            fchmod(descriptor, mode_t(mode)) == 0 && ByteSink(descriptor: descriptor).write(bytes)
+            && fsync(descriptor) == 0
         let error = isWritten ? nil : failure(path)
         close(descriptor)
         if let error {

@@ -374,12 +374,15 @@ class Compiler:
         target, package = self.packages[module]
         folder = package / target.get("path", f"Tests/{module}")
         # The folder is no part of the module on Apple's systems. The stand-ins' package has it for the servers of its tests.
-        excluded = [folder / name for name in target["exclude"] + ["Linux"] * (module == "PintleSystem")]
+        excluded = [folder / name for name in target["exclude"] + ["Linux"] * (module == "PintleSystem")
+                    if (module, name) != ("PintleUpdates", "Apple")]
         files = [file for file in sorted(folder.rglob("*.swift"))
                  if not any(other in (file, *file.parents) for other in excluded)]
         if module in FACTUAL:
             files = [self.stand_ins / file.relative_to(STAND_INS) for file in files]
-        words = self.settings(module) + ([] if target["type"] == "executable" and len(files) == 1 else ["-parse-as-library"])
+        # Tests/Darwin has these modules as the tool on macOS has them, without Apple's side.
+        apple = ["-D", "PINTLE_APPLE"] if module in ("PintleEvents", "PintleStorage") else []
+        words = self.settings(module) + apple + ([] if target["type"] == "executable" and len(files) == 1 else ["-parse-as-library"])
         if module in FACTUAL + OTHERS:
             words += ["-swift-version", "5", "-disable-availability-checking"]
         else:

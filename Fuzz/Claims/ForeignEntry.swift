@@ -1,7 +1,6 @@
-import PintlePolicyFile
-
 @testable import Pintle
 @testable import PintleConsole
+@testable import PintlePolicyFile
 @testable import PintlePolicyTools
 
 enum ForeignEntry {

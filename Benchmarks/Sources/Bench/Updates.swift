@@ -1,8 +1,8 @@
 import CBaselines
 import FoundationEssentials
-import PintlePolicyFile
 
 @testable import Pintle
+@testable import PintlePolicyFile
 @testable import PintlePolicyTools
 @testable import PintleUpdates
 

@@ -1,6 +1,5 @@
-import PintlePolicyFile
-
 @testable import Pintle
+@testable import PintlePolicyFile
 
 /// A parsed file of approvals is printed in a form that parses to the same approvals. Each approval is found by its
 /// server. A parse error has a place.

@@ -1,7 +1,6 @@
-import PintlePolicyFile
-
 @testable import Pintle
 @testable import PintleConsole
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// `pintle evaluate --batch` on any lines prints one JSON object for each line that is not empty, a verdict or an

@@ -1,6 +1,5 @@
-import PintlePolicyFile
-
 @testable import Pintle
+@testable import PintlePolicyFile
 
 /// A parsed document is printed in a form that parses to the same document. An error has a place inside the text.
 @c(LLVMFuzzerTestOneInput)

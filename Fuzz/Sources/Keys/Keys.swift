@@ -1,7 +1,6 @@
-import PintlePolicyFile
-
 @testable import Pintle
 @testable import PintleConsole
+@testable import PintlePolicyFile
 @testable import PintleTools
 
 /// `pintle pin -` on any bytes prints pins or one error, in both cases as a JSON document on standard output with the

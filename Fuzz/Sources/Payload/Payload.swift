@@ -1,8 +1,8 @@
 import FoundationEssentials
-import PintlePolicyFile
 
 @testable import Pintle
 @testable import PintleCrypto
+@testable import PintlePolicyFile
 @testable import PintleUpdates
 
 /// A signed payload of any bytes. If it is accepted, it is in scope, valid at that instant and has its own version. It

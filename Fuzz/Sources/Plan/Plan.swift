@@ -1,8 +1,8 @@
 import FoundationEssentials
-import PintlePolicyFile
 
 @testable import Pintle
 @testable import PintleConsole
+@testable import PintlePolicyFile
 @testable import PintlePolicyTools
 
 /// `pintle plan` on any file gives a plan or a list of problems. A plan can be simulated, its report is JSON, and its

@@ -1,7 +1,7 @@
 import FoundationEssentials
-import PintlePolicyFile
 
 @testable import Pintle
+@testable import PintlePolicyFile
 @testable import PintlePolicyTools
 
 /// The lint reports an error exactly if parsing fails. A parsed policy is printed in a form that parses to the same

@@ -1,7 +1,7 @@
 import FoundationEssentials
-import PintlePolicyFile
 
 @testable import Pintle
+@testable import PintlePolicyFile
 @testable import PintleReports
 
 /// The files of a report spool. A parsed report, state or name is printed in a form that parses to the same value

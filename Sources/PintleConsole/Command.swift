@@ -17,12 +17,12 @@ package struct Command: Sendable {
     package struct Argument: Sendable {
         let name: String
         let help: String
-        var isOptional: Bool
-        var mayRepeat: Bool
+        let isOptional: Bool
+        let mayRepeat: Bool
         /// The words that it may be; empty if it may be any.
-        var words: [String]
+        let words: [String]
         /// A Boolean value that indicates whether the argument begins a command line of its own, behind `--`.
-        var followsOptions: Bool
+        let followsOptions: Bool
 
         package init(
             name: String, help: String, isOptional: Bool = false, mayRepeat: Bool = false, words: [String] = [],
@@ -53,16 +53,16 @@ package struct Command: Sendable {
     /// The options of this command, without those that every command has.
     let ownOptions: [OptionSpecification]
     /// The rules about options that go together.
-    var rules: [OptionRule]
-    var readsJSONOption: Bool
+    let rules: [OptionRule]
+    let readsJSONOption: Bool
     /// Environment variables and their effects.
-    var environment: [(name: String, help: String)]
+    let environment: [(name: String, help: String)]
     /// The exit codes and their meanings for this command.
     let exitCodes: [(code: ExitCode, meaning: String)]
     /// Parts of the reference that the help leaves out.
-    var sections: [ReferenceSection]
+    let sections: [ReferenceSection]
     /// Articles that say more.
-    var articles: [Article]
+    let articles: [Article]
     let run: @Sendable (Invocation) throws(ToolError) -> ExitCode
 
     package init(

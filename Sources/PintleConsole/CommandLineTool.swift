@@ -15,7 +15,7 @@ package struct CommandLineTool {
     let output: ByteSink
     let errors: ByteSink
     /// The instant of every decision, and the one that relative dates are counted from.
-    var now: Date
+    let now: Date
 
     package init(
         commands: [Command], libraries: any Libraries, environment: [String: String], input: ByteSource,

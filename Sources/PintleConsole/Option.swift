@@ -89,7 +89,7 @@ package enum OptionError: Error {
 package struct ValueFormat<Value: Sendable>: Sendable {
     let shape: OptionSpecification.Value
     /// The values in words: `1 to 500`.
-    var range: String?
+    let range: String?
     /// Returns `nil` for a text that is not a value.
     let read: @Sendable (String) throws(OptionError) -> Value?
 

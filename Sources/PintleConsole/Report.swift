@@ -81,12 +81,12 @@ package struct Report {
         package struct Column {
             let title: String
             /// A Boolean value that indicates whether the column is aligned on the right.
-            var isNumber: Bool
+            let isNumber: Bool
             /// A Boolean value that indicates whether a page does not wrap the cells.
-            var isWhole: Bool
+            let isWhole: Bool
             /// The width in rem that a page keeps free, and at which even long words are broken; `nil` for a column
             /// that is as wide as its words.
-            var minimum: Double?
+            let minimum: Double?
 
             package init(title: String, isNumber: Bool = false, isWhole: Bool = false, minimum: Double? = nil) {
                 self.title = title
@@ -99,12 +99,12 @@ package struct Report {
         }
 
         package struct Cell {
-            var lines: [Line]
+            let lines: [Line]
             /// Facts below the lines. A page shows each in a line, and text below the table.
-            var facts: [(label: Line, values: [Line])]
-            var mark: Line.Mark?
+            let facts: [(label: Line, values: [Line])]
+            let mark: Line.Mark?
             /// The number to sort by instead of the text.
-            var order: Int?
+            let order: Int?
 
             package init(
                 lines: [Line] = [], facts: [(label: Line, values: [Line])] = [], mark: Line.Mark? = nil,
@@ -125,13 +125,13 @@ package struct Report {
         }
 
         /// The heading on a page; none if it is empty.
-        var title: String
+        let title: String
         let id: String
         let columns: [Column]
         /// The width of the screen, in rem, up to which a page shows each row as a block.
         let narrow: Int
         /// A Boolean value that indicates whether a script of the page sorts the rows by the column that is clicked.
-        var isSortable: Bool
+        let isSortable: Bool
         let rows: Rows
 
         package init(
@@ -149,12 +149,12 @@ package struct Report {
     /// A drawing, which a page shows as SVG and text as lines. Either may be missing.
     package struct Picture {
         /// The heading on a page.
-        var title: String
+        let title: String
         /// Explanations on a page, each behind a sample of the colour of a class.
-        var legend: [(sample: String?, words: String)]
-        var svg: (() -> String)?
+        let legend: [(sample: String?, words: String)]
+        let svg: (() -> String)?
         /// Returns the lines for so many columns and with this ellipsis.
-        var text: ((_ columns: Int, _ ellipsis: String) -> [Line])?
+        let text: ((_ columns: Int, _ ellipsis: String) -> [Line])?
 
         package init(
             title: String = "", legend: [(sample: String?, words: String)] = [], svg: (() -> String)? = nil,
@@ -257,9 +257,9 @@ package struct ReportPage {
     /// The lines below the heading.
     var facts: [Line]
     /// A Boolean value that indicates whether the page has a wide table.
-    var isWide: Bool
+    let isWide: Bool
     /// A sentence at the end.
-    var note: String
+    let note: String
     package let report: Report
 
     package init(

@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import Glibc
 import Pintle
 import PintleTestKit
 import PintleTestPeers
@@ -22,14 +23,15 @@ struct HandshakeJudgeTests {
     }
 
     /// Returns a judge of `localhost`, installed on a client's context.
-    private func judge(rightPin: Bool = true, on other: BareTLSClient? = nil) throws -> (
-        HandshakeJudge, PolicyGeneration
-    ) {
+    private func judge(
+        rightPin: Bool = true, on other: BareTLSClient? = nil, at server: LoopbackTLSServer? = nil,
+        reading limits: ReadLimits = ReadLimits()
+    ) throws -> (HandshakeJudge, PolicyGeneration) {
         let policy = try fixture.policy(rightPin: rightPin)
         let generation = PolicyGeneration(policy.current, of: policy, validator: PathValidator())
         let judge = HandshakeJudge(
-            of: ServerEndpoint(host: try ServerName("localhost"), port: server.port), in: generation,
-            receipts: .written, reading: ReadBudget(ReadLimits(), countedBy: TurnCounter()))
+            of: ServerEndpoint(host: try ServerName("localhost"), port: (server ?? self.server).port), in: generation,
+            receipts: .written, reading: ReadBudget(limits, countedBy: TurnCounter()))
         #expect(judge.install(on: (other ?? client).context))
         return (judge, generation)
     }
@@ -74,6 +76,29 @@ struct HandshakeJudgeTests {
         #expect(judge.state == (isAttacked ? .failed(.askedTwice) : .accepted))
         #expect(judge.cause == (isAttacked ? .notJudged : nil))
         #expect((ConnectionReceipt.attached(to: ssl) == nil) == isAttacked)
+    }
+
+    @Test(
+        "A server is early if it sends content, or so many messages that the look for content cannot reach the end",
+        arguments: [(1, 0, false), (1, 4_096, true), (100, 0, true)])
+    func early(messages: Int, content: Int, isEarly: Bool) throws {
+        let server = try fixture.server(stream: { stream in
+            try? (stream as? TLSServerConnection)?.updateKeys(times: messages)
+            if content > 0 { try? stream.write([UInt8](repeating: 0x78, count: content)) }
+            while let piece = try? stream.read(upTo: 1), !piece.isEmpty {}
+        })
+        // The handshake uses up the only turn.
+        var limits = ReadLimits()
+        limits.perTurn = 64
+        let (judge, _) = try judge(at: server, reading: limits)
+        #expect(try client.connect(to: server.port, naming: "localhost"))
+        let ssl = try #require(client.ssl)
+        let socket = SSL_get_fd(ssl)
+        // The encrypted records are longer.
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        let size = 20 * messages + content
+        for _ in 0..<1_000 where recv(socket, &buffer, buffer.count, CInt(MSG_PEEK)) < size { usleep(5_000) }
+        #expect(judge.hasEarlyContent(on: ssl, from: socket) == isEarly)
     }
 
     @Test("The context keeps the judge alive even after the transfer that made the connection has ended")

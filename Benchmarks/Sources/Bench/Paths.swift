@@ -75,7 +75,7 @@ enum PathSection {
     }
 
     private static func check(_ evaluation: TrustEvaluation) {
-        guard evaluation.decision.reason == "pin-matched" else { stop("refused: \(evaluation.decision)") }
+        guard evaluation.decision.code == .pinMatched else { stop("refused: \(evaluation.decision)") }
     }
 
     private static func policy(_ leaf: [UInt8], _ material: Material) throws -> PinningPolicy {

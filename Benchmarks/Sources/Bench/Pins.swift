@@ -105,7 +105,7 @@ enum PinSection {
             let instant = Date(timeIntervalSince1970: 1_800_000_000)
             let mismatch = Peer(name: "mismatch") { count in
                 var mismatches = 0
-                for _ in 0..<count where policy.decide(endpoint, path: path, at: instant).reason == "pin-mismatch" {
+                for _ in 0..<count where policy.decide(endpoint, path: path, at: instant).code == .pinMismatch {
                     mismatches &+= 1
                 }
                 guard mismatches == count else { stop("no mismatch") }

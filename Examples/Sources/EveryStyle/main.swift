@@ -21,12 +21,13 @@ func request(_ server: LoopbackTLSServer, _ style: Style) throws -> URLRequest {
     return request
 }
 
-func reason(_ body: () async throws -> Data) async -> String? {
+/// Returns the reason of a refusal; `nil` for data and for other errors.
+func refusal(_ body: () async throws -> Data) async -> TrustDecision.Reason? {
     do {
         _ = try await body()
         return nil
     } catch {
-        return TrustRejection(underlying: error)?.reason ?? "\(error)"
+        return TrustRejection(underlying: error)?.code
     }
 }
 
@@ -35,8 +36,8 @@ for style in Style.all(file: URL(fileURLWithPath: stage.contentFile)) {
     let answer = Data((style.method == "PUT" ? "PUT \(Style.content.count)" : "GET 0").utf8)
     let fromServer = try await style.run(pinned, request(stage.server, style))
     let before = stage.interceptor.requestByteCount
-    let refusal = await reason { try await style.run(pinned, request(stage.interceptor, style)) }
-    let hasRefused = refusal == "pin-mismatch" && stage.interceptor.requestByteCount == before
+    let reason = await refusal { try await style.run(pinned, request(stage.interceptor, style)) }
+    let hasRefused = reason == .pinMismatch && stage.interceptor.requestByteCount == before
     let control = try await style.run(unpinned, request(stage.interceptor, style))
     check(
         style.name,

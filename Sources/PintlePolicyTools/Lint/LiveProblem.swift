@@ -26,7 +26,7 @@ package struct LintedPolicy {
     package let authority: @Sendable (Pin) -> String?
     package let families: AuthorityFamilies
     /// The results of earlier audits.
-    package var histories: [AuditServer: KeyHistory]
+    package let histories: [AuditServer: KeyHistory]
 
     package init(
         policy: PinningPolicy, json: [UInt8], authority: @escaping @Sendable (Pin) -> String?,
@@ -47,7 +47,7 @@ package struct LintedServer {
     /// The decision; `nil` if there is none.
     let decision: TrustDecision?
     /// The reason why its pins will not match for long; `nil` if there is none.
-    var fragility: Fragility?
+    let fragility: Fragility?
 
     package init(endpoint: ServerEndpoint, decision: TrustDecision?, fragility: Fragility? = nil) {
         self.endpoint = endpoint

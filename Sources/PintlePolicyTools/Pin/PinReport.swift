@@ -138,11 +138,11 @@ package struct PinEntry {
     let position: String
     let item: SourceItem
     /// A Boolean value that indicates whether the server sent it; `nil` for files.
-    var isSent: Bool?
+    let isSent: Bool?
     /// A Boolean value that indicates whether it is on the validated path; `nil` for files.
-    var isOnPath: Bool?
+    let isOnPath: Bool?
     /// A remark about the position.
-    var remark: String?
+    let remark: String?
 
     package init(
         position: String, item: SourceItem, isSent: Bool? = nil, isOnPath: Bool? = nil, remark: String? = nil
@@ -189,7 +189,7 @@ package struct PinListing {
     /// The source as it was given; `host:port` for servers.
     let source: String
     let entries: [PinEntry]
-    var server: ServerFacts?
+    let server: ServerFacts?
 
     package init(source: String, entries: [PinEntry], server: ServerFacts? = nil) {
         self.source = source

@@ -63,9 +63,9 @@ package struct LintProblem: Sendable, Hashable {
     /// The id, path, place, message and remedy. The article PolicyProblems explains each id.
     package let problem: PolicyProblem
     /// The note about the pin or rule.
-    var note: String?
+    let note: String?
     /// The server that showed it; `nil` for a problem of the file.
-    var server: String?
+    let server: String?
 
     package init(severity: Severity, problem: PolicyProblem, note: String? = nil, server: String? = nil) {
         self.severity = severity

@@ -2,7 +2,6 @@
 #if NIO
 import NIOCore
 import NIOPosix
-import Pintle
 import PintleNIO
 
 func connect(by policy: PinningPolicy, on group: any EventLoopGroup) async throws -> any Channel {

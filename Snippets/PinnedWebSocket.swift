@@ -4,7 +4,6 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
-import Pintle
 import PintleNIO
 
 /// The server did not change from HTTP to a web socket.

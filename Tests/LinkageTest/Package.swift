@@ -18,7 +18,7 @@ let package = Package(
             name: "Updater",
             dependencies: [
                 .product(name: "Pintle", package: "pintle"), .product(name: "PintlePolicyFile", package: "pintle"),
-                .product(name: "PintleUpdates", package: "pintle"),
+                .product(name: "PintleStorage", package: "pintle"), .product(name: "PintleUpdates", package: "pintle"),
             ]
         ),
         .executableTarget(

@@ -11,9 +11,9 @@ struct HandshakeProxyEnvironmentTests {
         try ProxyEnvironment(environment).proxy(for: ServerEndpoint(host: host, port: port))
     }
 
-    private func expectError(_ code: ProxyError.Code, _ environment: [String: String]) -> ProxyError? {
+    private func expectError(_ kind: ProxyError.Kind, _ environment: [String: String]) -> ProxyError? {
         let error = #expect(throws: ProxyError.self) { try ProxyEnvironment(environment) }
-        #expect(error?.code == code)
+        #expect(error?.kind == kind)
         return error
     }
 

@@ -126,7 +126,7 @@ struct DeliveryLimitTests {
         #expect(reporter.record(try scene.failure()) == .kept)
         #expect(reporter.pause(after: done, at: now) == 1)
         #expect(reporter.pause(after: .elsewhere, at: now) == 60)
-        let error = StorageError(.notWritten, "", "", hint: "")
+        let error = StorageError(.notWritten, at: "", message: "", hint: "")
         #expect(reporter.pause(after: .unusable(error), at: now) == 60)
     }
 

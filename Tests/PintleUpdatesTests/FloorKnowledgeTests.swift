@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Knowledge of the floor")
 struct FloorKnowledgeTests {
-    private static let locked = StorageError(.locked, "place", "locked", hint: "unlock")
+    private static let locked = StorageError(.locked, at: "place", message: "locked", hint: "unlock")
 
     private static func floor(_ version: Int?, _ content: UInt8 = 0) -> UpdateFloor? {
         version.map { UpdateFloor(version: $0, keySetID: "00", payloadDigest: SHA256Digest(hashing: [content])) }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Texts of store events")
 struct StoreEventTests {
     private static let date = Date(timeIntervalSince1970: 1_700_000_000)
-    private static let error = StorageError(.notWritten, "/a/b", "the disk is full", hint: "make room")
+    private static let error = StorageError(.notWritten, at: "/a/b", message: "the disk is full", hint: "make room")
     private static let rejection = UpdateError(.rollback(version: 2, floor: 3), version: 2)
 
     static let events: [(event: PolicyStoreEvent, text: String)] = [

@@ -16,6 +16,8 @@ public struct PinError: Error, Sendable, Hashable {
         case hashOfNothing
         /// The prefix names an unsupported hash, such as `sha1/`.
         case unsupportedHash(String)
+        /// A type of the app says what is wrong.
+        case other(message: String, hint: String)
     }
 
     package let reason: Reason
@@ -29,10 +31,20 @@ public struct PinError: Error, Sendable, Hashable {
         self.text = String(String.UnicodeScalarView(shown)) + (shown.endIndex < text.endIndex ? "…" : "")
     }
 
+    /// Creates the error of a type of your own that conforms to ``PinConvertible``. Its code is `invalid-pin`.
+    ///
+    /// - Parameters:
+    ///   - text: the text that is not a pin.
+    ///   - message: the reason; lower case, no full stop.
+    ///   - hint: the remedy; lower case, no full stop.
+    public init(_ text: some StringProtocol, message: String, hint: String) {
+        self.init(.other(message: message, hint: hint), in: text)
+    }
+
     /// A stable code for machines. It is also the id of the problem in a ``PolicyError``.
     public var code: String {
         switch reason {
-        case .empty, .notEncoded, .notHexadecimal, .fingerprint: "invalid-pin"
+        case .empty, .notEncoded, .notHexadecimal, .fingerprint, .other: "invalid-pin"
         case .wrongLength: "wrong-pin-length"
         case .notCanonical: "non-canonical-pin"
         case .hashOfNothing: "empty-input-pin"
@@ -53,6 +65,7 @@ public struct PinError: Error, Sendable, Hashable {
         case .notCanonical(let pin): "write \(pin)"
         case .hashOfNothing: "an openssl pipe failed before the hash; use: pintle pin HOST"
         case .unsupportedHash: "take SHA-256: pintle pin HOST"
+        case .other(_, let hint): hint
         }
     }
 }
@@ -72,6 +85,7 @@ extension PinError: CustomStringConvertible {
         case .notCanonical: "\"\(text)\" is not the canonical spelling of its bytes"
         case .hashOfNothing: "\"\(text)\" is the hash of nothing, not of a key"
         case .unsupportedHash(let name): "\"\(text)\" uses \(name), which is not supported"
+        case .other(let message, _): message
         }
     }
 }

@@ -181,7 +181,7 @@ package final class ReportSpool: Sendable {
         let lock = try stateFile.lock(patience: Self.patienceOfKeeping)
         guard let all = try? Folder.names(in: folder.path) else {
             throw StorageError(
-                .unreadable, folder.path, "its files cannot be counted", hint: "keep other files out of the folder")
+                .unreadable, at: folder.path, message: "its files cannot be counted", hint: "keep other files out of the folder")
         }
         // Left over from a process that ended while it wrote. The holder of the lock is the only writer, so they can be
         // removed.
@@ -252,7 +252,7 @@ package final class ReportSpool: Sendable {
         state.prune(at: now, spooled: spooled)
         if let spooled { sent.withLock { $0 = $0.filter { spooled.contains($0.key) } } }
         do throws(StorageError) {
-            guard let lock else { throw StorageError(.busy, folder.path, "no lock", hint: "") }
+            guard let lock else { throw StorageError(.busy, at: folder.path, message: "no lock", hint: "") }
             // Throws if the state could not be read, so that it is not replaced.
             _ = try stored.get()
             try stateFile.write(state.json, under: lock)

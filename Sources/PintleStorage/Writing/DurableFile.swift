@@ -85,12 +85,12 @@ package struct DurableFile: Sendable {
         // A file of root is accepted, because root can write to every file anyway.
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw StorageError(
-                .foreignOwner, path, "it belongs to user \(status.st_uid)",
+                .foreignOwner, at: path, message: "it belongs to user \(status.st_uid)",
                 hint: "the owner of a file controls its content: use a file of your own")
         }
         guard status.st_mode & 0o022 == 0 else {
             throw StorageError(
-                .writableByOthers, path, "others may write into it", hint: "look what is in it, then: chmod 600 \(path)"
+                .writableByOthers, at: path, message: "others may write into it", hint: "look what is in it, then: chmod 600 \(path)"
             )
         }
         guard status.st_size <= options.maximumSize else { throw tooLarge }
@@ -98,7 +98,7 @@ package struct DurableFile: Sendable {
 
     private var tooLarge: StorageError {
         StorageError(
-            .tooLarge, path, "larger than \(options.maximumSize >> 10) KiB",
+            .tooLarge, at: path, message: "larger than \(options.maximumSize >> 10) KiB",
             hint: "remove entries that are no longer needed")
     }
 

@@ -103,7 +103,7 @@ package final class FileLock: Sendable {
 
     private static func busy(_ path: String, _ message: String) -> StorageError {
         StorageError(
-            .busy, path, message, hint: "try again, or end that process; leave \(path).lock where it is")
+            .busy, at: path, message: message, hint: "try again, or end that process; leave \(path).lock where it is")
     }
 }
 
@@ -112,7 +112,7 @@ extension StorageError {
         if number == ELOOP { return notRegular(path) }
         let hint =
             number == EACCES ? "you may not read it: check its owner and mode" : "check that it can be read"
-        return StorageError(.unreadable, path, Descriptor.errorText(number), hint: hint)
+        return StorageError(.unreadable, at: path, message: Descriptor.errorText(number), hint: hint)
     }
 
     static func notWritten(_ path: String, _ number: Int32) -> StorageError {
@@ -124,11 +124,11 @@ extension StorageError {
             case ELOOP, EISDIR: "remove what stands there"
             default: "check the folder and the disk"
             }
-        return StorageError(.notWritten, path, Descriptor.errorText(number), hint: hint)
+        return StorageError(.notWritten, at: path, message: Descriptor.errorText(number), hint: hint)
     }
 
     static func notRegular(_ path: String) -> StorageError {
         StorageError(
-            .notRegular, path, "not a regular file", hint: "name a file, not a folder, symbolic link, pipe or device")
+            .notRegular, at: path, message: "not a regular file", hint: "name a file, not a folder, symbolic link, pipe or device")
     }
 }

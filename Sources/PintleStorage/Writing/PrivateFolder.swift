@@ -17,12 +17,12 @@ package struct PrivateFolder: Sendable {
         }
         guard status.st_uid == geteuid() else {
             throw StorageError(
-                .foreignOwner, path, "it belongs to user \(status.st_uid)",
+                .foreignOwner, at: path, message: "it belongs to user \(status.st_uid)",
                 hint: "the owner of a folder controls its content: name a folder of your own")
         }
         guard status.st_mode & 0o022 == 0 else {
             throw StorageError(
-                .writableByOthers, path, "others may write into it", hint: "look what is in it, then: chmod 700 \(path)"
+                .writableByOthers, at: path, message: "others may write into it", hint: "look what is in it, then: chmod 700 \(path)"
             )
         }
         guard status.st_mode & 0o7777 == 0o700 || fchmod(descriptor.number, 0o700) == 0 else {

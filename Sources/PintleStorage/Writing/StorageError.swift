@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The reason that a file was not read or not written. The content of such a file does not count.
+/// The reason that a file, or what an app has in its place, was not read or not written. Its content does not count.
 public struct StorageError: Error, Sendable, Hashable {
     /// The kind of error; stable.
     public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -30,14 +30,21 @@ public struct StorageError: Error, Sendable, Hashable {
 
     /// The reason, for programs.
     public let code: Code
-    /// The file.
+    /// The file, or the name of another place.
     public let path: String
     /// The problem; lower case, no full stop.
     public let message: String
     /// The remedy.
     public let hint: String
 
-    package init(_ code: Code, _ path: String, _ message: String, hint: String) {
+    /// Creates an error, in a storage of the app's own too.
+    ///
+    /// - Parameters:
+    ///   - code: the reason, for programs.
+    ///   - path: the file, or the name of another place.
+    ///   - message: the problem; lower case, no full stop.
+    ///   - hint: the remedy; lower case, no full stop.
+    public init(_ code: Code, at path: String, message: String, hint: String) {
         self.code = code
         self.path = path
         self.message = message

@@ -1,5 +1,5 @@
 package import Pintle
-internal import PintleOpenSSL
+package import PintleOpenSSL
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -18,9 +18,10 @@ package struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertibl
         case invalidHost = "invalid-host"
         /// The client's settings contain a value that TLS cannot carry.
         case invalidConfiguration = "invalid-configuration"
-        /// A proxy setting (`HTTPS_PROXY`, `ALL_PROXY`) cannot be parsed.
+        /// A proxy setting (`HTTPS_PROXY`, `ALL_PROXY`) cannot be parsed, or its kind of proxy cannot take its user name
+        /// and password.
         case invalidProxy = "invalid-proxy"
-        /// The scheme of the proxy setting is not supported (`https://`, `socks4://`, ...).
+        /// The scheme of the proxy setting is not supported (`https://`, `socks4://`, ...), or not for this server.
         case proxyUnsupported = "proxy-unsupported"
 
         /// The resolver knows no address of the host.
@@ -94,6 +95,16 @@ package struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertibl
         self.hint = hint
         self.isBeforeCertificate = isBeforeCertificate
         self.alert = alert
+    }
+
+    /// Creates the error for a proxy setting that cannot be used.
+    package init(_ error: ProxyError) {
+        let code: Code =
+            switch error.kind {
+            case .invalid: .invalidProxy
+            case .unsupported: .proxyUnsupported
+            }
+        self.init(code, error.message, hint: error.hint)
     }
 
     /// The message, with the hint if there is one.

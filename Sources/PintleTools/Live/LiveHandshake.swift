@@ -89,8 +89,7 @@ extension Invocation {
             if let skipped = proxies.skipped { console.warnOnce(skipped) }
             return proxies
         } catch {
-            throw ToolError(
-                exitCode: .unusable, code: error.code.rawValue, message: error.message, hint: error.hint)
+            throw ToolError(HandshakeError(error))
         }
     }
 }

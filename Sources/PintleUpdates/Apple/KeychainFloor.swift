@@ -106,6 +106,7 @@ public struct KeychainFloor: UpdateFloorStorage, Hashable {
             default: (code, text.isEmpty ? "status \(status)" : "status \(status), \(text)", "try again later")
             }
         return StorageError(
-            code, (["Keychain", service] + [keySetID].compactMap { $0 }).joined(separator: "/"), message, hint: hint)
+            code, at: (["Keychain", service] + [keySetID].compactMap { $0 }).joined(separator: "/"), message: message,
+            hint: hint)
     }
 }

@@ -9,7 +9,6 @@ import PintleEvents
 import PintleNIO
 import PintleOpenSSL
 import PintleReports
-import PintleTLSClient
 import PintleTestKit
 import Synchronization
 import Testing

@@ -1,0 +1,2 @@
+@_exported public import Pintle
+@_exported public import PintleEvents

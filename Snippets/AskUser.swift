@@ -36,7 +36,7 @@ func question(_ host: UnknownHost) -> [String] {
         "names        \(host.names.joined(separator: ", "))",
         "valid        \(leaf.validity.notBefore) to \(leaf.validity.notAfter)",
         "key          \(leaf.publicKeyPin)",
-        "fingerprint  \(leaf.fingerprint.text(.colons))",
+        "fingerprint  \(leaf.fingerprint.colons)",
     ]
     let exceptions = host.exceptionsOfCertificate.map { $0 == .expired ? "is past its end" : "is for other names" }
     // snippet.end

@@ -15,7 +15,7 @@ func load(_ url: URL, by policy: PinningPolicy, certificates: Data, key: Data) a
     }
     do {
         let (data, response) = try await session.data(from: url)
-        print(response.trustReceipt?.clientCertificate as Any)
+        print(response.clientCertificateUse as Any)
         return data
     } catch let error as URLError where error.code == .clientCertificateRequired {
         let reason = error.userInfo[NSUnderlyingErrorKey] as? SessionError

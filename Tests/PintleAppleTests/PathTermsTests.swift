@@ -81,7 +81,7 @@ struct PathTermsTests {
         let genuine = try #require(try answer(identity).evaluation)
         try genuine.require(minimumPathLength: 3, issuerKey: key)
         let intercepted = try #require(try answer(direct).evaluation)
-        #expect(throws: PathRequirementError.pathTooShort(2, minimum: 3)) {
+        #expect(throws: TrustRejection.unmet(.pathTooShort(2, minimum: 3))) {
             try intercepted.require(minimumPathLength: 3)
         }
         let refused = try #require(try answer(direct, length: 3).evaluation)
@@ -89,6 +89,6 @@ struct PathTermsTests {
             Issue.record("\(refused.decision)")
             return
         }
-        #expect(throws: PathRequirementError.rejected(rejection)) { try refused.require(minimumPathLength: 1) }
+        #expect(throws: rejection) { try refused.require(minimumPathLength: 1) }
     }
 }

@@ -29,7 +29,7 @@ struct KeyExchangeGroupTests {
             Issue.record("the server was refused")
             return nil
         }
-        return connection.tls.keyExchangeGroup
+        return connection.tls.group
     }
 
     @Test(

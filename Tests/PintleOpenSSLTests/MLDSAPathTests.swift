@@ -102,7 +102,7 @@ struct MLDSAPathTests {
         #expect(right.evaluation.decision.summary == "pin-matched")
         guard case .trusted(let connection, _) = right else { return }
         #expect(connection.protocolVersion == .v1_3)
-        #expect(connection.tls.keyExchangeGroup?.name == "X25519MLKEM768")
+        #expect(connection.tls.keyExchangeGroup == "X25519MLKEM768")
         let wrong = try connect(Validation.pin(root.issue(hosts: [Validation.host], keyType: keys.leaf).certificate))
         #expect(wrong.evaluation.decision.summary == "pin-mismatch")
     }

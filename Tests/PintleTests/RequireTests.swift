@@ -18,8 +18,8 @@ struct RequireTests {
 
     private static func failure(
         _ evaluation: TrustEvaluation, _ length: Int, _ issuer: PublicKeyPin? = nil
-    ) -> PathRequirementError? {
-        do throws(PathRequirementError) {
+    ) -> TrustRejection? {
+        do throws(TrustRejection) {
             try evaluation.require(minimumPathLength: length, issuerKey: issuer)
             return nil
         } catch {
@@ -40,9 +40,9 @@ struct RequireTests {
         let keys = try Self.chain.certificates.map { try #require(PublicKeyPin(sliceOf: $0)) }
         #expect(Self.failure(evaluation, 3, keys[1]) == nil)
         #expect(Self.failure(evaluation, -1) == nil)
-        #expect(Self.failure(evaluation, 4, keys[1]) == .pathTooShort(3, minimum: 4))
-        #expect(Self.failure(evaluation, 3, keys[2]) == .otherIssuer(keys[1], required: keys[2]))
-        #expect(Self.failure(evaluation, 3, keys[0]) == .otherIssuer(keys[1], required: keys[0]))
+        #expect(Self.failure(evaluation, 4, keys[1]) == .unmet(.pathTooShort(3, minimum: 4)))
+        #expect(Self.failure(evaluation, 3, keys[2]) == .unmet(.otherIssuer(keys[1], required: keys[2])))
+        #expect(Self.failure(evaluation, 3, keys[0]) == .unmet(.otherIssuer(keys[1], required: keys[0])))
     }
 
     @Test("A refusal meets no requirement, and neither does a verdict without a path")
@@ -52,11 +52,11 @@ struct RequireTests {
             Issue.record("\(refused.decision)")
             return
         }
-        #expect(Self.failure(refused, 1) == .rejected(rejection))
+        #expect(Self.failure(refused, 1) == rejection)
         let trusted = try Self.evaluation()
         #expect(Self.failure(trusted, 1) == nil)
-        #expect(Self.failure(Self.forged(trusted, nil), 1) == .noPath)
-        #expect(Self.failure(Self.forged(trusted, []), 1) == .pathTooShort(0, minimum: 1))
+        #expect(Self.failure(Self.forged(trusted, nil), 1) == .unmet(.noPath))
+        #expect(Self.failure(Self.forged(trusted, []), 1) == .unmet(.pathTooShort(0, minimum: 1)))
     }
 
     @Test("Certificates that were inserted later are detected by their hashes")
@@ -64,7 +64,7 @@ struct RequireTests {
         let evaluation = try Self.evaluation()
         let pin = Self.chain.keyPin(0)
         #expect(Self.failure(Self.forged(evaluation, Self.chain.certificates), 3) == nil)
-        #expect(Self.failure(Self.forged(evaluation, TestChain(1).certificates), 3) == .pinNotOnPath(pin))
-        #expect(Self.failure(Self.forged(evaluation, [[1], [2]]), 1) == .unreadableCertificate(depth: 0))
+        #expect(Self.failure(Self.forged(evaluation, TestChain(1).certificates), 3) == .unmet(.pinNotOnPath(pin)))
+        #expect(Self.failure(Self.forged(evaluation, [[1], [2]]), 1) == .unmet(.unreadableCertificate(depth: 0)))
     }
 }

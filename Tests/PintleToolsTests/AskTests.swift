@@ -133,9 +133,12 @@ struct AskTests {
     func compared() throws {
         let pin = try PublicKeyPin(subjectPublicKeyInfo: home.certificate.spkiDER)
         let rows = fingerprint().rows
-        let forms = CertificatePin.Notation.allCases.map(fingerprint().text)
-        let answers =
-            (forms + [pin.description, "  \(rows.0)\n  \(rows.1)  "]).map { [$0] } + [["?", "\(fingerprint())"]]
+        let colons = fingerprint().colons
+        let forms = [
+            "\(fingerprint())", colons, colons.replacing(":", with: " "), "\(rows.0)\n\(rows.1)",
+            "  \(rows.0)\n  \(rows.1)  ", "sha256 Fingerprint=\(colons)", "SHA256: \(colons)", pin.description,
+        ]
+        let answers = forms.map { [$0] } + [["?", "\(fingerprint())"]]
         for typed in answers {
             let run = try ask(answers: typed.map { $0 + "\n" })
             #expect(run.code == 0, "\(typed)")

@@ -85,8 +85,8 @@ struct ClientCertificateTests {
         let fixture = try Fixture()
         let server = try fixture.server(version: version, protocols: [applicationProtocol])
         let session = fixture.session(try fixture.servers.policy(), fixture.identity)
-        let receipt = try await session.data(from: try server.address()).1.trustReceipt
-        #expect(receipt?.clientCertificate == .shown(fixture.identity.fingerprint))
+        let response = try await session.data(from: try server.address()).1
+        #expect(response.clientCertificateUse == .shown(fixture.identity.fingerprint))
         let record = try #require(server.connections.first)
         #expect(record.clientCertificates == fixture.client.chain && record.hasClientSignature)
         #expect(!record.offersLateAuthentication)
@@ -107,13 +107,13 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test("A server that does not ask gets nothing, and the receipt says so")
+    @Test("A server that does not ask gets nothing, and the response says so")
     func notAsked() async throws {
         let fixture = try Fixture()
         let server = try fixture.servers.server()
         let session = fixture.session(try fixture.servers.policy(), fixture.identity)
-        let receipt = try await session.data(from: try server.address()).1.trustReceipt
-        #expect(receipt?.clientCertificate == .notRequested)
+        let response = try await session.data(from: try server.address()).1
+        #expect(response.clientCertificateUse == .notRequested)
         Self.expectNothing(of: server, requests: 1)
     }
 
@@ -190,9 +190,9 @@ struct ClientCertificateTests {
                 validator: PathValidator(system: system, budget: PathBudget()), identity: { _ in identity })
             let url = try server.address()
             if basis.suffices || !isRequired {
-                let receipt = try #require(try await session.data(from: url).1.trustReceipt)
-                #expect(receipt.basis.reason == reason)
-                #expect(receipt.clientCertificate == (basis.suffices ? .shown(identity.fingerprint) : .withheld))
+                let response = try await session.data(from: url).1
+                #expect(response.trustReceipt?.basis.reason == reason)
+                #expect(response.clientCertificateUse == (basis.suffices ? .shown(identity.fingerprint) : .withheld))
                 if !basis.suffices { Self.expectNothing(of: server, requests: 1) }
             } else {
                 let error = try await Self.refusal(session, url)
@@ -268,8 +268,8 @@ struct ClientCertificateTests {
             asked.withLock { $0.append(server.host.description) }
             return server.host.description == "localhost" ? identity : nil
         }
-        let receipt = try await session.data(from: try first.address()).1.trustReceipt
-        #expect(receipt?.clientCertificate == .withheld)
+        let response = try await session.data(from: try first.address()).1
+        #expect(response.clientCertificateUse == .withheld)
         #expect(asked.withLock { $0 } == ["localhost", "127.0.0.1"])
         #expect(first.connections.first?.clientCertificates == fixture.client.chain)
         Self.expectNothing(of: second, requests: 1)
@@ -299,9 +299,9 @@ struct ClientCertificateTests {
         let fixture = try Fixture()
         let server = try fixture.server(isRequired: isRequired, version: version)
         let source = Replaced(policy: try fixture.servers.policy(), server: server)
-        let receipt = try await fixture.session(source, fixture.identity).data(from: try server.address()).1
-            .trustReceipt
-        #expect(receipt?.generation == 2 && receipt?.clientCertificate == .shown(fixture.identity.fingerprint))
+        let response = try await fixture.session(source, fixture.identity).data(from: try server.address()).1
+        #expect(response.trustReceipt?.generation == 2)
+        #expect(response.clientCertificateUse == .shown(fixture.identity.fingerprint))
         #expect(server.connections.map(\.clientCertificates).filter { !$0.isEmpty } == [fixture.client.chain])
         #expect(server.connections.first?.clientCertificates == [])
         #expect(server.requests.count == 1)
@@ -511,7 +511,7 @@ struct ClientCertificateTests {
         let (data, _) = try await fixture.session(policy, fixture.identity).data(from: try nginx.address())
         #expect(String(decoding: data, as: UTF8.self) == "SUCCESS CN=Test Client")
         let response = try await fixture.session(policy, nil).data(from: try nginx.address()).1 as? HTTPURLResponse
-        #expect(response?.statusCode == 400 && response?.trustReceipt?.clientCertificate == .withheld)
+        #expect(response?.statusCode == 400 && response?.clientCertificateUse == .withheld)
     }
 
     // MARK: Connections
@@ -550,8 +550,8 @@ struct ClientCertificateTests {
                     group.addTask {
                         guard let (data, response) = try? await session.data(from: url) else { return "failed" }
                         let text = String(decoding: data, as: UTF8.self)
-                        // The receipt and the server have seen the same identity.
-                        guard case .shown(let shown) = response.trustReceipt?.clientCertificate, "\(shown)" == text
+                        // The session and the server have seen the same identity.
+                        guard case .shown(let shown) = response.clientCertificateUse, "\(shown)" == text
                         else { return "mixed up" }
                         return text
                     }

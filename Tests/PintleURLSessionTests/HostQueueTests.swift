@@ -36,7 +36,7 @@ struct HostQueueTests {
 
     private func connection(_ judge: HandshakeJudge, at start: Double? = nil) -> Transfer.Connection {
         Transfer.Connection(
-            judge: judge, receipt: nil, isStream: true, isKept: false, at: start ?? ProcessInfo.processInfo.systemUptime
+            judge: judge, facts: nil, isStream: true, isKept: false, at: start ?? ProcessInfo.processInfo.systemUptime
         )
     }
 

@@ -33,8 +33,8 @@ struct ReceiptTests {
 
     private func mismatch(
         _ receipt: TrustReceipt, _ length: Int = 2, _ issuer: PublicKeyPin? = nil
-    ) -> PathRequirementError? {
-        do throws(PathRequirementError) {
+    ) -> TrustRejection? {
+        do throws(TrustRejection) {
             try receipt.require(minimumPathLength: length, issuerKey: issuer)
             return nil
         } catch {
@@ -49,9 +49,9 @@ struct ReceiptTests {
         let leaf = try PublicKeyPin(subjectPublicKeyInfo: fixture.identity.certificate.spkiDER)
         #expect(mismatch(receipt, 2, root) == nil)
         #expect(mismatch(receipt, -1) == nil)
-        #expect(mismatch(receipt, 3, root) == .pathTooShort(2, minimum: 3))
+        #expect(mismatch(receipt, 3, root) == .unmet(.pathTooShort(2, minimum: 3)))
         // The leaf is not an issuer.
-        #expect(mismatch(receipt, 2, leaf) == .otherIssuer(root, required: leaf))
+        #expect(mismatch(receipt, 2, leaf) == .unmet(.otherIssuer(root, required: leaf)))
     }
 
     @Test("The second check finds replaced certificates by their hashes")
@@ -60,24 +60,25 @@ struct ReceiptTests {
         let pin = try #require(receipt.matchedPin).pin
         let other = try CertificateAuthority.root().issue(hosts: ["localhost"])
         #expect(mismatch(forged(receipt, path: receipt.path.certificates)) == nil)
-        #expect(mismatch(forged(receipt, path: other.chainWithRoot)) == .pinNotOnPath(pin))
-        #expect(mismatch(forged(receipt, path: [])) == .pathTooShort(0, minimum: 2))
-        #expect(mismatch(forged(receipt, path: [[1], [2]])) == .unreadableCertificate(depth: 0))
+        #expect(mismatch(forged(receipt, path: other.chainWithRoot)) == .unmet(.pinNotOnPath(pin)))
+        #expect(mismatch(forged(receipt, path: [])) == .unmet(.pathTooShort(0, minimum: 2)))
+        #expect(mismatch(forged(receipt, path: [[1], [2]])) == .unmet(.unreadableCertificate(depth: 0)))
         let outside = TrustBasis.pinMatched(PinMatch(pin: pin, depth: 7, isBackup: false))
-        #expect(mismatch(forged(receipt, path: receipt.path.certificates, basis: outside)) == .pinNotOnPath(pin))
+        #expect(
+            mismatch(forged(receipt, path: receipt.path.certificates, basis: outside)) == .unmet(.pinNotOnPath(pin)))
         let certificate = Pin(.certificate(CertificatePin(certificate: fixture.identity.certificate.der)))
         let byCertificate = TrustBasis.pinMatched(PinMatch(pin: certificate, depth: 0, isBackup: false))
         let genuine = receipt.path.certificates
         #expect(mismatch(forged(receipt, path: genuine, basis: byCertificate)) == nil)
         let swapped = forged(receipt, path: other.chainWithRoot, basis: byCertificate)
-        #expect(mismatch(swapped) == .pinNotOnPath(certificate))
+        #expect(mismatch(swapped) == .unmet(.pinNotOnPath(certificate)))
     }
 
     @Test("Without a pin the second check looks only at the path")
     func unpinned() async throws {
         let receipt = forged(try await receipt(), path: fixture.identity.chainWithRoot, basis: .hostNotPinned)
         #expect(mismatch(receipt) == nil)
-        #expect(mismatch(receipt, 3) == .pathTooShort(2, minimum: 3))
+        #expect(mismatch(receipt, 3) == .unmet(.pathTooShort(2, minimum: 3)))
     }
 }
 
@@ -94,8 +95,8 @@ struct ReceiptGroupTests {
                 }
                 let session = URLSession.pinned(to: try fixture.policy())
                 let (_, response) = try await session.data(from: try server.address())
-                #expect(response.trustReceipt?.tls?.cipherSuite.hasPrefix("TLS_") == true)
-                #expect(response.trustReceipt?.tls?.keyExchangeGroup?.name == name)
+                #expect(response.negotiatedTLS?.cipherSuite.hasPrefix("TLS_") == true)
+                #expect(response.negotiatedTLS?.keyExchangeGroup == name)
             }
         }
     }
@@ -105,7 +106,7 @@ struct ReceiptGroupTests {
         let fixture = try SessionFixture()
         let server = try fixture.server()
         let (_, response) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
-        #expect(response.trustReceipt?.tls?.keyExchangeGroup?.isHybrid == TLSClient.offersHybridGroup)
+        #expect(response.negotiatedTLS?.isHybrid == TLSClient.offersHybridGroup)
     }
 }
 

@@ -60,7 +60,7 @@ struct TransferPartTests {
         let isKept = kind != "PUT on a new connection"
         transfer.state.phase = .sent(
             Transfer.Connection(
-                judge: nil, receipt: nil, isStream: kind == "PUT over HTTP/2", isKept: isKept, at: 0))
+                judge: nil, facts: nil, isStream: kind == "PUT over HTTP/2", isKept: isKept, at: 0))
         if kind == "PUT with a response" {
             _ = Array("HTTP/1.1 413 -\r\n".utf8).withUnsafeBytes { transfer.state.head.read($0, isStream: false) }
         }

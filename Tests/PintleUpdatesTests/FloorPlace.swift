@@ -13,7 +13,9 @@ final class FloorPlace: UpdateFloorStorage {
 
     let state = Locked(State())
 
-    static func error(_ code: StorageError.Code) -> StorageError { StorageError(code, at: "place", message: "no", hint: "none") }
+    static func error(_ code: StorageError.Code) -> StorageError {
+        StorageError(code, at: "place", message: "no", hint: "none")
+    }
 
     func floor(forKeySet keySetID: String) throws(StorageError) -> [UInt8]? {
         let (floor, error) = state.withLock { ($0.floors[keySetID], $0.readError) }

@@ -19,7 +19,7 @@ let session = URLSession.pinned(to: policy) { $0 == server ? identity : nil }
 do {
     let (data, response) = try await session.data(from: url)
     print(String(decoding: data, as: UTF8.self))
-    if case .shown(let fingerprint) = response.trustReceipt?.clientCertificate { print("shown: \(fingerprint)") }
+    if case .shown(let fingerprint) = response.clientCertificateUse { print("shown: \(fingerprint)") }
 } catch {
     print(TrustRejection(underlying: error)?.description ?? error.localizedDescription)
     exit(1)

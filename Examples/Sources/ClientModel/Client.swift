@@ -85,7 +85,11 @@ public struct ServerQuestion: Sendable, Identifiable {
     public var id: String { "\(server) \(fingerprint)" }
     public var server: String { host.endpoint.description }
     /// The SHA-256 of the certificate, in two rows of pairs.
-    public var fingerprint: String { host.leaf.fingerprint.text(.rows) }
+    public var fingerprint: String {
+        let rows = host.leaf.fingerprint.rows
+        return rows.0 + "\n" + rows.1
+    }
+
     public var subject: String { host.leaf.subject.description }
     /// The system's verdict on the server.
     public var verdict: String { host.pathFailure.map { $0.primary.text } ?? "the system would trust it" }

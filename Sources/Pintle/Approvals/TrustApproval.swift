@@ -35,7 +35,7 @@ public struct TrustApproval: Sendable, Hashable {
     }
 
     /// The status of an approval at an instant.
-    public enum State: Sendable, Hashable {
+    package enum State: Sendable, Hashable {
         /// The approval is in force.
         case live
         /// The approval has expired: `at >= expiresAt`.
@@ -110,7 +110,7 @@ public struct TrustApproval: Sendable, Hashable {
 
     /// Returns the status of the approval. A revoked approval stays `revoked` after its expiry date, because the user's
     /// revocation does not expire.
-    public func state(at instant: Date) -> State {
+    package func state(at instant: Date) -> State {
         if revokedAt != nil { return .revoked }
         return expiresAt.map { instant >= $0 } ?? false ? .expired : .live
     }

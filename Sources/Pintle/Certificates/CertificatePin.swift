@@ -59,6 +59,9 @@ public struct CertificatePin: Sendable, Hashable {
     /// The 32 bytes of the hash.
     public var bytes: [UInt8] { digest.bytes }
 
+    /// `AA:BB:…`, upper case with colons, as browsers and openssl print it.
+    public var colons: String { Hex.encode(digest.bytes, upperCase: true, separator: ":") }
+
     /// Two rows of sixteen bytes in upper case with colons, for people to compare by eye.
     public var rows: (String, String) {
         let bytes = digest.bytes
@@ -66,37 +69,6 @@ public struct CertificatePin: Sendable, Hashable {
             Hex.encode(bytes[..<16], upperCase: true, separator: ":"),
             Hex.encode(bytes[16...], upperCase: true, separator: ":")
         )
-    }
-}
-
-extension CertificatePin {
-    /// The notations in which other programs write a fingerprint. ``CertificatePin/init(_:)`` reads all of them.
-    public enum Notation: Sendable, Hashable, CaseIterable {
-        /// 64 lower-case digits: one word for files and command lines.
-        case digits
-        /// `AA:BB:…`, as in Firefox.
-        case colons
-        /// Two rows of sixteen bytes with a line break between them, for people to compare by eye.
-        case rows
-        /// `AA BB …`, as in Safari.
-        case blanks
-        /// `sha256 Fingerprint=AA:BB:…`, the output of `openssl x509 -fingerprint -sha256`.
-        case openssl
-        /// `SHA256: AA:BB:…`, as in the output of `keytool -printcert`.
-        case keytool
-    }
-
-    /// Returns the fingerprint in the notation of another program.
-    public func text(_ notation: Notation) -> String {
-        let colons = Hex.encode(digest.bytes, upperCase: true, separator: ":")
-        return switch notation {
-        case .digits: description
-        case .colons: colons
-        case .rows: rows.0 + "\n" + rows.1
-        case .blanks: Hex.encode(digest.bytes, upperCase: true, separator: " ")
-        case .openssl: "sha256 Fingerprint=" + colons
-        case .keytool: "SHA256: " + colons
-        }
     }
 }
 

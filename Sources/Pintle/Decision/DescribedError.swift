@@ -20,7 +20,6 @@ extension DescribedError {
 extension CertificateBundleError: LocalizedError, DescribedError {}
 extension DERError: LocalizedError, DescribedError {}
 extension PathFailure: LocalizedError, DescribedError {}
-extension PathRequirementError: LocalizedError, DescribedError {}
 extension PinError: LocalizedError, DescribedError {}
 extension PolicyError: LocalizedError, DescribedError {}
 extension ServerNameError: LocalizedError, DescribedError {}

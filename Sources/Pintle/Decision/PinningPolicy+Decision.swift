@@ -170,7 +170,7 @@ extension PinningPolicy {
         #endif
         let host = hosts[rule.index]
         if let unmet = host.pathTerms.unmet(by: path) {
-            return .rejected(.invalidPath(PathFailure(.other, text: unmet.description)))
+            return .rejected(.unmet(unmet))
         }
         if host.pinSet.isEmpty { return .trusted(.hostNotPinned) }
         if host.expiry.isOver(at: instant) {

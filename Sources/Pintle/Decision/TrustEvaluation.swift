@@ -65,15 +65,13 @@ extension TrustEvaluation {
     ///   - minimumPathLength: the minimum number of certificates on the path, including leaf and anchor. An interceptor
     ///     often signs directly with its root, which makes a path of 2. Values below 1 count as 1.
     ///   - issuerKey: the required key of the leaf's issuer, the next certificate on the path; `nil` for any.
-    /// - Throws: the first requirement that is not met. If the evaluation refused the server, it throws
-    ///   ``PathRequirementError/rejected(_:)``.
-    public func require(
-        minimumPathLength: Int, issuerKey: PublicKeyPin? = nil
-    ) throws(PathRequirementError) {
+    /// - Throws: the refusal of the evaluation. If it trusted the server, ``TrustRejection/invalidPath(_:)`` with the
+    ///   first requirement that is not met, as for the terms of a rule.
+    public func require(minimumPathLength: Int, issuerKey: PublicKeyPin? = nil) throws(TrustRejection) {
         switch decision {
-        case .rejected(let rejection): throw .rejected(rejection)
+        case .rejected(let rejection): throw rejection
         case .trusted(let basis):
-            guard let path else { throw .noPath }
+            guard let path else { throw .unmet(.noPath) }
             try path.require(minimumLength: minimumPathLength, issuerKey: issuerKey, basis: basis)
         }
     }
@@ -88,24 +86,24 @@ extension ValidatedPath {
     ///   - basis: the reason why the path was trusted. If a pin matched, it is compared again.
     package func require(
         minimumLength: Int, issuerKey: PublicKeyPin?, basis: TrustBasis
-    ) throws(PathRequirementError) {
-        guard !certificates.isEmpty else { throw .pathTooShort(0, minimum: max(1, minimumLength)) }
+    ) throws(TrustRejection) {
+        guard !certificates.isEmpty else { throw .unmet(.pathTooShort(0, minimum: max(1, minimumLength))) }
         var keys: [PublicKeyPin] = []
         for (depth, der) in certificates.enumerated() {
-            guard let key = PublicKeyPin(sliceOf: der) else { throw .unreadableCertificate(depth: depth) }
+            guard let key = PublicKeyPin(sliceOf: der) else { throw .unmet(.unreadableCertificate(depth: depth)) }
             keys.append(key)
         }
         if case .pinMatched(let match) = basis {
-            guard certificates.indices.contains(match.depth) else { throw .pinNotOnPath(match.pin) }
+            guard certificates.indices.contains(match.depth) else { throw .unmet(.pinNotOnPath(match.pin)) }
             let isThere =
                 switch match.pin.subject {
                 case .publicKey(let pin): keys[match.depth] == pin
                 case .certificate(let pin): CertificatePin(certificate: certificates[match.depth]) == pin
                 }
-            guard isThere else { throw .pinNotOnPath(match.pin) }
+            guard isThere else { throw .unmet(.pinNotOnPath(match.pin)) }
         }
         let terms = PathTerms(minimumLength: minimumLength, issuerKey: issuerKey)
-        if let unmet = terms.unmet(by: self) { throw unmet }
+        if let unmet = terms.unmet(by: self) { throw .unmet(unmet) }
     }
 }
 

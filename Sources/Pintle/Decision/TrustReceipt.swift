@@ -29,13 +29,6 @@ public struct TrustReceipt: Sendable, Hashable {
     /// The instant from which the decision would be the same: the clock may be set back to a time before a certificate
     /// was valid, or at which pins that have expired still applied.
     package let validFrom: Date
-    /// The parameters of the connection. They are known for responses of a pinned session on Linux, and `nil` in other
-    /// receipts.
-    public package(set) var tls: NegotiatedTLS?
-
-    /// The part of the client's identity that the server got. It is known for responses of a pinned session on Linux,
-    /// and `nil` in other receipts.
-    public package(set) var clientCertificate: ClientCertificateUse?
 
     /// The pin that matched; `nil` if trust rests only on the path.
     public var matchedPin: PinMatch? {
@@ -77,7 +70,7 @@ extension TrustReceipt {
     package func withBasis(_ basis: TrustBasis) -> TrustReceipt {
         TrustReceipt(
             endpoint: endpoint, basis: basis, rule: rule, path: path, generation: generation, validUntil: validUntil,
-            validFrom: validFrom, tls: tls, clientCertificate: clientCertificate)
+            validFrom: validFrom)
     }
 }
 
@@ -106,10 +99,8 @@ extension TrustReceipt {
     ///     often signs the leaf with its root, which makes a path of 2. Values below 1 count as 1.
     ///   - issuerKey: The key of the certificate that issued the leaf, which is the next one on the path; `nil` for
     ///     any.
-    /// - Throws: The first requirement that is not met.
-    public func require(
-        minimumPathLength: Int, issuerKey: PublicKeyPin? = nil
-    ) throws(PathRequirementError) {
+    /// - Throws: ``TrustRejection/invalidPath(_:)`` with the first requirement that is not met.
+    public func require(minimumPathLength: Int, issuerKey: PublicKeyPin? = nil) throws(TrustRejection) {
         try path.require(minimumLength: minimumPathLength, issuerKey: issuerKey, basis: basis)
     }
 }

@@ -1,6 +1,26 @@
 internal import COpenSSL
 internal import Pintle
 
+/// The certificates that a server asks a client for (RFC 8446 section 4.3.2, RFC 5246 section 7.4.4).
+public struct ClientCertificateRequest: Hashable, Sendable {
+    /// The names of the authorities that the server accepts, in the notation of RFC 4514, escaped; at most 32, and
+    /// empty if the server names none.
+    public let authorities: [String]
+    /// The number of authorities that the server named.
+    public let authorityCount: Int
+    /// The kinds of key that the server accepts: `RSA`, `ECDSA`, `Ed25519`, `Ed448`, `ML-DSA`.
+    public let keyTypes: [String]
+}
+
+extension ClientCertificateRequest: CustomStringConvertible {
+    /// The authorities and the kinds of key in one line.
+    public var description: String {
+        let more = authorityCount > authorities.count ? " and \(authorityCount - authorities.count) more" : ""
+        let names = authorities.isEmpty ? "any authority" : authorities.joined(separator: "; ") + more
+        return "a certificate from \(names), with a key of the kind \(keyTypes.joined(separator: ", "))"
+    }
+}
+
 extension ClientCertificateRequest {
     /// The most names that are kept.
     private static let authorityLimit = 32

@@ -43,7 +43,8 @@ final class DeliveryLease: Sendable {
         let lock = try file.lock(patience: Self.patience)
         if let other = Note(lock), other.isHeld(at: now) {
             throw StorageError(
-                .busy, at: file.path, message: "another process is sending", hint: "wait; its turn ends after an hour at the latest")
+                .busy, at: file.path, message: "another process is sending",
+                hint: "wait; its turn ends after an hour at the latest")
         }
         try lock.write(note: Note(holder: holder, since: now, length: length).bytes)
         onStep?("leased")

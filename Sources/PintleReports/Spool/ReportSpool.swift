@@ -181,7 +181,8 @@ package final class ReportSpool: Sendable {
         let lock = try stateFile.lock(patience: Self.patienceOfKeeping)
         guard let all = try? Folder.names(in: folder.path) else {
             throw StorageError(
-                .unreadable, at: folder.path, message: "its files cannot be counted", hint: "keep other files out of the folder")
+                .unreadable, at: folder.path, message: "its files cannot be counted",
+                hint: "keep other files out of the folder")
         }
         // Left over from a process that ended while it wrote. The holder of the lock is the only writer, so they can be
         // removed.

@@ -90,7 +90,8 @@ package struct DurableFile: Sendable {
         }
         guard status.st_mode & 0o022 == 0 else {
             throw StorageError(
-                .writableByOthers, at: path, message: "others may write into it", hint: "look what is in it, then: chmod 600 \(path)"
+                .writableByOthers, at: path, message: "others may write into it",
+                hint: "look what is in it, then: chmod 600 \(path)"
             )
         }
         guard status.st_size <= options.maximumSize else { throw tooLarge }

@@ -129,6 +129,7 @@ extension StorageError {
 
     static func notRegular(_ path: String) -> StorageError {
         StorageError(
-            .notRegular, at: path, message: "not a regular file", hint: "name a file, not a folder, symbolic link, pipe or device")
+            .notRegular, at: path, message: "not a regular file",
+            hint: "name a file, not a folder, symbolic link, pipe or device")
     }
 }

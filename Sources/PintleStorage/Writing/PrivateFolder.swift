@@ -22,7 +22,8 @@ package struct PrivateFolder: Sendable {
         }
         guard status.st_mode & 0o022 == 0 else {
             throw StorageError(
-                .writableByOthers, at: path, message: "others may write into it", hint: "look what is in it, then: chmod 700 \(path)"
+                .writableByOthers, at: path, message: "others may write into it",
+                hint: "look what is in it, then: chmod 700 \(path)"
             )
         }
         guard status.st_mode & 0o7777 == 0o700 || fchmod(descriptor.number, 0o700) == 0 else {

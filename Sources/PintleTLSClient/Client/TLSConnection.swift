@@ -1,5 +1,5 @@
 internal import COpenSSL
-package import Pintle
+internal import Pintle
 package import PintleOpenSSL
 internal import PintleStorage
 internal import PintleSystem

@@ -112,7 +112,7 @@ extension NegotiatedTLS {
     func write(to json: inout JSONWriter) {
         json.member("tlsVersion", version)
         json.member("cipherSuite", cipherSuite)
-        json.member("keyExchangeGroup", keyExchangeGroup?.name)
+        json.member("keyExchangeGroup", keyExchangeGroup)
     }
 }
 

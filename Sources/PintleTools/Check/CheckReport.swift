@@ -46,7 +46,7 @@ struct CheckReport {
 
     /// Adds `tls     TLS 1.3  TLS_AES_256_GCM_SHA384  X25519MLKEM768 (hybrid)`.
     private func addConnection(to report: inout Report) {
-        let group = facts.tls?.keyExchangeGroup.map { $0.isHybrid ? "\($0) (hybrid)" : "\($0) (not hybrid)" }
+        let group = facts.tls?.group.map { $0.isHybrid ? "\($0) (hybrid)" : "\($0) (not hybrid)" }
         let parameters = [facts.tls?.version, facts.tls?.cipherSuite, group]
         guard case let known = parameters.compactMap(\.self), !known.isEmpty else { return }
         report.fact("tls", "\(known.joined(separator: "  "))")

@@ -50,9 +50,10 @@ public struct SessionError: Error, Sendable, Hashable {
     public let message: String
     /// The remedy, if one is known.
     public let hint: String?
-    /// The certificates that the server asks for, if the error is about a client certificate and Pintle made the
-    /// handshake.
+    #if !PINTLE_APPLE
+    /// The certificates that the server asks for, if the error is about a client certificate.
     public internal(set) var clientCertificateRequest: ClientCertificateRequest?
+    #endif
     /// The `URLError.Code` that Foundation has for exactly this reason, if there is one.
     let errorCode: Int?
 

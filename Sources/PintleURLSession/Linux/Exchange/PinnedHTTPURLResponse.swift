@@ -52,5 +52,13 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
 extension URLResponse {
     /// The decision about the connection that this response came over. It is `nil` for a response from another session,
     /// over plain HTTP, or after archiving.
-    public var trustReceipt: TrustReceipt? { (self as? PinnedHTTPURLResponse)?.head.receipt }
+    public var trustReceipt: TrustReceipt? { connection?.receipt }
+
+    /// The parameters of the connection. They are `nil` where ``trustReceipt`` is.
+    public var negotiatedTLS: NegotiatedTLS? { connection?.tls }
+
+    /// The part of the client's identity that the server got. It is `nil` where ``trustReceipt`` is.
+    public var clientCertificateUse: ClientCertificateUse? { connection?.clientCertificate }
+
+    private var connection: ConnectionFacts? { (self as? PinnedHTTPURLResponse)?.head.connection }
 }

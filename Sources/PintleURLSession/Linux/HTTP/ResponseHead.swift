@@ -4,8 +4,8 @@ struct ResponseHead: Sendable {
     /// For example `HTTP/1.1`.
     var version = ""
     var fields: [(name: String, value: FieldValue)] = []
-    /// The receipt of the connection; `nil` for plain HTTP.
-    var receipt: TrustReceipt?
+    /// What is known about the connection; `nil` for plain HTTP.
+    var connection: ConnectionFacts?
 
     /// Returns the values of a field. `name` is in lower case.
     func values(of name: String) -> [String] {

@@ -18,8 +18,8 @@ extension URLSession {
     /// that the user has approved gets it only with ``/PintleOpenSSL/ClientIdentity/isOfferedToApprovedServers``.
     ///
     /// If a server requires a certificate and got none, the task fails with a ``SessionError`` of the code
-    /// `client-certificate-required`, which says why and what the server accepts. The receipt of a response
-    /// (``/Pintle/TrustReceipt/clientCertificate``) says what its server got.
+    /// `client-certificate-required`, which says why and what the server accepts.
+    /// `URLResponse.clientCertificateUse` says what the server got.
     ///
     /// Two identities never share a connection, and a task that gets another identity opens another connection.
     ///

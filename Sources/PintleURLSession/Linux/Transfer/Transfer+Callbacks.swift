@@ -44,7 +44,7 @@ extension Transfer {
             if isDecoded { state.decoder = ContentDecoder(isGzip: coding == .gzip) }
         }
         var head = head
-        head.receipt = connection.receipt
+        head.connection = connection.facts
         if let judge = connection.judge, !judge.hasAnswered {
             judge.hasAnswered = true
             // Others may wait for that.

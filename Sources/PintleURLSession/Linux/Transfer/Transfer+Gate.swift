@@ -59,7 +59,7 @@ extension Transfer {
         let found = pintle_curl_get_ssl(handle).map { OpaquePointer($0) }
         guard request.url.scheme == .https else {
             guard found == nil else { throw .noReceipt }
-            return Connection(judge: nil, receipt: nil, isStream: false, isKept: isKept, at: lastActivity)
+            return Connection(judge: nil, facts: nil, isStream: false, isKept: isKept, at: lastActivity)
         }
         guard let ssl = found, HandshakeJudge.hasEndedHandshake(ssl) else { throw .unfinished }
         guard let receipt = ConnectionReceipt.attached(to: ssl) else { throw .noReceipt }
@@ -72,12 +72,11 @@ extension Transfer {
         guard judge?.isBroken != true, receipt.allows(request.url.endpoint, in: generation, at: options.now()) else {
             throw .receiptOver
         }
-        var trust = receipt.trust
         // The receipt is older than the group: in TLS 1.2 the certificates come first.
-        trust.tls = NegotiatedTLS(on: ssl)
-        trust.clientCertificate = judge?.clientCertificate
+        let facts = ConnectionFacts(
+            receipt: receipt.trust, tls: NegotiatedTLS(on: ssl), clientCertificate: judge?.clientCertificate)
         return Connection(
-            judge: judge, receipt: trust, isStream: HandshakeJudge.speaksHTTP2(ssl), isKept: isKept, at: lastActivity)
+            judge: judge, facts: facts, isStream: HandshakeJudge.speaksHTTP2(ssl), isKept: isKept, at: lastActivity)
     }
 
     /// Throws if the server has sent content over a new connection.

@@ -81,11 +81,11 @@ final class Transfer: @unchecked Sendable {
 
     /// The connection that carries the request. Another transfer may have made it.
     ///
-    /// A class, because each line of a head reads the phase, and copying the receipt costs more.
+    /// A class, because each line of a head reads the phase, and copying the facts costs more.
     final class Connection {
         /// `nil` for plain HTTP.
         let judge: HandshakeJudge?
-        let receipt: TrustReceipt?
+        let facts: ConnectionFacts?
         /// A Boolean value that indicates whether the connection carries other transfers too (HTTP/2).
         let isStream: Bool
         /// A Boolean value that indicates whether libcurl made the connection for an earlier transfer.
@@ -93,9 +93,9 @@ final class Transfer: @unchecked Sendable {
         /// The uptime at which the gate let the request pass.
         let start: Double
 
-        init(judge: HandshakeJudge?, receipt: TrustReceipt?, isStream: Bool, isKept: Bool, at start: Double) {
+        init(judge: HandshakeJudge?, facts: ConnectionFacts?, isStream: Bool, isKept: Bool, at start: Double) {
             self.judge = judge
-            self.receipt = receipt
+            self.facts = facts
             self.isStream = isStream
             self.isKept = isKept
             self.start = start

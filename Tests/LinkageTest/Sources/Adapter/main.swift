@@ -1,10 +1,8 @@
 import FoundationEssentials
-import Pintle
 import PintleOpenSSL
-import PintlePolicyFile
 
 // Decides with path validation, which links libssl in addition to the libraries of the core.
-let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))
+let policy = try PinningPolicy(hosts: [])
 let endpoint = ServerEndpoint(host: try ServerName("example.com"))
 let validator = PathValidator(system: SystemAnchors(replacedBy: []))
 let evaluation = policy.evaluate(

@@ -1,8 +1,7 @@
-import FoundationNetworking
-import PintlePolicyFile
+import Foundation
 import PintleURLSession
 
 // Creates a pinned session. It must link libcurl and libssl once each, although Foundation uses libcurl too.
-let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))
-let session = URLSession.pinned(to: policy)
+let policy = try PinningPolicy { try PinnedHost("example.com", anchors: .system) }
+let session: URLSession = .pinned(to: policy, observer: TrustEventLog { level, line in print(level, line) })
 print(session.configuration.protocolClasses?.count ?? 0)

@@ -11,7 +11,9 @@ struct LockedFloor: UpdateFloorStorage {
         throw StorageError(.locked, at: "vault/\(keySetID)", message: "the vault is locked", hint: "unlock it")
     }
 
-    func save(_ floor: [UInt8], forKeySet keySetID: String) throws(StorageError) { _ = try self.floor(forKeySet: keySetID) }
+    func save(_ floor: [UInt8], forKeySet keySetID: String) throws(StorageError) {
+        _ = try self.floor(forKeySet: keySetID)
+    }
 }
 
 let bundled = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))

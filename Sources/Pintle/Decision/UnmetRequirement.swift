@@ -1,8 +1,6 @@
 /// The reason why a validated path does not meet ``TrustEvaluation/require(minimumPathLength:issuerKey:)`` or the terms
 /// of its rule.
-public enum PathRequirementError: Error, Sendable, Hashable {
-    /// The server was refused, so its path meets no requirement.
-    case rejected(TrustRejection)
+package enum UnmetRequirement: Error, Hashable {
     /// The evaluation holds no validated path.
     case noPath
     /// The path has fewer certificates than required. The first value is their number, including leaf and anchor.
@@ -16,11 +14,10 @@ public enum PathRequirementError: Error, Sendable, Hashable {
     case pinNotOnPath(Pin)
 }
 
-extension PathRequirementError: CustomStringConvertible {
+extension UnmetRequirement: CustomStringConvertible {
     /// The unmet requirement, on one line.
-    public var description: String {
+    package var description: String {
         switch self {
-        case .rejected(let rejection): "the server was refused: \(rejection)"
         case .noPath: "no path was validated"
         case .pathTooShort(let count, let minimum):
             "minimumPathLength is \(minimum), and the path has "
@@ -35,16 +32,23 @@ extension PathRequirementError: CustomStringConvertible {
     }
 }
 
+extension TrustRejection {
+    /// Returns the refusal of a path that does not meet a requirement.
+    package static func unmet(_ requirement: UnmetRequirement) -> TrustRejection {
+        .invalidPath(PathFailure(.other, text: requirement.description))
+    }
+}
+
 extension PathTerms {
     /// Returns the first term that the path does not meet; `nil` if it meets all terms.
-    func unmet(by path: ValidatedPath) -> PathRequirementError? {
+    func unmet(by path: ValidatedPath) -> UnmetRequirement? {
         for term in PathTerm.allCases {
             if let unmet = unmet(term, by: path) { return unmet }
         }
         return nil
     }
 
-    private func unmet(_ term: PathTerm, by path: ValidatedPath) -> PathRequirementError? {
+    private func unmet(_ term: PathTerm, by path: ValidatedPath) -> UnmetRequirement? {
         switch term {
         case .minimumPathLength:
             guard let minimumLength, path.count < minimumLength else { return nil }

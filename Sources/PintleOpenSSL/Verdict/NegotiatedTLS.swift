@@ -1,6 +1,23 @@
 internal import COpenSSL
 package import Pintle
 
+/// The parameters of a TLS connection that client and server agreed on.
+public struct NegotiatedTLS: Sendable, Hashable {
+    /// The version: `TLS 1.2`, `TLS 1.3`.
+    public let version: String
+    /// The name of the cipher suite in IANA's registry "TLS Cipher Suites": `TLS_AES_128_GCM_SHA256`.
+    public let cipherSuite: String
+    package let group: KeyExchangeGroup?
+
+    /// The group of the key exchange, by its name in IANA's registry "TLS Supported Groups": `x25519`, `secp256r1`,
+    /// `X25519MLKEM768`. It is `nil` for a key exchange without a group, which only TLS 1.2 has.
+    public var keyExchangeGroup: String? { group?.name }
+
+    /// A Boolean value that indicates whether the group combines ML-KEM (FIPS 203) with a classical group
+    /// (RFC 10024). A recording of the connection then stays secret unless both are broken.
+    public var isHybrid: Bool { group?.isHybrid ?? false }
+}
+
 extension NegotiatedTLS {
     /// Reads what a connection (`SSL *`) has agreed on so far. In TLS 1.2 the group is known only after the server's
     /// certificates.
@@ -9,7 +26,7 @@ extension NegotiatedTLS {
         self.init(
             version: version?.description ?? String(cString: SSL_get_version(ssl)),
             cipherSuite: SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
-            keyExchangeGroup: KeyExchangeGroup(negotiatedOn: ssl))
+            group: KeyExchangeGroup(negotiatedOn: ssl))
     }
 
     /// Returns the protocol that the server of a connection (`SSL *`) chose by ALPN (RFC 7301); `nil` without one.

@@ -7,8 +7,9 @@ import Testing
 @testable import PintlePolicyFile
 @testable import PintleTools
 
-/// The JSON that the README, the articles and the examples print. A policy passes `pintle lint`, a plan `pintle plan`, a store
-/// `pintle trust list`. A line `<!-- shows: WORD -->` above a block says that its command finds that problem or has that verdict.
+/// The JSON that the README, the articles and the examples print. A policy passes `pintle lint`, a plan `pintle plan`, a
+/// store `pintle trust list`. A line `<!-- shows: WORD -->` above a block says that its command finds that problem or has
+/// that verdict.
 @Suite("JSON in the documentation")
 struct PrintedJSONTests {
     struct Block: CustomTestStringConvertible {
@@ -20,7 +21,7 @@ struct PrintedJSONTests {
         var testDescription: String { "\(file):\(line)" }
     }
 
-    /// What a block is, by a member that only this kind has.
+    /// The kind of a block, by a member that only this kind has.
     private enum Kind: String, CaseIterable {
         case policy = "hosts"
         case rule = "host"
@@ -83,8 +84,9 @@ struct PrintedJSONTests {
             let renewal = try #require(plan.firstMatch(of: /"renews": \{[^}]*\}/))
             self.plan(plan.replacing(renewal.0, with: block.text), block)
         case .store:
-            let path = try TemporaryDirectory().write(block.text, to: "trust.json")
-            let run = ToolRun("trust", "list", "--store", path, now: now)
+            let directory = try TemporaryDirectory()
+            let run = ToolRun(
+                "trust", "list", "--store", try directory.write(block.text, to: "trust.json"), now: now)
             #expect(run.code == 0, "\(run.output)\(run.errors)")
         case .envelope, .lintOutput: #expect(block.shows == nil)
         }

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Writes the first page of the documentation: what Pintle is, the doors of the README, and a search in the text of all articles and
-types. The text is in a file beside the page, so that the search needs no network. Gives each page a link to the search, the
+"""Writes the first page of the documentation: what Pintle is, the doors of the README, and a search in the text of all articles, types
+and examples. The text is in a file beside the page, so that the search needs no network. Gives each page links to the search and the examples, the
 sidebar all modules, and comments in code more contrast. usage: site.py SITE"""
 import html, json, pathlib, re, sys
 
 TYPES = {"struct": "structure", "class": "class", "enum": "enumeration", "protocol": "protocol", "typealias": "type alias"}
 VERSION = r'static let version = "(.*)"'
 
-PAGE = """<!doctype html>
+HEAD = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Pintle: documentation</title>
+<title>Pintle: TITLE</title>
 <style>
 :root { color-scheme: light dark; --line: #8884; --dim: light-dark(#555, #aaa); }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
@@ -23,9 +23,15 @@ input { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem; }
 ul { list-style: none; padding: 0; }
 li { border-top: 1px solid var(--line); padding: .4rem 0; }
 small { color: var(--dim); }
+pre { overflow-x: auto; background: #8881; padding: .6rem; }
+.scrolls { overflow-x: auto; }
+ul.text { list-style: disc; padding-left: 1.2rem; }
+ul.text li { border: 0; padding: 0; }
 mark { background: light-dark(#fe8, #640); color: inherit; }
 </style>
-<h1>Pintle <small>VERSION</small></h1>
+"""
+
+PAGE = HEAD.replace("TITLE", "documentation") + """<h1>Pintle <small>VERSION</small></h1>
 ABOUT
 <label for="search">Search all pages</label>
 <input id="search" type="search" autocomplete="off">
@@ -34,6 +40,7 @@ ABOUT
 <div id="start">
 <h2>Start</h2>
 <table>DOORS</table>
+<p><a href="examples/">Examples</a>: programs for Linux, an iOS app, plans of rotations, recipes for continuous integration, clients to attack.</p>
 <h2>All articles and types</h2>
 <ul>ENTRIES</ul>
 </div>
@@ -104,7 +111,7 @@ a { color: inherit; font-weight: 600; }
 form { flex: 1; text-align: right; }
 input { font: inherit; width: min(100%, 20rem); box-sizing: border-box; padding: .25rem .5rem; color: inherit;
   background: var(--color-fill, Canvas); border: 1px solid #888; border-radius: 4px; }
-</style><div><a href="/">Start</a><form action="/" role="search">
+</style><div><a href="/">Start</a><a href="/examples/">Examples</a><form action="/" role="search">
 <input type="search" name="q" placeholder="Search all pages" aria-label="Search all pages"></form></div></template>"""
 
 
@@ -114,6 +121,68 @@ def inline(text):
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
     return re.sub(r"\[([^\]]+)\]\(Sources/(\w+)/\w+\.docc/(\w+)\.md\)",
                   lambda m: f'<a href="documentation/{m[2].lower()}/{m[3].lower()}/">{m[1]}</a>', text)
+
+
+def markdown(text, section):
+    """Returns Markdown as HTML, with headings two levels lower. It has paragraphs, lists, tables and code.
+    section(PATH) returns the address of a linked file, or None, and then the link is plain text."""
+    def line(text):
+        text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+        def link(match):
+            address = section(match[2])
+            return f'<a href="{address}">{match[1]}</a>' if address else match[1]
+        return re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", re.sub(r"\[([^\]]+)\]\(([^)]+)\)", link, text))
+    def block(text):
+        if text.startswith("```"):
+            return f"<pre><code>{html.escape(text.split(chr(10), 1)[1].rsplit(chr(10), 1)[0])}</code></pre>"
+        if mark := re.match(r"(#+) ", text):
+            level = len(mark[1]) + 1
+            return f"<h{level}>{line(text[mark.end():])}</h{level}>"
+        if text.startswith("|"):
+            rows = [re.split(r" \| ", row.strip("| ")) for row in text.splitlines()]
+            cells = lambda row, name: "<tr>" + "".join(f"<{name}>{line(cell)}</{name}>" for cell in row) + "</tr>"
+            return '<div class="scrolls"><table>' + cells(rows[0], "th") + "".join(
+                cells(row, "td") for row in rows[2:]) + "</table></div>"
+        if re.match(r"(- |\d+\. )", text):
+            name = "ul" if text.startswith("- ") else "ol"
+            items = re.split(r"^(?:- |\d+\. )", text, flags=re.M)[1:]
+            return f'<{name} class="text">' + "".join(f"<li>{line(item)}</li>" for item in items) + f"</{name}>"
+        return f"<p>{line(text)}</p>"
+    return "\n".join(block(part) for part in split(text))
+
+
+def split(text):
+    """Yields the blocks of Markdown, which blank lines and code fences separate."""
+    part, isCode = [], False
+    for line in text.splitlines() + [""]:
+        isFence = line.startswith("```")
+        if part and not isCode and (isFence or not line or line.startswith("|") != part[0].startswith("|")):
+            yield "\n".join(part)
+            part = []
+        if line or isCode:
+            part.append(line)
+        if isFence and isCode:
+            yield "\n".join(part)
+            part = []
+        isCode = isCode != isFence
+
+
+def examples(site):
+    """Writes a page with the text of all READMEs of the examples, and yields title, address and text of each."""
+    page = HEAD.replace("TITLE", "examples") + '<p><a href="../">Start</a></p>\n'
+    root = pathlib.Path("Examples")
+    for path in [root / "README.md", *sorted(root.glob("*/README.md"))]:
+        name = path.parent.name
+        def section(link):
+            target = (path.parent / link).resolve()
+            known = target.name == "README.md" and target.parent.parent == root.resolve()
+            return f"#{target.parent.name}" if known else link if "://" in link else None
+        text = path.read_text(encoding="utf-8")
+        page += f'<section id="{name}">\n{markdown(text, section)}\n'
+        page += f"<p><small>Files: <code>{path.parent}</code> in the repository</small></p>\n</section>\n"
+        yield text.splitlines()[0].lstrip("# "), f"examples/#{name}", re.sub(r"\s+", " ", re.sub(r"[`#|*]", "", text))
+    (site / "examples").mkdir(exist_ok=True)
+    (site / "examples/index.html").write_text(page + "</html>\n", encoding="utf-8")
 
 
 def words(part, references):
@@ -171,6 +240,7 @@ def main(site):
     items = "".join(
         f'<li><a href="{html.escape(address)}">{html.escape(title)}</a> <small>{label}</small><br>{html.escape(summary)}</li>\n'
         for title, _, label, summary, address, _, _ in found)
+    others = [[title, "example", address, text, []] for title, address, text in examples(site)]
     values = {"VERSION": version, "ABOUT": f"<p>{inline(about)}</p>", "DOORS": doors, "ENTRIES": items}
     page = re.sub("|".join(values), lambda m: values[m[0]], PAGE)
     links = re.findall('href="([^"]*)"', page)
@@ -181,7 +251,7 @@ def main(site):
     if mute:
         sys.exit(f"docs: error: the search has no text of {', '.join(mute)}")
     (site / "index.html").write_text(page, encoding="utf-8")
-    pages = [[title, kind, address, text, sections] for title, kind, _, _, address, text, sections in found]
+    pages = [[title, kind, address, text, sections] for title, kind, _, _, address, text, sections in found] + others
     (site / "search.js").write_text(f"const pages = {json.dumps(pages, ensure_ascii=False)};\n", encoding="utf-8")
 
     for path in (site / "documentation").rglob("index.html"):

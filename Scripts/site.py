@@ -24,7 +24,7 @@ ul { list-style: none; padding: 0; }
 li { border-top: 1px solid var(--line); padding: .4rem 0; }
 small { color: var(--dim); }
 pre { overflow-x: auto; background: #8881; padding: .6rem; }
-.scrolls { overflow-x: auto; }
+.scrolls { overflow-x: auto; overflow-wrap: normal; }
 ul.text { list-style: disc; padding-left: 1.2rem; }
 ul.text li { border: 0; padding: 0; }
 mark { background: light-dark(#fe8, #640); color: inherit; }

@@ -7,9 +7,9 @@ import Testing
 @testable import PintlePolicyFile
 @testable import PintleTools
 
-/// The JSON that the README, the articles and the examples print. A policy passes `pintle lint`, a plan `pintle plan`, a
-/// store `pintle trust list`. A line `<!-- shows: WORD -->` above a block says that its command finds that problem or has
-/// that verdict.
+/// The JSON that the README, the articles and the examples print. A policy passes `pintle lint`, a plan `pintle plan`,
+/// a store `pintle trust list`. A line `<!-- shows: WORD -->` above a block says that its command finds that problem,
+/// or has that verdict.
 @Suite("JSON in the documentation")
 struct PrintedJSONTests {
     struct Block: CustomTestStringConvertible {

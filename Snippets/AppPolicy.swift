@@ -16,7 +16,6 @@ func appPolicy() throws -> PinningPolicy {
 }
 // snippet.end
 
-// snippet.test
 import Foundation
 import PintleTestKit
 import Testing
@@ -40,5 +39,4 @@ func policyTrustsPinnedKeysOnly() throws {
     }
     #expect(codes == [.pinMatched, .pinMatched, .pinMismatch])
 }
-// snippet.end
 #endif

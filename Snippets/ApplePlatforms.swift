@@ -21,28 +21,6 @@ func ownSession(_ policy: PinningPolicy, _ mine: any URLSessionDelegate) -> URLS
     return session
 }
 
-/// The app's own session delegate.
-final class Delegate: NSObject, URLSessionDelegate {
-    private let evaluator: ServerTrustEvaluator
-
-    init(_ policy: PinningPolicy) {
-        evaluator = ServerTrustEvaluator(policy: policy)
-    }
-
-    func urlSession(
-        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        // snippet.challenge
-        let answer = evaluator.evaluate(challenge)
-        if let rejection = answer.rejection { note(rejection) }
-        completionHandler(answer.disposition, answer.credential)
-        // snippet.end
-    }
-
-    private func note(_ rejection: TrustRejection) { print(rejection) }
-}
-
 /// Stores files, and forwards the authentication challenges of a download.
 @MainActor
 final class Downloader: NSObject, WKDownloadDelegate {

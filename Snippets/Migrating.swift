@@ -43,6 +43,28 @@ func alamofireOnLinux(_ policy: LivePolicy) -> Session {
 }
 #endif
 
+#if canImport(PintleApple)
+// snippet.challenge
+/// The delegate that the app has already.
+final class Delegate: NSObject, URLSessionDelegate {
+    private let evaluator: ServerTrustEvaluator
+
+    init(_ policy: PinningPolicy) {
+        evaluator = ServerTrustEvaluator(policy: policy)
+    }
+
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let answer = evaluator.evaluate(challenge)
+        if let rejection = answer.rejection { print(rejection) }
+        completionHandler(answer.disposition, answer.credential)
+    }
+}
+// snippet.end
+#endif
+
 func handWritten() throws -> URLSession {
     // snippet.delegate
     let policy = try PinningPolicy {

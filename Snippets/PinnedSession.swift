@@ -41,12 +41,28 @@ func systemSession(_ policy: PinningPolicy) -> URLSession {
     return session
 }
 
-/// Stores a session in a property, as an app or a library does.
+func configuredSession(_ policy: PinningPolicy, _ mine: any URLSessionDelegate) -> URLSession {
+    // snippet.configured
+    let configuration = URLSessionConfiguration.default
+    configuration.timeoutIntervalForRequest = 20
+    let session: URLSession = .pinned(
+        to: policy, configuration: configuration, delegate: mine, delegateQueue: .main)
+    // snippet.end
+    return session
+}
+
+// snippet.client
+/// The requests of an app to its server.
 struct Client {
-    // snippet.stored
     private let session: URLSession
 
-    init(_ policy: PinningPolicy) {
+    init() throws {
+        let policy = try PinningPolicy {
+            try PinnedHost(
+                "example.com",
+                pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+                backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
+        }
         session = .pinned(to: policy)
     }
 
@@ -58,6 +74,6 @@ struct Client {
             throw rejection
         }
     }
-    // snippet.end
 }
+// snippet.end
 #endif

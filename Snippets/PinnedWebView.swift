@@ -25,9 +25,7 @@ final class Browser: NSObject, WKNavigationDelegate {
     }
 
     func open(_ url: URL, _ policy: PinningPolicy, _ reporter: any TrustEventObserver) {
-        // snippet.reports
         trust = WebViewTrustDelegate(policy, forwardingTo: self, observer: reporter)
-        // snippet.end
         webView.navigationDelegate = trust
         webView.load(URLRequest(url: url))
     }

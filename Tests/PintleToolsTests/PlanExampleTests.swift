@@ -95,18 +95,6 @@ struct PlanExampleTests {
         #expect(try code(until: start.addingTimeInterval(1)) == 1)
     }
 
-    @Test("The plan that the article prints passes its own command")
-    func article() throws {
-        let name = "Sources/PintleTools/PintleTools.docc/PlanningRotations.md"
-        let article = String(decoding: try Recipes.file(name), as: UTF8.self)
-        let start = try #require(article.firstRange(of: "```json\n{\"version\": 1,"))
-        let rest = article[article.index(start.lowerBound, offsetBy: 8)...]
-        let plan = try rest[..<#require(rest.firstRange(of: "\n```")).lowerBound]
-            .replacing("policies/", with: "\(PlanFixture.examples)/policies/")
-        let run = ToolRun("plan", "-", "--at", "2026-11-20", input: Array(plan.utf8))
-        #expect(run.code == 0 && run.output.hasPrefix("ok "), "\(run.output)\(run.errors)")
-    }
-
     private func replacingUntil(of text: String, by other: String) throws -> String {
         let start = try #require(text.firstRange(of: "\"until\""))
         let end = try #require(text[start.upperBound...].firstIndex(of: ","))

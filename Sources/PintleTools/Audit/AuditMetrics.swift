@@ -29,8 +29,8 @@ struct AuditMetrics {
 
     private typealias End = (date: Date, server: AuditServer)
 
-    init(now: Date) {
-        tally = AuditTally(now: now)
+    init(now: Date, requiresHybrid: Bool) {
+        tally = AuditTally(now: now, requiresHybrid: requiresHybrid)
     }
 
     mutating func add(_ record: AuditRecord) {
@@ -88,8 +88,8 @@ struct AuditMetrics {
 
     /// Writes the metrics of results. The file gets its name when it is complete, so that the collector never reads a
     /// part.
-    static func write(_ results: AuditSelection, to path: String, now: Date) throws(ToolError) {
-        var metrics = AuditMetrics(now: now)
+    static func write(_ results: AuditSelection, to path: String, now: Date, requiresHybrid: Bool) throws(ToolError) {
+        var metrics = AuditMetrics(now: now, requiresHybrid: requiresHybrid)
         try results.read { record throws(ToolError) in metrics.add(record) }
         let file = try StreamedFile(path)
         try file.write(metrics.text(now: now))

@@ -10,8 +10,6 @@ struct AuditReport {
     let rows: AuditRows
     let tally: AuditTally
     let now: Date
-    /// A Boolean value that indicates whether a server without a hybrid group is a problem.
-    let requiresHybrid: Bool
     /// The results of the page's table. They are read several times, so that memory does not grow with their number.
     var results: AuditSelection?
 
@@ -25,14 +23,13 @@ struct AuditReport {
 
     /// The summary and a table of all servers.
     var page: ReportPage {
-        let lacksHybrid = requiresHybrid && tally.hybrid < tally.reached
-        let hybrid = lacksHybrid ? "; " + (tally.hybridSentence ?? "no result names its group") : ""
+        let hybrid = tally.lacksHybrid ? "; " + (tally.hybridSentence ?? "no result names its group") : ""
         let asked = tally.span.map {
             "Asked from \(RFC3339.string(from: $0.lowerBound)) to \(RFC3339.string(from: $0.upperBound))"
         }
         return ReportPage(
             kind: "Audit of servers", result: "\(tally.result)\(hybrid)",
-            verdict: tally.rejected + tally.unreached > 0 || lacksHybrid
+            verdict: tally.rejected + tally.unreached > 0 || tally.lacksHybrid
                 ? .bad : tally.withWarnings > 0 ? .warning : .good,
             facts: asked.map { ["\($0)"] } ?? [], isWide: true, report: summary)
     }
@@ -48,11 +45,11 @@ struct AuditReport {
                 (tally.servers, "servers", nil), (tally.trusted, "trusted", .good),
                 (tally.withWarnings, "with warnings", .warning), (tally.rejected, "rejected", .bad),
                 (tally.unreached, "not reached", .bad),
-            ] + (requiresHybrid ? [(tally.hybrid, "with a hybrid group", nil)] : []))
+            ] + (tally.requiresHybrid ? [(tally.hybrid, "with a hybrid group", nil)] : []))
         report.layout = Report.FactLayout(indent: 2, labelColumns: 10)
         report.fact("reasons", .names(Self.counts(tally.reasons)))
         if !tally.problems.isEmpty { report.fact("problems", .names(Self.counts(tally.problems))) }
-        if requiresHybrid, let sentence = tally.hybridSentence { report.fact("groups", "\(sentence)") }
+        if let sentence = tally.hybridSentence { report.fact("groups", "\(sentence)") }
         if let end = tally.firstEnd {
             report.fact("ends", "\(ValidityText.day(end.date)), the first of the trusted: \(end.server)")
         }
@@ -103,8 +100,8 @@ struct AuditReport {
             rows: .ofPage { write throws(ToolError) in
                 for group in Group.allCases {
                     try results.read { record throws(ToolError) in
-                        if Group(record, requiresHybrid: requiresHybrid) == group {
-                            try write(Self.cells(of: record, now: now, requiresHybrid: requiresHybrid))
+                        if Group(record, requiresHybrid: tally.requiresHybrid) == group {
+                            try write(Self.cells(of: record, now: now, requiresHybrid: tally.requiresHybrid))
                         }
                     }
                 }

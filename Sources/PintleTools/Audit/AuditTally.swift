@@ -15,6 +15,9 @@ struct AuditTally {
     private(set) var reasons: [String: Int] = [:]
     /// The number of servers by problem.
     private(set) var problems: [String: Int] = [:]
+    /// A Boolean value that indicates whether every server must negotiate a hybrid group. Otherwise groups are not
+    /// counted.
+    let requiresHybrid: Bool
     /// The number of reached servers by the group of their key exchange.
     private(set) var groups: [String: Int] = [:]
     /// The number of reached servers that negotiated a hybrid group.
@@ -34,9 +37,13 @@ struct AuditTally {
     /// The number of servers that showed a certificate.
     var reached: Int { trusted + rejected }
 
+    /// A Boolean value that indicates whether a server lacks the hybrid group that is required.
+    var lacksHybrid: Bool { requiresHybrid && hybrid < reached }
+
     /// - Parameter now: the instant at which the timeline begins.
-    init(now: Date) {
+    init(now: Date, requiresHybrid: Bool) {
         timeline = AuditTimeline(now: now)
+        self.requiresHybrid = requiresHybrid
     }
 
     mutating func add(_ record: AuditRecord) {
@@ -54,7 +61,7 @@ struct AuditTally {
         case .unreached: unreached += 1
         }
         Self.count(record.reason, in: &reasons)
-        if let group = record.keyExchangeGroup {
+        if requiresHybrid, let group = record.keyExchangeGroup {
             Self.count(group.name, in: &groups)
             if group.isHybrid { hybrid += 1 }
         }
@@ -65,11 +72,9 @@ struct AuditTally {
         if counts[code] != nil || counts.count < mostCodes { counts[code, default: 0] += 1 }
     }
 
-    /// - Parameters:
-    ///   - isStrict: `true` if a warning is a problem too.
-    ///   - requiresHybrid: `true` if every server must negotiate a hybrid group.
-    func exitCode(isStrict: Bool, requiresHybrid: Bool) -> ExitCode {
-        if rejected > 0 || isStrict && withWarnings > 0 || requiresHybrid && hybrid < reached { return .rejected }
+    /// - Parameter isStrict: `true` if a warning is a problem too.
+    func exitCode(isStrict: Bool) -> ExitCode {
+        if rejected > 0 || isStrict && withWarnings > 0 || lacksHybrid { return .rejected }
         return unreached > 0 ? .unreachable : .fine
     }
 
@@ -90,7 +95,7 @@ struct AuditTally {
             + "\(unreached) not reached"
     }
 
-    /// `17 of 40 hosts negotiate a hybrid group`; `nil` if no result names its group.
+    /// `17 of 40 hosts negotiate a hybrid group`; `nil` if no result names its group, or if none is required.
     var hybridSentence: String? {
         guard !groups.isEmpty else { return nil }
         return "\(hybrid) of \(ValidityText.counted(reached, "host")) \(reached == 1 ? "negotiates" : "negotiate") "

@@ -138,7 +138,8 @@ extension ReferenceSection {
             ),
             (
                 "backup",
-                "`unused`, `in-use` (shown beside a pin), `matched` (the server has moved to it) or `none`"
+                "`unused`, `in-use` (shown beside a pin), `matched` (the server has moved to it), `authority` (it is "
+                    + "the key of one, and so are other pins) or `none`"
             ),
             ("pinsEnd", "The instant when the rule's pins expire"),
             (

@@ -44,7 +44,8 @@ extension Command {
         ],
         arguments: [Argument(name: "URL", help: "An https URL, host or host:port")],
         ownOptions: [
-            .policy, .store, .ask, .identity, .connectTo, .anchors, .instant, .connectTimeout, .handshakeTimeout,
+            .policy, .store, .ask, .identity, .connectTo, .anchors, .families, .instant, .connectTimeout,
+            .handshakeTimeout,
         ],
         rules: [
             .needs(.ask, .store, to: "keep the answer"),
@@ -110,7 +111,10 @@ extension ReferenceSection {
         ),
         ("unacceptableFailure", "For an unknown host, a failure that an approval does not accept by itself"),
         ("exceptionsOfCertificate", "For an unknown host, `name-mismatch` or `expired`, if an approval can accept it"),
-        ("backupsInUse", "Backup pins that the server already uses: a list of `pin`, `position`, `depth`"),
+        (
+            "backupsInUse",
+            "Backup pins to replace, because the server already uses them: a list of `pin`, `position`, `depth`"
+        ),
         ("tlsVersion, cipherSuite, address", "The version, the cipher suite and the address of the connection"),
         ("keyExchangeGroup", "The group of the key exchange: `x25519`, `X25519MLKEM768`"),
         ("alert", "The alert that a refused server was sent"),
@@ -141,11 +145,12 @@ struct CheckCommand {
         let handshake = try LiveHandshake(endpoint, invocation)
         let validator = try invocation.validator()
         let policy = try PolicyInput(arguments[.policy], invocation).policy()
+        let families = try FamilyFile.read(invocation).families
         let identity = try invocation.identity()
         func check(_ approvals: TrustApprovals) throws(ToolError) -> CheckReport {
             let verdict = LiveVerdict(
                 of: endpoint, by: policy, validator: validator, instant: invocation.instant, approvals: approvals,
-                identity: identity)
+                identity: identity, families: families)
             let facts = try verdict.facts(of: handshake)
             facts.connection?.close()
             return CheckReport(facts: facts, policy: policy, invocation: invocation)

@@ -57,7 +57,9 @@ struct AuditMetrics {
         text.family("pintle_audit_reasons", "Servers by the reason of the decision or the code of the error.")
         for (reason, count) in tally.reasons.sorted(by: { $0.key < $1.key }) { text.sample(["reason": reason], count) }
         text.family("pintle_audit_problems", "Servers by problem.")
-        for (id, count) in tally.problems.sorted(by: { $0.key < $1.key }) { text.sample(["problem": id], count) }
+        for (id, count) in tally.problems.sorted(by: { $0.key < $1.key }) {
+            text.sample(["problem": id], count.servers)
+        }
         if !tally.groups.isEmpty {
             text.family("pintle_audit_hybrid_servers", "Servers that negotiated a hybrid key exchange.")
             text.sample([:], tally.hybrid)

@@ -48,11 +48,12 @@ struct AuditReport {
             ] + (tally.requiresHybrid ? [(tally.hybrid, "with a hybrid group", nil)] : []))
         report.layout = Report.FactLayout(indent: 2, labelColumns: 10)
         report.fact("reasons", .names(Self.counts(tally.reasons)))
-        if !tally.problems.isEmpty { report.fact("problems", .names(Self.counts(tally.problems))) }
+        if !tally.problems.isEmpty { report.fact("problems", .names(Self.counts(tally.problems.mapValues(\.servers)))) }
         if let sentence = tally.hybridSentence { report.fact("groups", "\(sentence)") }
         if let end = tally.firstEnd {
             report.fact("ends", "\(ValidityText.day(end.date)), the first of the trusted: \(end.server)")
         }
+        if let kinds { report.table(kinds) }
         report.picture(
             Report.Picture(
                 title: "Ends of certificates and pins",
@@ -70,6 +71,27 @@ struct AuditReport {
     private static func counts(_ counts: [String: Int]) -> [String] {
         counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
     }
+
+    /// The table of a page with a row for each kind of problem; `nil` if there is none.
+    private var kinds: Report.Table? {
+        let kinds = tally.problems.map { $0 } + tally.failures.map { $0 }
+        let rows = kinds.sorted { ($1.value.servers, $0.key) < ($0.value.servers, $1.key) }.map { code, kind in
+            let message: Line = kind.message.isEmpty ? "" : ": \(claim: kind.message)"
+            return [code, "\(kind.servers)"].map { Report.Table.Cell(lines: ["\($0)"]) }
+                + [.init(lines: ["\(kind.example)\(message)"])]
+        }
+        guard !rows.isEmpty else { return nil }
+        return Report.Table(
+            title: "Problems", id: "problems",
+            columns: [.init(title: "Problem"), .number("Servers"), .init(title: "Such as", minimum: 16)],
+            narrow: Self.narrow,
+            rows: .ofPage { write throws(ToolError) in
+                for row in rows { try write(row) }
+            })
+    }
+
+    /// The width in rem up to which a page shows each row as a block.
+    private static let narrow = 76
 
     // MARK: The table of servers
 
@@ -96,7 +118,7 @@ struct AuditReport {
 
     private func table(of results: AuditSelection) -> Report.Table {
         Report.Table(
-            title: "Servers", id: "servers", columns: Self.columns, narrow: 76, isSortable: true,
+            title: "Servers", id: "servers", columns: Self.columns, narrow: Self.narrow, isSortable: true,
             rows: .ofPage { write throws(ToolError) in
                 for group in Group.allCases {
                     try results.read { record throws(ToolError) in

@@ -13,8 +13,18 @@ struct AuditTally {
     private(set) var withWarnings = 0
     /// The number of servers by the reason of the decision or the code of the error.
     private(set) var reasons: [String: Int] = [:]
-    /// The number of servers by problem.
-    private(set) var problems: [String: Int] = [:]
+    /// The servers that share a problem.
+    struct Kind {
+        var servers = 1
+        /// The first of them, and its message without its name.
+        let example: AuditServer
+        let message: String
+    }
+
+    /// The kinds of problems by their ids.
+    private(set) var problems: [String: Kind] = [:]
+    /// The kinds of refusals and errors without a problem, by their reasons.
+    private(set) var failures: [String: Kind] = [:]
     /// A Boolean value that indicates whether every server must negotiate a hybrid group. Otherwise groups are not
     /// counted.
     let requiresHybrid: Bool
@@ -65,7 +75,23 @@ struct AuditTally {
             Self.count(group.name, in: &groups)
             if group.isHybrid { hybrid += 1 }
         }
-        for id in Set(record.problems.map(\.id)) { Self.count(id, in: &problems) }
+        var ids: Set<String> = []
+        for problem in record.problems where ids.insert(problem.id).inserted {
+            Self.count(problem.id, record, problem.message, in: &problems)
+        }
+        guard record.problems.isEmpty, record.outcome != .trusted else { return }
+        let reasons = [record.reason, record.pathFailure].compactMap(\.self)
+        Self.count(reasons.joined(separator: " "), record, record.errorMessage ?? "", in: &failures)
+    }
+
+    private static func count(
+        _ code: String, _ record: AuditRecord, _ message: String, in kinds: inout [String: Kind]
+    ) {
+        if kinds[code] != nil {
+            kinds[code]?.servers += 1
+        } else if kinds.count < mostCodes {
+            kinds[code] = Kind(example: record.server, message: AuditRows.withoutServer(message, record))
+        }
     }
 
     private static func count(_ code: String, in counts: inout [String: Int]) {
@@ -136,7 +162,7 @@ struct AuditTally {
             }
         }
         write(reasons, as: "reasons")
-        write(problems, as: "problems")
+        write(problems.mapValues(\.servers), as: "problems")
         if !groups.isEmpty {
             json.member("hybrid", hybrid)
             write(groups, as: "keyExchangeGroups")

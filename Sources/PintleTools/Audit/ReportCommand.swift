@@ -24,7 +24,7 @@ extension Command {
             """,
         ],
         arguments: [Argument(name: "RESULTS", help: "A file of results", mayRepeat: true)],
-        ownOptions: [.auditPage, .metrics, .reportsStrictly, .require],
+        ownOptions: [.auditPage, .metrics, .reportsStrictly, .require, .verbose],
         exitCodes: [
             (.fine, "every server is trusted"),
             (

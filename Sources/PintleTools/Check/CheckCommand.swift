@@ -45,7 +45,7 @@ extension Command {
         arguments: [Argument(name: "URL", help: "An https URL, host or host:port")],
         ownOptions: [
             .policy, .store, .ask, .identity, .connectTo, .anchors, .families, .instant, .connectTimeout,
-            .handshakeTimeout,
+            .handshakeTimeout, .verbose,
         ],
         rules: [
             .needs(.ask, .store, to: "keep the answer"),

@@ -83,7 +83,7 @@ extension Command {
             .only, .group, .list, .timeout, .httpVersions, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy,
             .rehearsalJUnit,
             .rehearsalPage, .rehearsalSARIF, .evidence, .evidenceContent, .serve, .listen, .survey, .answers,
-            .surveyPolicy, .expectedAnswers, .recordAnswers, .strictAnswers, .surveyRules, .surveyedPeer,
+            .surveyPolicy, .expectedAnswers, .recordAnswers, .strictAnswers, .surveyRules, .surveyedPeer, .verbose,
         ],
         rules: [.belongs(.listen, to: .serve, .proxy), .belongs(.evidenceContent, to: .evidence)] + SurveyOptions.rules,
         environment: [

@@ -141,8 +141,7 @@ extension ReferenceSection {
             ),
             (
                 "backup",
-                "`unused`, `in-use` (shown beside a pin), `matched` (the server has moved to it), `authority` (it is "
-                    + "the key of one, and so are other pins) or `none`"
+                "`unused`, `in-use`, `matched` (the server has moved), `authority` (an authority has moved) or `none`"
             ),
             ("pinsEnd", "The instant when the rule's pins expire"),
             (

@@ -111,10 +111,7 @@ extension ReferenceSection {
         ),
         ("unacceptableFailure", "For an unknown host, a failure that an approval does not accept by itself"),
         ("exceptionsOfCertificate", "For an unknown host, `name-mismatch` or `expired`, if an approval can accept it"),
-        (
-            "backupsInUse",
-            "Backup pins to replace, because the server already uses them: a list of `pin`, `position`, `depth`"
-        ),
+        ("backupsInUse", "Backup pins that the server already uses: a list of `pin`, `position`, `depth`"),
         ("tlsVersion, cipherSuite, address", "The version, the cipher suite and the address of the connection"),
         ("keyExchangeGroup", "The group of the key exchange: `x25519`, `X25519MLKEM768`"),
         ("alert", "The alert that a refused server was sent"),

@@ -170,7 +170,7 @@ extension CheckFacts {
         host.flatMap { families?.authority(ofBackup: pin, in: $0) }
     }
 
-    /// The backups in use that the owner of the server has to replace. Those of authorities are none of them.
+    /// The backups in use that the owner of the server has to replace. Keys of authorities do not count.
     var backupsInUse: [BackupInUse] {
         host?.backupPins.filter { authority(ofBackup: $0) == nil }.compactMap(use) ?? []
     }

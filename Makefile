@@ -122,7 +122,7 @@ clean: ## Remove everything that was built
 
 # The parts of `make test` and `make ci`.
 
-# These options make the tool a quarter smaller, and cost no time when it runs. Packaging/README.md has what each of them saves.
+# These options make the tool smaller, and cost no time when it runs. Packaging/README.md lists them.
 # Without debug information the same commit gives the same bytes in each folder.
 RELEASE_OPTIONS := --static-swift-stdlib --disable-local-rpath -Xswiftc -gnone -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -O2 -Xlinker --no-eh-frame-hdr \

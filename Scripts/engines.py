@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves that the SQL of Examples/collector and Examples/audit-at-scale runs, with the expected results.
+"""Proves that the SQL of Examples/collector, audit-at-scale and key-history runs, with the expected results.
 
 It runs on ClickHouse, which the Python package chdb-core embeds, and on Debian's PostgreSQL, as a server of its own in a
 temporary folder without a network port. Then the tests check OTLP bodies with OpenTelemetry's official messages. Says "skipped"
@@ -10,6 +10,7 @@ import base64, csv, datetime, io, json, os, pathlib, re, shutil, socket, ssl, su
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 os.chdir(ROOT)
 COLLECTOR, AUDITS, PARTS = pathlib.Path("Examples/collector"), pathlib.Path("Examples/audit-at-scale"), 10
+KEYS = pathlib.Path("Examples/key-history")
 VENV, LOG = pathlib.Path(".build/engines"), pathlib.Path(".build/engines.log")
 
 
@@ -356,6 +357,32 @@ def audits_in_clickhouse(tool):
         print(f"engines: audits: ten parts of two audits, {len(queries)} queries return what they must")
 
 
+def key_result(day, key, certificate, matched=None):
+    """Returns the line of a result that saw a leaf with this key."""
+    verdict = {"decision": "trusted", "reason": "pin-matched", "matchedPin": f"sha256/{matched}"} if matched else {
+        "decision": "rejected", "reason": "pin-mismatch"}
+    leaf = {"position": "leaf", "spkiPin": f"sha256/{key}", "certificateSHA256": certificate, "onPath": True}
+    return json.dumps({"host": "a.test", "port": 443, "at": f"2026-11-{day}T06:00:00Z", **verdict, "certificates": [leaf]})
+
+
+def keys_in_clickhouse():
+    """Loads results of four days, one of them twice and one cut off, and compares the rows of both queries."""
+    first, second = key_result(10, "k", "1", matched="k"), key_result(11, "k", "2", matched="k")
+    with tempfile.TemporaryDirectory() as name:
+        run = embedded(pathlib.Path(name))
+        *tables, keys, pins = [code for _, code in statements((KEYS / "clickhouse.sql").read_text())]
+        for code in tables:
+            run(code)
+        for line in [second, first, first, key_result(12, "n", "3"), '{"host":"cut']:
+            run(f"INSERT INTO lines FORMAT JSONEachRow {json.dumps({'line': line})}")
+        compare("which key served when", [[*row[:4], int(row[4])] for row in run(keys)], [
+            ["a.test:443", "sha256/k", "2026-11-10T06:00:00Z", "2026-11-11T06:00:00Z", 2],
+            ["a.test:443", "sha256/n", "2026-11-12T06:00:00Z", "2026-11-12T06:00:00Z", 1]])
+        compare("which pin stopped matching", run(pins), [
+            ["a.test:443", "sha256/k", "2026-11-11T06:00:00Z", "2026-11-12T06:00:00Z"]])
+        print("engines: keys: both queries return what they must")
+
+
 # What can be had here.
 
 def skip(reason):
@@ -406,6 +433,7 @@ def postgres():
 sys.dont_write_bytecode = True
 if sys.argv[1:2] == ["clickhouse"]:
     reports_in_clickhouse()
+    keys_in_clickhouse()
     audits_in_clickhouse(pathlib.Path(sys.argv[2]))
 else:
     clickhouse(pathlib.Path(os.environ.get("PINTLE_TOOL") or ".build/release/pintle").resolve())

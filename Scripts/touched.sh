@@ -15,7 +15,7 @@ for part in "$@"; do
     darwin) touches '^Tests/(Darwin|System)|^Sources/Pintle(Console|PolicyTools|System|Tools)/' || adds 'canImport\(Darwin\)' ;;
     verdicts) touches '^Tests/StandIns/|^Sources/Pintle(Apple|Attacks)/|^Sources/PintleURLSession/(Apple|Shared)/|^Examples/Sources/Client|^Scripts/verdicts' ;;
     fuzz-smoke) touches '^(Fuzz|Sources)/' ;;
-    engines) touches '^Examples/(collector|audit-at-scale)/|^Scripts/engines' ;;
+    engines) touches '^Examples/(collector|audit-at-scale|key-history)/|^Scripts/engines' ;;
     modern) touches '^Scripts/modern|^Sources/Pintle(OpenSSL|TLSClient|URLSession)/' ;;
     peers) touches '^Sources/PintleAttacks/|^Tests/PintleToolsTests/SlowPeer|^Tests/Consumers/' ;;
     nio) touches '^Sources/PintleNIO/|^Examples/NIO/' ;;

@@ -54,7 +54,6 @@ package struct Command: Sendable {
     let ownOptions: [OptionSpecification]
     /// The rules about options that go together.
     let rules: [OptionRule]
-    let readsJSONOption: Bool
     /// Environment variables and their effects.
     let environment: [(name: String, help: String)]
     /// The exit codes and their meanings for this command.
@@ -67,7 +66,7 @@ package struct Command: Sendable {
 
     package init(
         name: String, summary: String, examples: [Example], overview: [String], arguments: [Argument],
-        ownOptions: [OptionSpecification], rules: [OptionRule] = [], readsJSONOption: Bool = true,
+        ownOptions: [OptionSpecification], rules: [OptionRule] = [],
         environment: [(name: String, help: String)] = [], exitCodes: [(code: ExitCode, meaning: String)],
         sections: [ReferenceSection] = [], articles: [Article] = [],
         run: @escaping @Sendable (Invocation) throws(ToolError) -> ExitCode
@@ -79,7 +78,6 @@ package struct Command: Sendable {
         self.arguments = arguments
         self.ownOptions = ownOptions
         self.rules = rules
-        self.readsJSONOption = readsJSONOption
         self.environment = environment
         self.exitCodes = exitCodes
         self.sections = sections
@@ -88,9 +86,7 @@ package struct Command: Sendable {
     }
 
     /// All options, the most used first.
-    var options: [OptionSpecification] {
-        ownOptions + (readsJSONOption ? [.json] : []) + [.verbose, .noColor, .help]
-    }
+    var options: [OptionSpecification] { ownOptions + [.json, .help] }
 
     /// The command line in short.
     var usage: String {

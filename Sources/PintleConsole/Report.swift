@@ -66,8 +66,8 @@ package struct Report {
         /// The heading on a page.
         let title: String
         let items: [(text: Line, detail: Line?)]
-        /// A Boolean value that indicates whether the items are steps to take. A page has them first, where its reader
-        /// begins, and numbers them.
+        /// A Boolean value that indicates whether the items are steps to take, which are numbered. A page has them
+        /// first, where its reader begins.
         let isSteps: Bool
         /// The labels of the first item and of the others in text.
         let (first, others): (Line, Line)

@@ -109,7 +109,7 @@ package struct ReportHTML {
         }
         return (picture.title.isEmpty ? "" : heading(picture.title))
             + (legend.isEmpty ? "" : "<p><small>\(legend.joined(separator: " "))</small></p>\n")
-            + (picture.svg.map { "<figure>\($0())</figure>\n" } ?? "")
+            + (picture.svg.map { "<figure tabindex=\"0\">\($0())</figure>\n" } ?? "")
     }
 
     private static func html(_ figures: [(count: Int, words: String, mark: Line.Mark?)]) -> String {
@@ -128,7 +128,8 @@ package struct ReportHTML {
             "<th scope=\"col\"\($0.isNumber ? " class=\"number\"" : "")>\(HTMLText.escape($0.title))</th>"
         }
         try output(
-            (table.title.isEmpty ? "" : Self.heading(table.title)) + "<table id=\"\(table.id)\">\n"
+            (table.title.isEmpty ? "" : Self.heading(table.title))
+                + "<table id=\"\(table.id)\"\(table.isSortable ? " class=\"sortable\"" : "")>\n"
                 + "<thead><tr>\(heads.joined())</tr></thead>\n<tbody>\n")
         switch table.rows {
         case .all(let rows): for row in rows { try output(Self.row(row, of: table.columns)) }

@@ -52,7 +52,9 @@ enum ReportStyle {
         th button { all: unset; cursor: pointer } th button:focus-visible { outline: 2px solid }
         th[aria-sort=ascending] button::after { content: " \\2191" }
         th[aria-sort=descending] button::after { content: " \\2193" }
-        @media screen and (max-width: 46rem) { body { margin-top: 1rem } }
+        @media screen and (max-width: 48rem) { body { margin-top: 1rem }
+          figure::before { content: "Scroll sideways to see all of it."; color: var(--faint); font-size: .85rem;
+            position: sticky; left: 0 } }
         @media print {
           body, body.wide { max-width: none; margin: 0; font-size: 10pt }
           th { position: static } h2 { break-after: avoid } tr, li, figure, header { break-inside: avoid }
@@ -61,11 +63,11 @@ enum ReportStyle {
         }
         """
 
-    /// A script that sorts the first table of a page. Without scripts the rows keep their order.
+    /// A script that sorts the first sortable table of a page. Without scripts the rows keep their order.
     static let sorting = """
 
         "use strict";
-        const table = document.querySelector("table"), body = table.tBodies[0];
+        const table = document.querySelector("table.sortable"), body = table.tBodies[0];
         const text = (row, column) => {
           const cell = row.cells[column];
           return cell.dataset.sort ?? cell.textContent;

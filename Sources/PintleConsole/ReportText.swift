@@ -51,10 +51,16 @@ struct ReportText {
     }
 
     private func lines(of list: Report.List) -> [String] {
-        list.items.enumerated().flatMap { index, item in
-            (list.isSpaced ? [""] : [])
-                + lines(of: .wrapped(item.text), behind: index == 0 ? list.first : list.others, list.layout)
-                + (item.detail.map { lines(of: .wrapped($0), behind: "", list.layout) } ?? [])
+        let isNumbered = list.isSteps && list.items.count > 1
+        // "12. "
+        let numberColumns = isNumbered ? "\(list.items.count)".count + 2 : 0
+        var layout = list.layout
+        layout.labelColumns += numberColumns
+        return list.items.enumerated().flatMap { index, item in
+            var label = index == 0 ? list.first : list.others
+            if isNumbered { label = label.padded(to: list.layout.labelColumns) + Line("\(index + 1).") }
+            return (list.isSpaced ? [""] : []) + lines(of: .wrapped(item.text), behind: label, layout)
+                + (item.detail.map { lines(of: .wrapped($0), behind: "", layout) } ?? [])
         }
     }
 

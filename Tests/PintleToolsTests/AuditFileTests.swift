@@ -336,7 +336,7 @@ struct AuditFileTests {
         let dumb = ToolRun(arguments: arguments, environment: ["TERM": "dumb"], terminalWidth: 80)
         #expect(!dumb.errors.contains("\u{1B}"))
         #expect(
-            AuditTally(now: Date()).progress(total: 0, before: 0, after: .zero)
+            AuditTally(now: Date(), requiresHybrid: false).progress(total: 0, before: 0, after: .zero)
                 == "[####################]  0/0   0 rejected, 0 not reached")
     }
 }

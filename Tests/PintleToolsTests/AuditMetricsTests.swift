@@ -18,10 +18,10 @@ struct AuditMetricsTests {
         directory = try TemporaryDirectory()
     }
 
-    private func metrics(_ lines: [String], code: ExitCode) throws -> String {
+    private func metrics(_ lines: [String], code: ExitCode, _ options: String...) throws -> String {
         let results = try directory.write(lines.map { $0 + "\n" }.joined(), to: "results.ndjson")
         let path = directory.path(of: "pintle.prom")
-        let run = ToolRun(arguments: ["report", results, "--metrics", path], now: Self.now)
+        let run = ToolRun(arguments: ["report", results, "--metrics", path] + options, now: Self.now)
         #expect(run.code == code.rawValue, "\(run.errors)")
         return String(decoding: try directory.read("pintle.prom"), as: UTF8.self)
     }
@@ -50,11 +50,15 @@ struct AuditMetricsTests {
             "pintle_audit_server_failed{outcome=\"unreached\",reason=\"connect-timeout\",server=\"b.test:443\"} 1",
             "pintle_audit_certificate_end_timestamp_seconds{server=\"c.test:443\"} 1801440000",
             "pintle_audit_pins_end_timestamp_seconds{server=\"c.test:443\"} 1830297600",
-            "pintle_audit_hybrid_servers 1", "pintle_audit_last_result_timestamp_seconds 1800000000",
+            "pintle_audit_last_result_timestamp_seconds 1800000000",
             "pintle_audit_written_timestamp_seconds 1800000000",
         ] {
             #expect(text.contains("\n\(sample)\n"), "\(sample) is not in \(text)")
         }
+        #expect(!text.contains("hybrid"))
+        let group = "\"decision\": \"trusted\", \"reason\": \"pin-matched\", \"keyExchangeGroup\": \"X25519MLKEM768\""
+        let required = try metrics([line("a.test", group)], code: .fine, "--require", "hybrid")
+        #expect(required.contains("\npintle_audit_hybrid_servers 1\n"))
         #expect(text.hasPrefix("# HELP pintle_audit_servers ") && text.hasSuffix("\n"))
     }
 

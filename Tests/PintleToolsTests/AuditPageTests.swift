@@ -73,7 +73,8 @@ struct AuditPageTests {
             line("warned.test", more: ", \"problems\": [{\"id\": \"live-on-backup\", \"severity\": \"warning\"}]"),
             line("bad.test", "\"decision\": \"rejected\", \"reason\": \"pin-mismatch\""),
         ])
-        let table = try #require(text.between("<tbody>", "</tbody>"))
+        let servers = try #require(text.between("<table id=\"servers\"", "</table>"))
+        let table = try #require(servers.between("<tbody>", "</tbody>"))
         let order = ["bad.test", "late.test", "warned.test", "fine.test"].compactMap { name in
             table.offset(of: "<td>\(name):443</td>")
         }
@@ -82,6 +83,31 @@ struct AuditPageTests {
         #expect(
             text.contains("<b>4</b> servers") && text.contains("<b>2</b> trusted") && text.contains("<b>1</b> rejected")
         )
+    }
+
+    @Test("The page counts the servers with one kind of problem in one row, and names the first of them")
+    func kinds() throws {
+        func ends(_ host: String, _ day: String) -> String {
+            let message = "the certificate of \(host):443 at leaf ends \(day)"
+            return line(
+                host,
+                more: ", \"problems\": [{\"id\": \"live-certificate-ends\", \"severity\": \"warning\", "
+                    + "\"message\": \"\(message)\"}]")
+        }
+        let late = "\"error\": {\"code\": \"connect-timeout\", \"message\": \"no answer\"}"
+        let text = try page([
+            line("late.test", late), ends("a.test", "2027-01-20"), ends("b.test", "2027-01-21"),
+            ends("c.test", "2027-01-22"), line("fine.test"),
+        ])
+        let table = try #require(text.between("<table id=\"problems\"", "</table>"))
+        #expect(
+            table.between("<tbody>\n", "</tbody>") == """
+                <tr><td>live-certificate-ends</td><td class="number">3</td>\
+                <td>a.test:443: the certificate of the server at leaf ends 2027-01-20</td></tr>
+                <tr><td>connect-timeout</td><td class="number">1</td><td>late.test:443: no answer</td></tr>
+
+                """)
+        #expect(try !page([line("fine.test")]).contains("id=\"problems\""))
     }
 
     @Test("The timeline draws each end in its week")

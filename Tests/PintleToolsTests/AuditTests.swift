@@ -347,7 +347,7 @@ struct AuditTests {
         for arguments in [
             [], [policy, "--resume"], [policy, "--html", "x.html"], [policy, "--shard", "x"],
             [policy, "--parallel", "0"],
-            [policy, "--parallel", "501"], [policy, "--time-limit", "0"], [policy, "--policy", policy],
+            [policy, "--parallel", "501"], [policy, "--time-limit", "0"], [policy, policy],
             [policy, "--hosts", "-", "--hosts", "-"], ["--from", policy], ["--history", policy],
         ] {
             let run = ToolRun(arguments: ["audit"] + arguments)

@@ -12,7 +12,7 @@ struct ReportTextTests {
         let sink = ByteSink(isTerminal: isColored) { _ in true }
         return ReportText(
             width: width, tableWidth: width, recordWidth: recordWidth ?? width, excerptWidth: width, ellipsis: "…",
-            palette: Palette(for: sink, environment: [:], isWanted: true), isVerbose: isVerbose
+            palette: Palette(for: sink, environment: [:]), isVerbose: isVerbose
         ).lines(of: report)
     }
 
@@ -134,7 +134,8 @@ struct ReportTextTests {
     }
 
     @Test(
-        "A list has its labels, an item's detail below it, and empty lines only if it is spaced; an empty list is none")
+        "A list has its labels, details and, if it is spaced, empty lines; several steps have numbers; an empty list is none"
+    )
     func list() {
         let spaced = report {
             $0.list("N", [("one", "detail"), ("two", nil)], label: "note", others: "note", isSpaced: true)
@@ -143,6 +144,9 @@ struct ReportTextTests {
         #expect(lines(spaced) == ["", "  note    one", "          detail", "", "  note    two"])
         let plain = report { $0.list("N", [("one", nil), ("two", nil)], label: "next:") }
         #expect(lines(plain) == ["  next:   one", "          two"])
+        let steps = report { $0.list("N", [("one", "detail"), ("two", nil)], label: "next:", isSteps: true) }
+        #expect(lines(steps) == ["  next:   1. one", "             detail", "          2. two"])
+        #expect(lines(report { $0.list("N", [("one", nil)], label: "next:", isSteps: true) }) == ["  next:   one"])
     }
 }
 
@@ -222,9 +226,13 @@ struct ReportHTMLTests {
             $0.list("What to do", [("step", nil)], isSteps: true)
         }
         #expect(!html.contains("text only"))
-        let places = ["</header>", "<ol>\n<li>step", "<ul>\n<li>note", "<h2>Drawing</h2>\n<figure><svg>"].compactMap {
+        let places = [
+            "</header>", "<ol>\n<li>step", "<ul>\n<li>note", "<h2>Drawing</h2>\n<figure tabindex=\"0\"><svg>",
+        ].compactMap {
             html.firstRange(of: $0)?.lowerBound
         }
+        // A narrow screen shows a part of a drawing, and says so.
+        #expect(html.contains("figure::before { content: \"Scroll sideways"))
         #expect(places.count == 4 && places == places.sorted())
     }
 

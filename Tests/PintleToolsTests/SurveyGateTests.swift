@@ -46,7 +46,7 @@ struct SurveyGateTests {
         let client = Self.unpinned("cdn.example.com")
         let run = SurveyFixture.run("--expect", file, script: client)
         #expect(run.code == 0)
-        #expect(words(run).contains("next: old.example.com is expected (unpinned), and was not asked for"))
+        #expect(words(run).contains("next: 1. old.example.com is expected (unpinned), and was not asked for"))
         #expect(SurveyFixture.run("--expect", file, "--strict", script: client).code == 1)
     }
 

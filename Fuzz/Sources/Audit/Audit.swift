@@ -20,7 +20,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func results(_ input: [UInt8]) {
     var reader = AuditReader("results", ByteSource(input))
     let now = Date(timeIntervalSince1970: 1_800_000_000)
-    var tally = AuditTally(now: now)
+    var tally = AuditTally(now: now, requiresHybrid: true)
     var isReadable = true
     do {
         while let record = try reader.next() {

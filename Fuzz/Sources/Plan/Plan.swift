@@ -32,7 +32,8 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // Simulate only the last month, so that it takes no longer than parsing.
     let now = plan.until.addingDays(-30)
     do throws(ToolError) {
-        let report = PlanReport(try PlanSimulation(plan, now: now))
+        let report = PlanReport(
+            try PlanSimulation(plan, now: now), families: AuthorityFamilies(date: now, families: [], edges: []))
         let document = report.document.bytes
         guard (try? JSONDocument(document, limits: .init(allowsAnyNumber: true))) != nil else {
             fatalError("the report is no JSON")

@@ -27,7 +27,7 @@ extension Command {
             """
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
-        ownOptions: [.to, .output, .strict, .language, .pinsAt, .debugRoots],
+        ownOptions: [.to, .output, .strict, .language, .pinsAt, .debugRoots, .verbose],
         rules: [.only(.debugRoots, for: ForeignFormat.nsc, of: .to)],
         exitCodes: [
             (.fine, "the files were written, also with losses"),

@@ -124,6 +124,15 @@ extension AuthorityFamilies {
         (host.pins + host.backupPins).contains { family(of: $0) != nil }
     }
 
+    /// Returns the authority whose key a backup pin is, in a rule of which another pin is a key of an authority too.
+    ///
+    /// Such a rule lists the roots from which the next certificate may come, and one of them is the pin in use. If
+    /// another one matches, the authority has moved, and the owner of the server needs no new backup key.
+    package func authority(ofBackup pin: Pin, in host: PinnedHost) -> AuthorityFamily? {
+        guard host.pins.contains(where: { family(of: $0) != nil }) else { return nil }
+        return family(of: pin)
+    }
+
     /// Returns the name of the root that has the key of a pin; `nil` for pins of a leaf.
     func rootName(of pin: Pin) -> String? {
         guard pin.position != .leaf, let key = pin.key else { return nil }

@@ -26,7 +26,7 @@ extension Command {
             """,
         ],
         arguments: [Argument(name: "FILE", help: "The file to read, or `-` for standard input")],
-        ownOptions: [.from, .output, .strict, .files],
+        ownOptions: [.from, .output, .strict, .files, .verbose],
         rules: [.only(.files, for: ForeignFormat.nsc, of: .from)],
         exitCodes: [
             (.fine, "the policy was written, also with losses"),

@@ -22,7 +22,7 @@ extension Command {
                 name: "FILE",
                 help: "A policy, an update, a report, certificates, a request or a key; `-` for standard input")
         ],
-        ownOptions: [],
+        ownOptions: [.verbose],
         exitCodes: [(.fine, "the file was shown, also if it has problems"), (.unusable, "the file cannot be read")],
         sections: [
             .json(

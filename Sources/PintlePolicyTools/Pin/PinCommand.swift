@@ -47,7 +47,7 @@ extension Command {
         ],
         ownOptions: [
             .form, .snippetFile, .host, .durable, .authority, .families, .connectTo, .anchors, .connectTimeout,
-            .handshakeTimeout,
+            .handshakeTimeout, .verbose,
         ],
         rules: [
             .needs(.snippetFile, .form, to: "have something to write"),

@@ -4,14 +4,16 @@ package import PintleSystem
 /// Finds changes that would keep versions from being locked out.
 package struct PlanAdviser {
     let simulation: PlanSimulation
+    private let families: AuthorityFamilies
 
     var plan: RotationPlan { simulation.plan }
 
     /// The limit of lock-outs that get advice, the earliest first. Readers would not read more.
     static let maximumLockOuts = 20
 
-    init(_ simulation: PlanSimulation) {
+    init(_ simulation: PlanSimulation, families: AuthorityFamilies) {
         self.simulation = simulation
+        self.families = families
     }
 
     func advice(_ lockOuts: [LockOut], _ exposures: [Exposure]) -> [PlanAdvice] {
@@ -136,7 +138,8 @@ package struct PlanAdviser {
             }
     }
 
-    /// Returns advice for servers that end the plan on a former backup key: they have no backup left.
+    /// Returns advice for servers that end the plan on a former backup key: they have no backup left. Keys of
+    /// authorities need none.
     private func spentBackups() -> [PlanAdvice] {
         var advice: [PlanAdvice] = []
         guard let app = plan.apps.indices.last, let last = simulation.instants.last else { return [] }
@@ -145,6 +148,8 @@ package struct PlanAdviser {
             guard let policy = simulation.possiblePolicies(ofApp: app, at: final).first,
                 let phase = simulation.phase(ofServer: server, policy: policy, at: last),
                 case .trusted(.pinMatched(let match)) = phase.decision, match.isBackup,
+                let rule = plan.policies[policy].rule(for: plan.servers[server].endpoint),
+                families.authority(ofBackup: match.pin, in: plan.policies[policy].hosts[rule.index]) == nil,
                 let start = simulation.phases[server][policy].first(where: { $0.certificate == phase.certificate })?
                     .from
             else { continue }

@@ -26,7 +26,7 @@ extension Command {
             """
         ],
         arguments: [Argument(name: "PLAN", help: "The plan file, or `-` for standard input")],
-        ownOptions: [.page, .planInstant],
+        ownOptions: [.page, .planInstant, .families],
         exitCodes: [
             (.fine, "no simulated version is locked out"),
             (.rejected, "versions would be locked out"), (.unusable, "the plan or a policy cannot be used"),
@@ -107,7 +107,8 @@ struct PlanCommand {
             throw kind.refusal(of: file, wanted: "a plan")
         }
         try Self.check(plan, from: now, file: file.name)
-        let report = PlanReport(try PlanSimulation(plan, now: now))
+        let report = PlanReport(
+            try PlanSimulation(plan, now: now), families: try FamilyFile.read(invocation).families)
         let page = report.page(ofFile: file.name)
         if let path = arguments[.page] {
             try ReportHTML(page, date: invocation.now).write(to: path)

@@ -33,7 +33,7 @@ extension PlanReport {
             json.member("authority", renewal.authority)
         }
         if case .pinMismatch = lockOut.rejection {
-            let key = plan.keys[PlanAdviser(simulation).missingKey(lockOut)]
+            let key = plan.keys[adviser.missingKey(lockOut)]
             json.member("missingKey", key.name)
             json.member("missingPin", key.pin.description)
         }

@@ -52,9 +52,8 @@ extension PlanReport {
             return report
         }
         report.gap()
-        report.layout.labelColumns = 8
-        report.list(
-            "What to do", advice.map { ("\($0.text)", nil) }, label: "next: -", others: "      -", isSteps: true)
+        report.layout.labelColumns = 6
+        report.list("What to do", advice.map { ("\($0.text)", nil) }, label: "next:", isSteps: true)
         return report
     }
 

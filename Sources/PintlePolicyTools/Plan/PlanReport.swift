@@ -5,20 +5,21 @@ internal import PintleUpdates
 
 /// The results of a plan in sentences, which the text, the JSON document and the page share.
 struct PlanReport {
-    let simulation: PlanSimulation
+    let adviser: PlanAdviser
     let lockOuts: [LockOut]
     let exposures: [Exposure]
     let advice: [PlanAdvice]
 
+    var simulation: PlanSimulation { adviser.simulation }
     var plan: RotationPlan { simulation.plan }
     /// A Boolean value that indicates whether a simulated version loses a server.
     var isLockedOut: Bool { !lockOuts.isEmpty }
 
-    init(_ simulation: PlanSimulation) {
-        self.simulation = simulation
+    init(_ simulation: PlanSimulation, families: AuthorityFamilies) {
+        adviser = PlanAdviser(simulation, families: families)
         lockOuts = simulation.lockOuts()
         exposures = simulation.exposures()
-        advice = PlanAdviser(simulation).advice(lockOuts, exposures)
+        advice = adviser.advice(lockOuts, exposures)
     }
 
     // MARK: Sentences

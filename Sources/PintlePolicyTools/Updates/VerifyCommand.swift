@@ -29,7 +29,7 @@ extension Command {
             """,
         ],
         arguments: [Argument(name: "UPDATE", help: "The update, or `-` for standard input")],
-        ownOptions: [.trustedKey, .threshold, .bundled, .minimumVersion, .instant],
+        ownOptions: [.trustedKey, .threshold, .bundled, .minimumVersion, .instant, .verbose],
         exitCodes: [
             (.fine, "accepted"), (.rejected, "rejected: something is wrong with UPDATE"),
             (.unusable, "a file, key or option is missing or cannot be used"),

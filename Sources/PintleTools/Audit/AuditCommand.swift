@@ -49,12 +49,15 @@ extension Command {
         ],
         arguments: [
             Argument(
-                name: "POLICY|HOST", help: "A policy file; a host, host:port or https URL", isOptional: true,
+                name: "POLICY|HOST",
+                help: "A policy file, without which only the path decides; hosts, host:port or https URLs",
+                isOptional: true,
                 mayRepeat: true)
         ],
         ownOptions: [
-            .policy, .hosts, .results, .resume, .auditPage, .metrics, .shard, .parallel, .isStrict, .require,
+            .hosts, .results, .resume, .auditPage, .metrics, .shard, .parallel, .isStrict, .require,
             .timeLimit, .identity, .connectTo, .anchors, .families, .connectTimeout, .handshakeTimeout,
+            .verbose,
         ],
         rules: [
             .needs(.resume, .results, to: "go on with the results in it"),
@@ -138,7 +141,7 @@ extension ReferenceSection {
             ),
             (
                 "backup",
-                "`unused`, `in-use` (shown beside a pin), `matched` (the server has moved to it) or `none`"
+                "`unused`, `in-use`, `matched` (the server has moved), `authority` (an authority has moved) or `none`"
             ),
             ("pinsEnd", "The instant when the rule's pins expire"),
             (
@@ -163,8 +166,6 @@ extension ReferenceSection {
 }
 
 extension OptionSpecification {
-    fileprivate static let policy = Option(
-        "policy", .file("FILE"), help: "The policy file that decides; without it, only the path does")
     fileprivate static let hosts = Option(
         repeated: "hosts", .file("FILE"),
         help: "Servers to ask, one a line, or `-` for standard input; may be repeated")
@@ -203,7 +204,7 @@ struct AuditCommand {
     func run() throws(ToolError) -> ExitCode { try AuditRun(invocation, try request()).run() }
 
     private func request() throws(ToolError) -> AuditRequest {
-        let files = arguments.positionals.filter(PinCommand.isFile) + arguments.files(of: .policy)
+        let files = arguments.positionals.filter(PinCommand.isFile)
         guard files.count <= 1 else {
             throw .usage(
                 "\(files[0]) and \(files[1]) cannot both decide; a list of hosts is given with --hosts", of: .audit)

@@ -63,7 +63,8 @@ struct AuditHandshakes {
         let instant = start.addingTimeInterval((begin - beginning) / .seconds(1))
         let handshake = HandshakeTarget(target.endpoint, connectTo: target.connectTo)
         let verdict = LiveVerdict(
-            of: target.endpoint, by: policy, validator: validator, instant: instant, identity: identity)
+            of: target.endpoint, by: policy, validator: validator, instant: instant, identity: identity,
+            families: lint.families)
         let presented = LiveHandshake.Kept<[[UInt8]]>()
         let arrival = LiveHandshake.Kept<ContinuousClock.Instant>()
         return HandshakeOrder(

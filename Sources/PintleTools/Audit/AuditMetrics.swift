@@ -29,8 +29,8 @@ struct AuditMetrics {
 
     private typealias End = (date: Date, server: AuditServer)
 
-    init(now: Date) {
-        tally = AuditTally(now: now)
+    init(now: Date, requiresHybrid: Bool) {
+        tally = AuditTally(now: now, requiresHybrid: requiresHybrid)
     }
 
     mutating func add(_ record: AuditRecord) {
@@ -57,7 +57,9 @@ struct AuditMetrics {
         text.family("pintle_audit_reasons", "Servers by the reason of the decision or the code of the error.")
         for (reason, count) in tally.reasons.sorted(by: { $0.key < $1.key }) { text.sample(["reason": reason], count) }
         text.family("pintle_audit_problems", "Servers by problem.")
-        for (id, count) in tally.problems.sorted(by: { $0.key < $1.key }) { text.sample(["problem": id], count) }
+        for (id, count) in tally.problems.sorted(by: { $0.key < $1.key }) {
+            text.sample(["problem": id], count.servers)
+        }
         if !tally.groups.isEmpty {
             text.family("pintle_audit_hybrid_servers", "Servers that negotiated a hybrid key exchange.")
             text.sample([:], tally.hybrid)
@@ -88,8 +90,8 @@ struct AuditMetrics {
 
     /// Writes the metrics of results. The file gets its name when it is complete, so that the collector never reads a
     /// part.
-    static func write(_ results: AuditSelection, to path: String, now: Date) throws(ToolError) {
-        var metrics = AuditMetrics(now: now)
+    static func write(_ results: AuditSelection, to path: String, now: Date, requiresHybrid: Bool) throws(ToolError) {
+        var metrics = AuditMetrics(now: now, requiresHybrid: requiresHybrid)
         try results.read { record throws(ToolError) in metrics.add(record) }
         let file = try StreamedFile(path)
         try file.write(metrics.text(now: now))

@@ -111,7 +111,9 @@ extension CheckFacts {
     fileprivate var backupState: AuditBackup? {
         guard let host, !host.pins.isEmpty || !host.backupPins.isEmpty else { return nil }
         if host.backupPins.isEmpty { return .absent }
-        if case .trusted(.pinMatched(let match)) = decision, match.isBackup { return .matched }
+        if case .trusted(.pinMatched(let match)) = decision, match.isBackup {
+            return authority(ofBackup: match.pin) == nil ? .matched : .authority
+        }
         return backupsInUse.isEmpty ? .unused : .inUse
     }
 

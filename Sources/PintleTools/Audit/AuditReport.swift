@@ -10,8 +10,6 @@ struct AuditReport {
     let rows: AuditRows
     let tally: AuditTally
     let now: Date
-    /// A Boolean value that indicates whether a server without a hybrid group is a problem.
-    let requiresHybrid: Bool
     /// The results of the page's table. They are read several times, so that memory does not grow with their number.
     var results: AuditSelection?
 
@@ -25,14 +23,13 @@ struct AuditReport {
 
     /// The summary and a table of all servers.
     var page: ReportPage {
-        let lacksHybrid = requiresHybrid && tally.hybrid < tally.reached
-        let hybrid = lacksHybrid ? "; " + (tally.hybridSentence ?? "no result names its group") : ""
+        let hybrid = tally.lacksHybrid ? "; " + (tally.hybridSentence ?? "no result names its group") : ""
         let asked = tally.span.map {
             "Asked from \(RFC3339.string(from: $0.lowerBound)) to \(RFC3339.string(from: $0.upperBound))"
         }
         return ReportPage(
             kind: "Audit of servers", result: "\(tally.result)\(hybrid)",
-            verdict: tally.rejected + tally.unreached > 0 || lacksHybrid
+            verdict: tally.rejected + tally.unreached > 0 || tally.lacksHybrid
                 ? .bad : tally.withWarnings > 0 ? .warning : .good,
             facts: asked.map { ["\($0)"] } ?? [], isWide: true, report: summary)
     }
@@ -48,14 +45,15 @@ struct AuditReport {
                 (tally.servers, "servers", nil), (tally.trusted, "trusted", .good),
                 (tally.withWarnings, "with warnings", .warning), (tally.rejected, "rejected", .bad),
                 (tally.unreached, "not reached", .bad),
-            ] + (requiresHybrid ? [(tally.hybrid, "with a hybrid group", nil)] : []))
+            ] + (tally.requiresHybrid ? [(tally.hybrid, "with a hybrid group", nil)] : []))
         report.layout = Report.FactLayout(indent: 2, labelColumns: 10)
         report.fact("reasons", .names(Self.counts(tally.reasons)))
-        if !tally.problems.isEmpty { report.fact("problems", .names(Self.counts(tally.problems))) }
-        if requiresHybrid, let sentence = tally.hybridSentence { report.fact("groups", "\(sentence)") }
+        if !tally.problems.isEmpty { report.fact("problems", .names(Self.counts(tally.problems.mapValues(\.servers)))) }
+        if let sentence = tally.hybridSentence { report.fact("groups", "\(sentence)") }
         if let end = tally.firstEnd {
             report.fact("ends", "\(ValidityText.day(end.date)), the first of the trusted: \(end.server)")
         }
+        if let kinds { report.table(kinds) }
         report.picture(
             Report.Picture(
                 title: "Ends of certificates and pins",
@@ -73,6 +71,27 @@ struct AuditReport {
     private static func counts(_ counts: [String: Int]) -> [String] {
         counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
     }
+
+    /// The table of a page with a row for each kind of problem; `nil` if there is none.
+    private var kinds: Report.Table? {
+        let kinds = tally.problems.map { $0 } + tally.failures.map { $0 }
+        let rows = kinds.sorted { ($1.value.servers, $0.key) < ($0.value.servers, $1.key) }.map { code, kind in
+            let message: Line = kind.message.isEmpty ? "" : ": \(claim: kind.message)"
+            return [code, "\(kind.servers)"].map { Report.Table.Cell(lines: ["\($0)"]) }
+                + [.init(lines: ["\(kind.example)\(message)"])]
+        }
+        guard !rows.isEmpty else { return nil }
+        return Report.Table(
+            title: "Problems", id: "problems",
+            columns: [.init(title: "Problem"), .number("Servers"), .init(title: "Such as", minimum: 16)],
+            narrow: Self.narrow,
+            rows: .ofPage { write throws(ToolError) in
+                for row in rows { try write(row) }
+            })
+    }
+
+    /// The width in rem up to which a page shows each row as a block.
+    private static let narrow = 76
 
     // MARK: The table of servers
 
@@ -99,12 +118,12 @@ struct AuditReport {
 
     private func table(of results: AuditSelection) -> Report.Table {
         Report.Table(
-            title: "Servers", id: "servers", columns: Self.columns, narrow: 76, isSortable: true,
+            title: "Servers", id: "servers", columns: Self.columns, narrow: Self.narrow, isSortable: true,
             rows: .ofPage { write throws(ToolError) in
                 for group in Group.allCases {
                     try results.read { record throws(ToolError) in
-                        if Group(record, requiresHybrid: requiresHybrid) == group {
-                            try write(Self.cells(of: record, now: now, requiresHybrid: requiresHybrid))
+                        if Group(record, requiresHybrid: tally.requiresHybrid) == group {
+                            try write(Self.cells(of: record, now: now, requiresHybrid: tally.requiresHybrid))
                         }
                     }
                 }

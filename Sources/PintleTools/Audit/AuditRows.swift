@@ -101,7 +101,7 @@ struct AuditRows {
     }
 
     /// Returns a message without the server and the reason, which have columns of their own.
-    private static func withoutServer(_ message: String, _ record: AuditRecord) -> String {
+    static func withoutServer(_ message: String, _ record: AuditRecord) -> String {
         var message = message
         // "the path of api.example.com:443 is invalid: expired: certificate has expired"
         if let code = record.pathFailure, let range = message.firstRange(of: ": \(code): ") {

@@ -18,17 +18,16 @@ final class AuditRun {
 
     private var arguments: ParsedArguments { invocation.arguments }
     private var console: Console { invocation.console }
-    private var requiresHybrid: Bool { arguments[.require] == .hybrid }
 
     init(_ invocation: Invocation, _ request: AuditRequest) {
         self.invocation = invocation
         self.request = request
         rows = AuditRows(invocation, showsWarnings: true)
-        tally = AuditTally(now: invocation.now)
+        tally = AuditTally(now: invocation.now, requiresHybrid: invocation.arguments[.require] == .hybrid)
     }
 
     func run() throws(ToolError) -> ExitCode {
-        guard !requiresHybrid || TLSClient.offersHybridGroup else {
+        guard !tally.requiresHybrid || TLSClient.offersHybridGroup else {
             throw .unusable(
                 "no-hybrid-group", "\(AuditReport.library) offers no hybrid group, so no server can negotiate one",
                 hint: "OpenSSL 3.5 and later offer X25519MLKEM768, unless openssl.cnf sets other groups")
@@ -79,8 +78,7 @@ final class AuditRun {
         try results?.finish()
         // The time may be up when the last result comes.
         let notAsked = isDone ? 0 : left - (tally.servers - before)
-        var report = AuditReport(
-            rows: rows, tally: tally, now: invocation.now, requiresHybrid: requiresHybrid)
+        var report = AuditReport(rows: rows, tally: tally, now: invocation.now)
         if let results, arguments.has(.auditPage) || arguments.has(.metrics) {
             let selection = try AuditSelection(of: [results.path], wanted: wanted)
             report.results = selection
@@ -89,7 +87,8 @@ final class AuditRun {
             }
             // Metrics of a part would end the alerts about the other servers.
             if notAsked == 0, let path = arguments[.metrics] {
-                try AuditMetrics.write(selection, to: path, now: invocation.now)
+                try AuditMetrics.write(
+                    selection, to: path, now: invocation.now, requiresHybrid: tally.requiresHybrid)
             }
         }
         conclude(report, notAsked: notAsked)
@@ -104,7 +103,7 @@ final class AuditRun {
             return .unusable
         }
         let isStrict = arguments.has(.isStrict)
-        let code = tally.exitCode(isStrict: isStrict, requiresHybrid: requiresHybrid)
+        let code = tally.exitCode(isStrict: isStrict)
         return isStrict && !request.targets.unmetRules.isEmpty ? .rejected : code
     }
 

@@ -13,8 +13,21 @@ struct AuditTally {
     private(set) var withWarnings = 0
     /// The number of servers by the reason of the decision or the code of the error.
     private(set) var reasons: [String: Int] = [:]
-    /// The number of servers by problem.
-    private(set) var problems: [String: Int] = [:]
+    /// The servers that share a problem.
+    struct Kind {
+        var servers = 1
+        /// The first of them, and its message without its name.
+        let example: AuditServer
+        let message: String
+    }
+
+    /// The kinds of problems by their ids.
+    private(set) var problems: [String: Kind] = [:]
+    /// The kinds of refusals and errors without a problem, by their reasons.
+    private(set) var failures: [String: Kind] = [:]
+    /// A Boolean value that indicates whether every server must negotiate a hybrid group. Otherwise groups are not
+    /// counted.
+    let requiresHybrid: Bool
     /// The number of reached servers by the group of their key exchange.
     private(set) var groups: [String: Int] = [:]
     /// The number of reached servers that negotiated a hybrid group.
@@ -34,9 +47,13 @@ struct AuditTally {
     /// The number of servers that showed a certificate.
     var reached: Int { trusted + rejected }
 
+    /// A Boolean value that indicates whether a server lacks the hybrid group that is required.
+    var lacksHybrid: Bool { requiresHybrid && hybrid < reached }
+
     /// - Parameter now: the instant at which the timeline begins.
-    init(now: Date) {
+    init(now: Date, requiresHybrid: Bool) {
         timeline = AuditTimeline(now: now)
+        self.requiresHybrid = requiresHybrid
     }
 
     mutating func add(_ record: AuditRecord) {
@@ -54,22 +71,36 @@ struct AuditTally {
         case .unreached: unreached += 1
         }
         Self.count(record.reason, in: &reasons)
-        if let group = record.keyExchangeGroup {
+        if requiresHybrid, let group = record.keyExchangeGroup {
             Self.count(group.name, in: &groups)
             if group.isHybrid { hybrid += 1 }
         }
-        for id in Set(record.problems.map(\.id)) { Self.count(id, in: &problems) }
+        var ids: Set<String> = []
+        for problem in record.problems where ids.insert(problem.id).inserted {
+            Self.count(problem.id, record, problem.message, in: &problems)
+        }
+        guard record.problems.isEmpty, record.outcome != .trusted else { return }
+        let reasons = [record.reason, record.pathFailure].compactMap(\.self)
+        Self.count(reasons.joined(separator: " "), record, record.errorMessage ?? "", in: &failures)
+    }
+
+    private static func count(
+        _ code: String, _ record: AuditRecord, _ message: String, in kinds: inout [String: Kind]
+    ) {
+        if kinds[code] != nil {
+            kinds[code]?.servers += 1
+        } else if kinds.count < mostCodes {
+            kinds[code] = Kind(example: record.server, message: AuditRows.withoutServer(message, record))
+        }
     }
 
     private static func count(_ code: String, in counts: inout [String: Int]) {
         if counts[code] != nil || counts.count < mostCodes { counts[code, default: 0] += 1 }
     }
 
-    /// - Parameters:
-    ///   - isStrict: `true` if a warning is a problem too.
-    ///   - requiresHybrid: `true` if every server must negotiate a hybrid group.
-    func exitCode(isStrict: Bool, requiresHybrid: Bool) -> ExitCode {
-        if rejected > 0 || isStrict && withWarnings > 0 || requiresHybrid && hybrid < reached { return .rejected }
+    /// - Parameter isStrict: `true` if a warning is a problem too.
+    func exitCode(isStrict: Bool) -> ExitCode {
+        if rejected > 0 || isStrict && withWarnings > 0 || lacksHybrid { return .rejected }
         return unreached > 0 ? .unreachable : .fine
     }
 
@@ -90,7 +121,7 @@ struct AuditTally {
             + "\(unreached) not reached"
     }
 
-    /// `17 of 40 hosts negotiate a hybrid group`; `nil` if no result names its group.
+    /// `17 of 40 hosts negotiate a hybrid group`; `nil` if no result names its group, or if none is required.
     var hybridSentence: String? {
         guard !groups.isEmpty else { return nil }
         return "\(hybrid) of \(ValidityText.counted(reached, "host")) \(reached == 1 ? "negotiates" : "negotiate") "
@@ -131,7 +162,7 @@ struct AuditTally {
             }
         }
         write(reasons, as: "reasons")
-        write(problems, as: "problems")
+        write(problems.mapValues(\.servers), as: "problems")
         if !groups.isEmpty {
             json.member("hybrid", hybrid)
             write(groups, as: "keyExchangeGroups")

@@ -24,7 +24,7 @@ extension Command {
             """,
         ],
         arguments: [Argument(name: "RESULTS", help: "A file of results", mayRepeat: true)],
-        ownOptions: [.auditPage, .metrics, .reportsStrictly, .require],
+        ownOptions: [.auditPage, .metrics, .reportsStrictly, .require, .verbose],
         exitCodes: [
             (.fine, "every server is trusted"),
             (
@@ -49,7 +49,10 @@ extension Command {
             .json(keys: [
                 ("servers, trusted, warnings, rejected, unreached", "Numbers of servers"),
                 ("reasons, problems", "The number of servers for each code"),
-                ("hybrid, keyExchangeGroups", "The number of servers with a hybrid group, and for each group"),
+                (
+                    "hybrid, keyExchangeGroups",
+                    "With `--require`, the number of servers with a hybrid group, and for each group"
+                ),
                 ("firstEnd", "The first end of a certificate among the trusted servers: `server`, `certificateEnds`"),
             ]),
         ],
@@ -71,20 +74,20 @@ struct ReportCommand {
         try GuardedFiles.check(.auditPage, .metrics, of: arguments, reading: arguments.positionals)
         let results = try AuditSelection(of: arguments.positionals, warning: console.warn)
         guard results.count > 0 else { throw .noResult }
-        let requiresHybrid = arguments[.require] == .hybrid
         let isStrict = arguments.has(.reportsStrictly)
-        var tally = AuditTally(now: invocation.now)
+        var tally = AuditTally(now: invocation.now, requiresHybrid: arguments[.require] == .hybrid)
         var rows = AuditRows(invocation, showsWarnings: isStrict)
         try results.read { record throws(ToolError) in
             tally.add(record)
             rows.add(record)
         }
-        let report = AuditReport(
-            rows: rows, tally: tally, now: invocation.now, requiresHybrid: requiresHybrid, results: results)
+        let report = AuditReport(rows: rows, tally: tally, now: invocation.now, results: results)
         if let path = arguments[.auditPage] { try ReportHTML(report.page, date: invocation.now).write(to: path) }
-        if let path = arguments[.metrics] { try AuditMetrics.write(results, to: path, now: invocation.now) }
+        if let path = arguments[.metrics] {
+            try AuditMetrics.write(results, to: path, now: invocation.now, requiresHybrid: tally.requiresHybrid)
+        }
         if invocation.writesJSON { console.print(AuditRun.document(tally)) } else { invocation.print(report.text) }
-        return tally.exitCode(isStrict: isStrict, requiresHybrid: requiresHybrid)
+        return tally.exitCode(isStrict: isStrict)
     }
 }
 

@@ -23,7 +23,11 @@ struct CheckAdvice {
     private func trusted(_ basis: TrustBasis) -> [String] {
         switch basis {
         case .pinMatched(let match) where match.isBackup:
-            return ["the backup key is in use: make a new backup key and add its pin before this one is lost too"]
+            guard let authority = facts.authority(ofBackup: match.pin) else {
+                return ["the backup key is in use: make a new backup key and add its pin before this one is lost too"]
+            }
+            let reason = "the backup pin that matched is a key of \(authority.name): you need no new backup key"
+            return [renewal, reason].compactMap(\.self)
         case .pinMatched where !facts.backupsInUse.isEmpty:
             return [
                 "make a new backup key, keep it where no server uses it, and pin it instead of the one in use:",

@@ -44,7 +44,8 @@ extension Command {
         ],
         arguments: [Argument(name: "URL", help: "An https URL, host or host:port")],
         ownOptions: [
-            .policy, .store, .ask, .identity, .connectTo, .anchors, .instant, .connectTimeout, .handshakeTimeout,
+            .policy, .store, .ask, .identity, .connectTo, .anchors, .families, .instant, .connectTimeout,
+            .handshakeTimeout, .verbose,
         ],
         rules: [
             .needs(.ask, .store, to: "keep the answer"),
@@ -141,11 +142,12 @@ struct CheckCommand {
         let handshake = try LiveHandshake(endpoint, invocation)
         let validator = try invocation.validator()
         let policy = try PolicyInput(arguments[.policy], invocation).policy()
+        let families = try FamilyFile.read(invocation).families
         let identity = try invocation.identity()
         func check(_ approvals: TrustApprovals) throws(ToolError) -> CheckReport {
             let verdict = LiveVerdict(
                 of: endpoint, by: policy, validator: validator, instant: invocation.instant, approvals: approvals,
-                identity: identity)
+                identity: identity, families: families)
             let facts = try verdict.facts(of: handshake)
             facts.connection?.close()
             return CheckReport(facts: facts, policy: policy, invocation: invocation)

@@ -24,6 +24,8 @@ struct CheckFacts {
     let alert: String?
     /// The answer to the server's CertificateRequest.
     let clientCertificate: ClientAuthentication.Answer
+    /// The authorities whose keys are known; `nil` if nothing is said about backups.
+    let families: AuthorityFamilies?
     /// The reason why the server ended the connection after the handshake, if it is the client's certificate.
     var clientCertificateFailure: ClientCertificateFailure?
 }
@@ -163,5 +165,13 @@ extension CheckFacts {
         return nil
     }
 
-    var backupsInUse: [BackupInUse] { host?.backupPins.compactMap(use) ?? [] }
+    /// Returns the authority whose key a backup pin is: see ``AuthorityFamilies/authority(ofBackup:in:)``.
+    func authority(ofBackup pin: Pin) -> AuthorityFamily? {
+        host.flatMap { families?.authority(ofBackup: pin, in: $0) }
+    }
+
+    /// The backups in use that the owner of the server has to replace. Keys of authorities do not count.
+    var backupsInUse: [BackupInUse] {
+        host?.backupPins.filter { authority(ofBackup: $0) == nil }.compactMap(use) ?? []
+    }
 }

@@ -151,8 +151,9 @@ struct CheckReport {
     /// Adds the backup pins, except the pin that matched, which stands beside the path.
     private func addBackups(matching match: PinMatch? = nil, to report: inout Report) {
         for pin in facts.host?.backupPins ?? [] where pin != match?.pin {
-            let use = facts.use(of: pin)
-            let state = use.map { Line($0.sentence, .warning) } ?? "not in use, as it should be"
+            let authority = facts.authority(ofBackup: pin).map { Line("a key of \($0.name)") }
+            let use = facts.use(of: pin).map { Line($0.sentence, .warning) }
+            let state = authority ?? use ?? "not in use, as it should be"
             report.fact("backup", "\(RuleText.pin(pin, note: notes?[pin]))  \(state)")
         }
     }
@@ -220,7 +221,8 @@ struct CheckReport {
             report.fact(index == 0 ? "wanted" : "", "pin     \(RuleText.pin(pin, note: notes?[pin]))")
         }
         for pin in mismatch.backupPins {
-            let use = facts.use(of: pin).map { Line("  ") + Line($0.sentence, .warning) } ?? ""
+            let isOwn = facts.authority(ofBackup: pin) == nil
+            let use = isOwn ? facts.use(of: pin).map { Line("  ") + Line($0.sentence, .warning) } ?? "" : ""
             report.fact("", "backup  \(RuleText.pin(pin, note: notes?[pin]))\(use)")
         }
         report.fact("nearest", "\(mismatch.nearestMiss)")

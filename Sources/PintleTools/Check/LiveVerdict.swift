@@ -15,6 +15,7 @@ final class LiveVerdict {
     private let validator: PathValidator
     private let instant: Date
     private let approvals: TrustApprovals
+    private let families: AuthorityFamilies?
     private var evaluation: TrustEvaluation?
     /// The parameters of the connection when the certificates came, also of one that was refused.
     private var tls: NegotiatedTLS?
@@ -23,10 +24,12 @@ final class LiveVerdict {
         ClientAuthentication.Objection(of: policy, after: evaluation, to: identity)
     }
 
-    /// - Parameter approvals: the approvals of servers that no rule covers.
+    /// - Parameters:
+    ///   - approvals: the approvals of servers that no rule covers.
+    ///   - families: the authorities of which ``CheckFacts`` knows the keys.
     init(
         of endpoint: ServerEndpoint, by policy: PinningPolicy, validator: PathValidator, instant: Date,
-        approvals: TrustApprovals = .none, identity: ClientIdentity? = nil
+        approvals: TrustApprovals = .none, identity: ClientIdentity? = nil, families: AuthorityFamilies? = nil
     ) {
         self.endpoint = endpoint
         self.policy = policy
@@ -34,6 +37,7 @@ final class LiveVerdict {
         self.instant = instant
         self.approvals = approvals
         self.identity = identity
+        self.families = families
     }
 
     /// Makes the handshake and decides inside it.
@@ -105,7 +109,8 @@ final class LiveVerdict {
             host: rule.map { policy.hosts[$0.index] },
             positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
             connection: outcome.connection, tls: outcome.connection?.tls ?? tls,
-            alert: evaluation.decision.isTrusted ? nil : outcome.error?.alert, clientCertificate: authentication.answer)
+            alert: evaluation.decision.isTrusted ? nil : outcome.error?.alert, clientCertificate: authentication.answer,
+            families: families)
     }
 }
 

@@ -37,7 +37,6 @@ extension Command {
         ],
         arguments: [],
         ownOptions: [.batch],
-        readsJSONOption: true,
         environment: [("SSL_CERT_FILE, SSL_CERT_DIR", "The places of this machine's roots")],
         exitCodes: [
             (.fine, "every line was decided, also if servers are rejected"), (.unusable, "a line could not be read"),

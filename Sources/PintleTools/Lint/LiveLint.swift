@@ -13,6 +13,7 @@ struct LiveLint {
     private let root: JSONValue?
     private let authority: @Sendable (Pin) -> String?
     private let judge: FragilityJudge
+    var families: AuthorityFamilies { judge.families }
     private let now: Date
 
     init(_ linted: LintedPolicy, now: Date) {
@@ -32,7 +33,8 @@ struct LiveLint {
         at endpoint: ServerEndpoint, _ validator: PathValidator, _ identity: ClientIdentity?, _ invocation: Invocation
     ) throws(ToolError) -> (server: LintedServer, problems: [LintProblem]) {
         let handshake = try LiveHandshake(endpoint, invocation)
-        let verdict = LiveVerdict(of: endpoint, by: policy, validator: validator, instant: now, identity: identity)
+        let verdict = LiveVerdict(
+            of: endpoint, by: policy, validator: validator, instant: now, identity: identity, families: families)
         let facts: CheckFacts
         do throws(ToolError) {
             facts = try verdict.facts(of: handshake)
@@ -154,25 +156,24 @@ struct LiveLint {
         let path = facts.positions.onPath
         var entries: [LintProblem] = []
         let inUse = host.pins.filter(path.isMatched)
-        let families = Set(
-            path.compactMap { $0.certificate.flatMap { judge.families.family(ofRoot: $0.publicKeyPin)?.id } })
-        // A rule with a family: the authority has several roots, and a path has one of them.
-        let durable = families.intersection(
-            host.pins.compactMap { pin in pin.position == .leaf ? nil : judge.families.family(of: pin)?.id })
-        func isRootOfFamily(_ pin: Pin) -> Bool {
+        // The authority of the path has several roots, of which a path has one.
+        let issuers = Set(path.compactMap { $0.certificate.flatMap { families.family(ofRoot: $0.publicKeyPin)?.id } })
+        func isOtherRoot(_ pin: Pin) -> Bool {
             guard pin.position != .leaf, let key = pin.key else { return false }
-            return judge.families.family(ofRoot: key).map { durable.contains($0.id) } ?? false
+            return families.family(ofRoot: key).map { issuers.contains($0.id) } ?? false
         }
         if inUse.isEmpty {
             let matched = host.backupPins.filter(path.isMatched)
-            if matched.allSatisfy(isRootOfFamily) { return sharedAuthorityEntries(facts, host, path, rule) }
+            if matched.allSatisfy({ facts.authority(ofBackup: $0) != nil }) {
+                return sharedAuthorityEntries(facts, host, path, rule)
+            }
             entries.append(
                 entry(
                     .warning, .onBackup, facts.endpoint, rule: rule, list: "backupPins",
                     "\(facts.endpoint) has moved to a backup pin: there is no backup any more",
                     help: "make a new key, keep it offline, add its pin: pintle pin backup.key"))
         } else {
-            for (index, pin) in host.pins.enumerated() where !inUse.contains(pin) && !isRootOfFamily(pin) {
+            for (index, pin) in host.pins.enumerated() where !inUse.contains(pin) && !isOtherRoot(pin) {
                 entries.append(
                     entry(
                         .warning, .unmatchedPin, facts.endpoint, rule: rule, list: "pins", pin: index,
@@ -180,7 +181,7 @@ struct LiveLint {
                         help: "if no other server has that key, it is a backup or unused: move or remove it")
                 )
             }
-            for backup in facts.backupsInUse where !isRootOfFamily(backup.pin) {
+            for backup in facts.backupsInUse {
                 let index = host.backupPins.firstIndex(of: backup.pin)
                 entries.append(
                     entry(
@@ -213,7 +214,7 @@ struct LiveLint {
         // The lint of the file judges pins of public roots. Audits would repeat that of every server, for ever.
         let isUnknown = pins.contains { pin in
             path.isMatched(by: pin)
-                && judge.families.family(of: pin) == nil && authority(pin) == nil
+                && families.family(of: pin) == nil && authority(pin) == nil
         }
         guard isUnknown else { return nil }
         return authority(Pin(.publicKey(root.publicKeyPin)))

@@ -10,7 +10,7 @@ final class ClientRehearsal {
     private let hosts: [AttackedHost]
     private let client: Client
     private let request: RehearsalRequest
-    /// The common names of the roots that a device may have been made to trust.
+    /// The common names of the roots that a device may have been made to trust; empty if none can reach the proxy.
     private let roots: [String]
     private let start = ContinuousClock.now
 

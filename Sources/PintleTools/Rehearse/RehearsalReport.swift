@@ -30,7 +30,7 @@ struct RehearsalReport {
     struct ProxyFacts {
         /// The hosts that the client asked for and that are not named, in the order of their names.
         let unlistedHosts: [Proxy.UnlistedHost]
-        /// The common names of the roots that a device may have been made to trust.
+        /// The common names of the roots that a device may have been made to trust; empty if none can reach the proxy.
         let roots: [String]
 
         /// - Parameter unlistedHosts: Those of all runs of the client; the same host may be there several times.
@@ -41,8 +41,8 @@ struct RehearsalReport {
             self.roots = roots
         }
 
-        /// The line that removes the roots from a device.
-        var removal: String { TrustMaterial.removal(of: roots, hours: 24) }
+        /// The line that removes the roots from a device; `nil` if no device can have them.
+        var removal: String? { roots.isEmpty ? nil : TrustMaterial.removal(of: roots, hours: 24) }
     }
 
     /// The outcomes in the order of the hosts, each host's right server before its attacks.
@@ -100,7 +100,7 @@ struct RehearsalReport {
     private var page: ReportPage {
         let facts: [Line?] = [
             client.map { "Client: \($0, .code)" }, controls.first?.httpVersion.map { "The client chose \($0)." },
-            "\(sentence)", timing.map { "\($0.sentence)" }, proxy.map { "\($0.removal)" },
+            "\(sentence)", timing.map { "\($0.sentence)" }, proxy?.removal.map { "\($0)" },
         ]
         return ReportPage(
             kind: "Rehearsal of attacks", result: "\(tally.result)",
@@ -140,7 +140,7 @@ struct RehearsalReport {
         } else if steps.isEmpty, exitCode == .fine {
             report.line("next: nothing; run it again when the client or its pins change")
         }
-        if let proxy { report.prose("\(proxy.removal)", indent: 0) }
+        if let removal = proxy?.removal { report.prose("\(removal)", indent: 0) }
         return report
     }
 

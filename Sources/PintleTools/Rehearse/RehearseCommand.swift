@@ -83,7 +83,7 @@ extension Command {
             .only, .group, .list, .timeout, .httpVersions, .parallelAttacks, .proxy, .rehearsedHost, .resolveBy,
             .rehearsalJUnit,
             .rehearsalPage, .rehearsalSARIF, .evidence, .evidenceContent, .serve, .listen, .survey, .answers,
-            .surveyPolicy, .expectedAnswers, .recordAnswers, .strictAnswers, .surveyRules, .surveyedPeer,
+            .surveyPolicy, .expectedAnswers, .recordAnswers, .strictAnswers, .surveyRules, .surveyedPeer, .verbose,
         ],
         rules: [.belongs(.listen, to: .serve, .proxy), .belongs(.evidenceContent, to: .evidence)] + SurveyOptions.rules,
         environment: [
@@ -228,7 +228,8 @@ struct RehearseCommand {
         let (hosts, authorities) = try self.hosts(request)
         warnOfAddress(request.proxyAddress)
         return try ClientRehearsal(
-            invocation, hosts: hosts, client: client, request: request, roots: authorities.names
+            invocation, hosts: hosts, client: client, request: request,
+            roots: request.proxyAddress?.isReachable == true ? authorities.names : []
         ).run()
     }
 

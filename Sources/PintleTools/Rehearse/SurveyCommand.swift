@@ -65,7 +65,9 @@ final class SurveyCommand {
                 client: ClientPlace(arguments.positionals), hosts: hosts,
                 unsurveyedCount: server.log.unsurveyedCount, unreadableCount: server.log.unreadableCount, runs: runs,
                 hasReachedRunLimit: runs == Self.runLimit, judge: request.judge,
-                rootName: server.authorities.name, now: invocation.now, duration: start.duration(to: .now)))
+                rootName: server.authorities.name,
+                reachesDevices: arguments.has(.serve) || request.proxyAddress.isReachable, now: invocation.now,
+                duration: start.duration(to: .now)))
     }
 
     private func startServer() throws(ToolError) -> SurveyServer {

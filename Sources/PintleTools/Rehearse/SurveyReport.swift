@@ -18,8 +18,10 @@ struct SurveyReport {
     /// A Boolean value that indicates whether the client was run as often as the tool runs it at most.
     let hasReachedRunLimit: Bool
     let judge: SurveyJudge
-    /// The common name of the authority that a device may have been made to trust.
     let rootName: String
+    /// A Boolean value that indicates whether a device may have been made to trust the authority: it can reach the
+    /// proxy.
+    let reachesDevices: Bool
     let now: Date
     let duration: Duration
 
@@ -45,7 +47,8 @@ struct SurveyReport {
         if let line = client.line { facts.append("Client: \(line, .code)") }
         return ReportPage(
             kind: "Survey of connections", result: "\(result)", verdict: exitCode == .fine ? nil : .bad,
-            facts: facts + ["\(sentence)", capital(removal)], isWide: true, report: report(files: []))
+            facts: facts + ["\(sentence)"] + (removal.map { [capital($0)] } ?? []), isWide: true,
+            report: report(files: []))
     }
 
     /// `2 of 6 hosts are unpinned`
@@ -64,8 +67,8 @@ struct SurveyReport {
         return "\(ValidityText.counted(hosts.count, "host")) in \(time): \(answers.joined(separator: ", "))"
     }
 
-    private var removal: String {
-        TrustMaterial.removal(of: [rootName], hours: SurveyAuthorities.hours)
+    private var removal: String? {
+        reachesDevices ? TrustMaterial.removal(of: [rootName], hours: SurveyAuthorities.hours) : nil
     }
 
     /// Returns the text, which is also the content of the page.
@@ -87,7 +90,7 @@ struct SurveyReport {
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
         let next: Line = steps.isEmpty ? "next: " : "      "
         if !files.isEmpty { report.line(next + Line(files.joined(separator: "   "))) }
-        report.prose("\(removal)", indent: 0)
+        if let removal { report.prose("\(removal)", indent: 0) }
         return report
     }
 

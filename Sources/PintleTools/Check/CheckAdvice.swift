@@ -246,16 +246,13 @@ struct CheckAdvice {
             )
         case .other:
             let field = failure.primary.platformCode.flatMap { Self.missingFields[$0] }
+            let extensions =
+                "issue the certificate again with the extensions that RFC 5280 section 4.2.1 asks for; openssl's:"
             return (
                 failure.primary.depth == nil
                     ? "The path could not be validated."
                     : "\(which) breaks the profile that certificates have to keep: \(text).",
-                field.map {
-                    [
-                        "issue the certificate again with the extensions that RFC 5280 section 4.2.1 asks for; openssl's:",
-                        $0, Self.ruleAnchor,
-                    ]
-                } ?? ["see the raw error above"]
+                field.map { [extensions, $0, Self.ruleAnchor] } ?? ["see the raw error above"]
             )
         }
     }

@@ -35,7 +35,7 @@ package struct Fact<Subject>: Sendable {
         _ key: String, _ help: String, namesKeys: Bool = true, _ facts: [Fact<Part>],
         _ part: @escaping @Sendable (Subject) -> Part?
     ) {
-        self.init(key, help + (namesKeys ? facts.names() : "")) { subject, json in
+        self.init(key, help + (namesKeys ? ": \(facts.codes())" : "")) { subject, json in
             guard let part = part(subject) else { return }
             json.object(key) { $0.write(facts, of: part) }
         }
@@ -45,10 +45,17 @@ package struct Fact<Subject>: Sendable {
     package init<Part>(
         _ key: String, _ help: String, listing facts: [Fact<Part>], _ parts: @escaping @Sendable (Subject) -> [Part]?
     ) {
-        self.init(key, help + facts.names()) { subject, json in
+        self.init(key, help + ": \(facts.codes())") { subject, json in
             guard let parts = parts(subject) else { return }
             json.objects(key, parts) { $0.write(facts, of: $1) }
         }
+    }
+
+    /// Creates a fact whose text is the value as it is in JSON.
+    package init<Value: JSONRepresentable & CustomStringConvertible>(
+        _ key: String, shown label: String, _ help: String? = nil, _ value: @escaping @Sendable (Subject) -> Value?
+    ) {
+        self = Fact(key, help, value).shown(as: label) { value($0).map { ["\($0)"] } ?? [] }
     }
 
     /// Returns the fact with lines in text, the first of which has the label.
@@ -64,11 +71,17 @@ package struct Fact<Subject>: Sendable {
 
     /// Returns the fact of a value that this one is about a part of.
     package func of<Whole>(_ part: @escaping @Sendable (Whole) -> Subject) -> Fact<Whole> {
-        let write = write
-        return Fact<Whole>(key, help) { whole, json in write(part(whole), &json) }
+        let (write, line) = (write, line)
+        let fact = Fact<Whole>(key, help) { whole, json in write(part(whole), &json) }
+        guard let line else { return fact }
+        return fact.shown(as: line.label, isDetail: line.isDetail) { line.make(part($0)) }
     }
 
     fileprivate func add(to json: inout JSONWriter, _ subject: Subject) { write(subject, &json) }
+
+    fileprivate func texts(of subject: Subject) -> [String] {
+        line.map { line in line.make(subject).map { "\(line.label): \($0.text)" } } ?? []
+    }
 
     fileprivate func add(to report: inout Report, _ subject: Subject, showsDetails: Bool) {
         guard let line, showsDetails || !line.isDetail else { return }
@@ -104,13 +117,18 @@ extension Array {
         }
     }
 
+    /// The facts that have lines, as text: `reference: RFC 5280 section 6`.
+    package func texts<Subject>(of subject: Subject) -> [String] where Element == Fact<Subject> {
+        flatMap { $0.texts(of: subject) }
+    }
+
     /// One row for all these facts, which another place explains.
     package func row<Subject>(_ meaning: String) -> KeyRows where Element == Fact<Subject> {
         [(map(\.key).joined(separator: ", "), meaning)]
     }
 
-    /// The keys behind a meaning: `: \`pin\`, \`depth\``.
-    fileprivate func names<Subject>() -> String where Element == Fact<Subject> {
-        ": " + MarkedText.codes(map(\.key).joined(separator: ", "))
+    /// The keys as code, separated by commas.
+    package func codes<Subject>() -> String where Element == Fact<Subject> {
+        map { "`\($0.key)`" }.joined(separator: ", ")
     }
 }

@@ -1,4 +1,4 @@
-internal import Pintle
+package import Pintle
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -31,7 +31,7 @@ package struct ReferenceSection: Sendable {
     /// - Parameters:
     ///   - introduction: paragraphs above the table.
     ///   - keys: the keys without backticks, separated by a comma and a blank if they share a meaning.
-    package static func json(_ introduction: String..., keys: [(name: String, meaning: String)]) -> ReferenceSection {
+    package static func json(_ introduction: String..., keys: KeyRows) -> ReferenceSection {
         let rows = keys.map { (name: MarkedText.codes($0.name), meaning: $0.meaning) }
         return ReferenceSection("JSON", blocks: introduction.map { .paragraph($0) } + [.table("Key", "Value", rows)])
     }

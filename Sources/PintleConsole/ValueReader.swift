@@ -2,9 +2,8 @@ package import Pintle
 package import PintlePolicyFile
 package import PintleSystem
 
-/// A reader of a JSON file that goes on after a mistake, so that all mistakes are reported at once. Each function
-/// reports a mistake and returns `nil`.
-package protocol ValueReader {
+/// A reader of a file of the tool. A place is text: `keys[2].pin`, or `the plan` for the document.
+package protocol ValueReader: ObjectReader where Path == String {
     /// The mistakes with their offsets in the file. A mistake in another file also has its own place there.
     var problems: [(offset: Int, error: ToolError)] { get set }
 }
@@ -15,7 +14,7 @@ package struct Fields<Key: RawRepresentable & CaseIterable & Hashable> where Key
     /// The object in errors: `keys[2]`, or `the plan` for the document.
     package let name: String
     fileprivate let prefix: String
-    fileprivate var values: [Key: JSONValue] = [:]
+    fileprivate let values: [Key: JSONValue]
 
     package subscript(key: Key) -> JSONValue? { values[key] }
 
@@ -73,9 +72,15 @@ extension ValueReader {
         problems.append((value.offset, .unusable(id, message, hint: help)))
     }
 
-    mutating func reportType(of value: JSONValue, _ path: String, _ wanted: String) {
-        report("wrong-type", value, "\(path) is \(value.kind.description)", help: "write \(wanted)")
+    package mutating func report(
+        _ id: String, _ value: JSONValue, _ path: String, _ message: String, help: String
+    ) {
+        report(id, value, message, help: help)
     }
+
+    package func name(of path: String) -> String { path }
+
+    package func path(ofUnknown key: String, in object: String) -> String { object }
 
     /// Returns the members of an object, and reports unknown keys.
     ///
@@ -83,22 +88,9 @@ extension ValueReader {
     package mutating func fields<Key>(
         of value: JSONValue, as keys: Key.Type, _ path: String, isDocument: Bool = false
     ) -> Fields<Key>? {
-        guard let members = value.members else {
-            reportType(of: value, path, "an object: {...}")
-            return nil
+        members(of: value, as: keys, path).map {
+            Fields(object: value, name: path, prefix: isDocument ? "" : path + ".", values: $0)
         }
-        var fields = Fields<Key>(object: value, name: path, prefix: isDocument ? "" : path + ".")
-        for member in members where !isFull {
-            let name = member.key.string ?? ""
-            if let key = Key(rawValue: name) {
-                fields.values[key] = member.value
-            } else {
-                report(
-                    "unknown-key", member.key, "unknown key \(quoted(member.key)) in \(path)",
-                    help: Self.help(for: name, in: Key.allCases.map(\.rawValue), called: "known keys"))
-            }
-        }
-        return fields
     }
 
     /// Reads a member with `read`, which gets the reader, the value and its path; `nil` without the member.
@@ -140,12 +132,6 @@ extension ValueReader {
         return elements.enumerated().map { ($1, "\(path)[\($0)]") }
     }
 
-    package mutating func string(_ value: JSONValue, _ path: String) -> String? {
-        if let string = value.string { return string }
-        reportType(of: value, path, "a string in double quotes")
-        return nil
-    }
-
     /// Reads a name that the output and other parts of the plan use. It must be short, visible and on one line.
     package mutating func name(_ value: JSONValue, _ path: String) -> String? {
         guard let text = string(value, path) else { return nil }
@@ -171,12 +157,6 @@ extension ValueReader {
         }
     }
 
-    package mutating func boolean(_ value: JSONValue, _ path: String) -> Bool? {
-        if let boolean = value.boolean { return boolean }
-        reportType(of: value, path, "true or false, without quotes")
-        return nil
-    }
-
     /// - Parameter id: the id of the problem if the number is outside `range`.
     package mutating func integer(_ value: JSONValue, in range: ClosedRange<Int64>, id: String, _ path: String) -> Int?
     {
@@ -191,16 +171,6 @@ extension ValueReader {
             return nil
         }
         return Int(integer)
-    }
-
-    package mutating func choice<Choice: RawRepresentable & CaseIterable>(_ value: JSONValue, _ path: String) -> Choice?
-    where Choice.RawValue == String {
-        guard let text = string(value, path) else { return nil }
-        if let choice = Choice(rawValue: text) { return choice }
-        report(
-            "unknown-value", value, "\(quoted(value)) is not a value of \(path)",
-            help: Self.help(for: text, in: Choice.allCases.map(\.rawValue), called: "values"))
-        return nil
     }
 
     /// Reads a day, which stands for its first second in UTC, or an RFC 3339 instant. Fractions of a second are cut
@@ -226,21 +196,8 @@ extension ValueReader {
         report(
             "unknown-name", value, "\(path): no \(kind) is called \(quoted(value))",
             help: names.isEmpty
-                ? "describe it in \"\(kind)s\"" : Self.help(for: text, in: names, called: "there are"))
+                ? "describe it in \"\(kind)s\"" : help(for: text, in: names, called: "there are"))
         return nil
-    }
-
-    /// Returns a string of the file in quotes, shortened and safe to print.
-    package func quoted(_ value: JSONValue) -> String {
-        let scalars = (value.string ?? "").unicodeScalars
-        let shown = String(String.UnicodeScalarView(scalars.prefix(64)))
-        return JSONWriter.quoted(scalars.count > 64 ? shown + "…" : shown)
-    }
-
-    private static func help(for text: String, in known: [String], called name: String) -> String {
-        let list = "\(name): " + known.prefix(20).joined(separator: ", ") + (known.count > 20 ? " and more" : "")
-        guard let nearest = NearestSpelling.of(text, in: known) else { return list }
-        return "did you mean \"\(nearest)\"? \(list)"
     }
 }
 

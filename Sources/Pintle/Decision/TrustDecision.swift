@@ -25,6 +25,23 @@ public enum TrustDecision: Sendable, Hashable {
         case unknownHost = "unknown-host"
         /// Rejected: the path is not valid.
         case invalidPath = "invalid-path"
+
+        /// The weight of a verdict with this reason.
+        package enum Weight {
+            /// Trusted as the policy wishes.
+            case good
+            /// Trusted but worth a report. ``Reason/pinsExpired`` is a refusal if the rule says so.
+            case warning
+            case refusal
+        }
+
+        package var weight: Weight {
+            switch self {
+            case .pinMatched, .hostNotPinned, .userApproved: .good
+            case .pinsExpired, .mismatchReportedOnly: .warning
+            case .pinMismatch, .hostNotAllowed, .unknownHost, .invalidPath: .refusal
+            }
+        }
     }
 
     /// The code of the reason. Read it together with the case: ``Reason/pinsExpired`` occurs in both.
@@ -111,41 +128,40 @@ public indirect enum TrustRejection: Error, Sendable, Hashable {
         switch self {
         case .invalidPath(let failure): failure
         case .unknownHost(let host): host.pathFailure
-        case .pinMismatch, .pinsExpired, .hostNotAllowed: nil
+        default: nil
         }
     }
 }
 
 extension TrustRejection: CustomStringConvertible {
     /// The failure and the details needed to fix it.
-    public var description: String {
-        switch self {
-        case .pinMismatch(let mismatch): "\(reason): \(mismatch)"
-        case .pinsExpired(let expired): "\(reason): \(expired)"
-        case .hostNotAllowed(let endpoint): "\(reason): no rule covers \(endpoint)"
-        case .unknownHost(let host): "\(reason): \(host)"
-        case .invalidPath(let failure): "\(reason): \(failure.code.rawValue): \(failure.primary.text)"
-        }
-    }
+    public var description: String { "\(reason): \(advice.failure)" }
 }
 
 extension TrustRejection {
-    /// The description and the remedy, for the error of a task. That error may be the only text that a developer sees.
-    package var advice: String {
+    /// The failure in words, and its remedy.
+    package var advice: (failure: String, remedy: String) {
         switch self {
         case .pinMismatch(let mismatch):
-            if let rule = mismatch.rule {
-                "\(self); if this server is the right one, add one of the served pins to the rule for "
-                    + "\(rule.pattern); if it is not, an interceptor is in between"
-            } else {
-                "\(self); if not, an interceptor is in between"
-            }
-        case .pinsExpired: "\(self); update the app, or its policy"
-        case .hostNotAllowed(let endpoint): "\(self); add a rule for \(endpoint.host) to the policy"
-        case .unknownHost: "\(self); ask the user, or add a rule for the host to the policy"
-        case .invalidPath: "\(self); pins are not looked at before the path is valid"
+            guard let rule = mismatch.rule else { return ("\(mismatch)", "if not, an interceptor is in between") }
+            return (
+                "\(mismatch)",
+                "if this server is the right one, add one of the served pins to the rule for \(rule.pattern); if it "
+                    + "is not, an interceptor is in between"
+            )
+        case .pinsExpired(let expired): return ("\(expired)", "update the app, or its policy")
+        case .hostNotAllowed(let endpoint):
+            return ("no rule covers \(endpoint)", "add a rule for \(endpoint.host) to the policy")
+        case .unknownHost(let host): return ("\(host)", "ask the user, or add a rule for the host to the policy")
+        case .invalidPath(let failure):
+            return (
+                "\(failure.code.rawValue): \(failure.primary.text)", "pins are not looked at before the path is valid"
+            )
         }
     }
+
+    /// The description and the remedy, for the error of a task. That error may be the only text that a developer sees.
+    package var errorText: String { "\(self); \(advice.remedy)" }
 }
 
 extension TrustDecision: CustomStringConvertible {

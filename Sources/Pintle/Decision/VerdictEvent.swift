@@ -24,10 +24,7 @@ public struct VerdictEvent: Sendable {
     /// Creates an event; `nil` if the verdict needs no report: a pin matched, the host has no pins, or the user
     /// approved the server.
     public init?(_ evaluation: TrustEvaluation, by policy: PinningPolicy, generation: UInt64 = 1, at instant: Date) {
-        switch evaluation.decision {
-        case .trusted(.pinMatched), .trusted(.hostNotPinned), .trusted(.userApproved): return nil
-        case .trusted(.pinsExpired), .trusted(.mismatchReportedOnly), .rejected: break
-        }
+        guard evaluation.decision.code.weight != .good else { return nil }
         self.evaluation = evaluation
         self.policy = policy
         self.generation = generation
@@ -50,9 +47,7 @@ extension VerdictEvent: CustomStringConvertible {
     public var description: String {
         switch decision {
         case .rejected(let rejection): "\(endpoint) refused, \(rejection)"
-        case .trusted(.pinsExpired(let expired)): "\(endpoint) let in, \(reason): \(expired)"
-        case .trusted(.mismatchReportedOnly(let mismatch)): "\(endpoint) let in, \(reason): \(mismatch)"
-        case .trusted: "\(endpoint) let in, \(reason)"
+        case .trusted(let basis): "\(endpoint) let in, \(basis)"
         }
     }
 }

@@ -21,7 +21,7 @@ extension Logger {
                 refused \(server, privacy: .private(mask: .hash)): \(reason + failure, privacy: .public) \
                 \(story, privacy: .private)
                 """)
-        case .trusted(.pinsExpired), .trusted(.mismatchReportedOnly):
+        case .trusted(let basis) where basis.code.weight == .warning:
             info("let \(server, privacy: .private(mask: .hash)) pass: \(reason, privacy: .public)")
         case .trusted:
             debug("trusted \(server, privacy: .private(mask: .hash)): \(reason, privacy: .public)")

@@ -13,7 +13,7 @@ extension URLError {
             default: .serverCertificateUntrusted
             }
         var userInfo: [String: Any] = [
-            NSLocalizedDescriptionKey: rejection.advice, NSUnderlyingErrorKey: rejection,
+            NSLocalizedDescriptionKey: rejection.errorText, NSUnderlyingErrorKey: rejection,
         ]
         userInfo[NSURLErrorFailingURLErrorKey] = url
         self.init(code, userInfo: userInfo)

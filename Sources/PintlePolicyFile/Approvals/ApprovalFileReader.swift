@@ -134,18 +134,14 @@ enum ApprovalFileReader {
 
     // MARK: Objects
 
-    private static func members<Key: RawRepresentable<String> & Hashable>(
+    private static func members<Key: RawRepresentable<String> & CaseIterable & Hashable>(
         of value: JSONValue, _ keys: Key.Type
     ) throws(ApprovalFileError) -> [Key: JSONValue] {
-        guard let members = value.members else { throw wrongType(value, "an object") }
-        var known: [Key: JSONValue] = [:]
-        for member in members {
-            guard let key = member.key.string.flatMap(Key.init(rawValue:)) else {
-                throw ApprovalFileError("unknown-key", at: member.key, "a key that this version does not have")
-            }
-            known[key] = member.value
+        let members = try value.members(as: keys) { member throws(ApprovalFileError) in
+            throw ApprovalFileError("unknown-key", at: member.key, "a key that this version does not have")
         }
-        return known
+        guard let members else { throw wrongType(value, "an object") }
+        return members
     }
 
     private static func required<Key: RawRepresentable<String>>(

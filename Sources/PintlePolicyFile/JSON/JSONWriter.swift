@@ -59,22 +59,7 @@ package struct JSONWriter: Sendable {
 
     // MARK: Values
 
-    package mutating func value(_ text: String) {
-        startValue()
-        appendString(text)
-    }
-
-    package mutating func value(_ number: Int64) {
-        startValue()
-        append(String(number))
-    }
-
-    package mutating func value(_ number: Int) { value(Int64(number)) }
-
-    package mutating func value(_ boolean: Bool) {
-        startValue()
-        append(boolean ? "true" : "false")
-    }
+    package mutating func value(_ value: some JSONRepresentable) { value.write(to: &self) }
 
     /// Writes a value that is already JSON, unchanged.
     package mutating func value(verbatim json: ArraySlice<UInt8>) {
@@ -105,35 +90,11 @@ package struct JSONWriter: Sendable {
         followsKey = true
     }
 
-    package mutating func member(_ key: String, _ text: String?) {
-        guard let text else { return }
+    package mutating func member(_ key: String, _ value: (some JSONRepresentable)?) {
+        guard let value else { return }
         self.key(key)
-        value(text)
+        value.write(to: &self)
     }
-
-    package mutating func member(_ key: String, _ number: Int64?) {
-        guard let number else { return }
-        self.key(key)
-        value(number)
-    }
-
-    package mutating func member(_ key: String, _ number: Int?) { member(key, number.map { Int64($0) }) }
-
-    package mutating func member(_ key: String, _ boolean: Bool?) {
-        guard let boolean else { return }
-        self.key(key)
-        value(boolean)
-    }
-
-    package mutating func member(_ key: String, _ texts: [String]?) {
-        guard let texts else { return }
-        array(key) { for text in texts { $0.value(text) } }
-    }
-
-    /// Writes an RFC 3339 date in UTC, with whole seconds.
-    package mutating func member(_ key: String, _ date: Date?) { member(key, date.map { RFC3339.string(from: $0) }) }
-
-    package mutating func member(_ key: String, _ port: UInt16?) { member(key, port.map { Int64($0) }) }
 
     package mutating func object(_ key: String, _ body: (inout JSONWriter) throws -> Void) rethrows {
         self.key(key)
@@ -178,7 +139,7 @@ package struct JSONWriter: Sendable {
         append(close)
     }
 
-    private mutating func startValue() {
+    fileprivate mutating func startValue() {
         if followsKey {
             followsKey = false
             return
@@ -194,13 +155,56 @@ package struct JSONWriter: Sendable {
         bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
     }
 
-    private mutating func append(_ text: StaticString) {
+    fileprivate mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    private mutating func append(_ text: String) {
+    fileprivate mutating func append(_ text: String) {
         bytes.append(contentsOf: text.utf8)
     }
+}
+
+/// A Swift value that is a value in JSON.
+package protocol JSONRepresentable: Sendable {
+    func write(to json: inout JSONWriter)
+}
+
+extension String: JSONRepresentable {
+    package func write(to json: inout JSONWriter) {
+        json.startValue()
+        json.appendString(self)
+    }
+}
+
+extension Int64: JSONRepresentable {
+    package func write(to json: inout JSONWriter) {
+        json.startValue()
+        json.append(String(self))
+    }
+}
+
+extension Int: JSONRepresentable {
+    package func write(to json: inout JSONWriter) { json.value(Int64(self)) }
+}
+
+extension UInt16: JSONRepresentable {
+    package func write(to json: inout JSONWriter) { json.value(Int64(self)) }
+}
+
+extension Bool: JSONRepresentable {
+    package func write(to json: inout JSONWriter) {
+        json.startValue()
+        json.append(self ? "true" : "false")
+    }
+}
+
+extension Date: JSONRepresentable {
+    /// Writes an RFC 3339 date in UTC, with whole seconds.
+    package func write(to json: inout JSONWriter) { json.value(RFC3339.string(from: self)) }
+}
+
+extension [String]: JSONRepresentable {
+    package func write(to json: inout JSONWriter) { json.array { for text in self { $0.value(text) } } }
 }
 
 extension JSONWriter {
@@ -211,7 +215,7 @@ extension JSONWriter {
         return writer.text
     }
 
-    private mutating func appendString(_ text: String) {
+    fileprivate mutating func appendString(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         for scalar in text.unicodeScalars {
             switch scalar {

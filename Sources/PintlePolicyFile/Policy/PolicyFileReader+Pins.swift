@@ -4,7 +4,7 @@ internal import PintleCrypto
 extension PolicyFileReader {
     mutating func readPins(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> [Pin] {
         guard let elements = value.elements else {
-            reportType(of: value, "a list of pins: [...]", at: path())
+            reportType(of: value, path(), "a list of pins: [...]")
             return [Self.unread(value, at: .any)]
         }
         var pins: [Pin] = []
@@ -42,15 +42,15 @@ extension PolicyFileReader {
         case .object:
             return readPinObject(value, at: path)
         default:
-            reportType(of: value, "a pin, or an object with \"spki\" or \"certificate\"", at: path)
+            reportType(of: value, path, "a pin, or an object with \"spki\" or \"certificate\"")
             return Self.unread(value, at: .any)
         }
     }
 
     private mutating func readPinObject(_ value: JSONValue, at path: PolicyPath) -> Pin {
-        let members = members(of: value, as: PolicyFileKeys.Pin.self, at: path) ?? [:]
+        let members = members(of: value, as: PolicyFileKeys.Pin.self, path) ?? [:]
         if let note = members[.note] { readNote(note, about: path) }
-        let position: PinPosition = members[.at].flatMap { choice($0, at: path["at"]) } ?? .any
+        let position: PinPosition = members[.at].flatMap { choice($0, path["at"]) } ?? .any
         switch (members[.spki], members[.certificate]) {
         case (let key?, nil):
             return readPin(key, at: path["spki"], position) { text throws(PinError) in
@@ -76,7 +76,7 @@ extension PolicyFileReader {
         _ value: JSONValue, at path: @autoclosure () -> PolicyPath, _ position: PinPosition,
         _ parse: (String) throws(PinError) -> Pin
     ) -> Pin {
-        guard let text = string(value, at: path()) else { return Self.unread(value, at: position) }
+        guard let text = string(value, path()) else { return Self.unread(value, at: position) }
         do throws(PinError) {
             return try parse(text)
         } catch {

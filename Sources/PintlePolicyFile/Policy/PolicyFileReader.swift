@@ -7,7 +7,7 @@ internal import Foundation
 #endif
 
 /// A parser of policy files that continues after a mistake, so that it can report all of them at once.
-package struct PolicyFileReader {
+package struct PolicyFileReader: ObjectReader {
     let resolvingFile: ((String) throws -> [UInt8])?
     var draft = PolicyDraft()
     var problems: [(offset: Int, problem: PolicyProblem)] = []
@@ -25,11 +25,11 @@ package struct PolicyFileReader {
 
     /// A Boolean value that indicates whether the limit on problems is exceeded. Parsing then stops, because a file of
     /// 64 MiB can hold millions of mistakes.
-    var isFull: Bool { problems.count > PolicyError.maximumProblems }
+    package var isFull: Bool { problems.count > PolicyError.maximumProblems }
 
     private mutating func readPolicy(_ root: JSONValue, _ isPublicSuffix: (String) -> Bool) {
-        guard let members = members(of: root, as: PolicyFileKeys.Policy.self, at: .root) else { return }
-        draft.notes.schema = members[.schema].flatMap { string($0, at: .member("$schema")) }
+        guard let members = members(of: root, as: PolicyFileKeys.Policy.self, .root) else { return }
+        draft.notes.schema = members[.schema].flatMap { string($0, .member("$schema")) }
         readVersion(members[.version], of: root)
         if let value = members[.updateVersion] {
             let range = 0...PolicyFileKeys.maximumUpdateVersion
@@ -37,13 +37,13 @@ package struct PolicyFileReader {
                 integer(value, in: range, id: "invalid-update-version", at: .member("updateVersion")) ?? 0)
         }
         if let value = members[.unpinnedHosts] {
-            draft.unpinnedHosts = choice(value, at: .member("unpinnedHosts")) ?? .systemTrust
+            draft.unpinnedHosts = choice(value, .member("unpinnedHosts")) ?? .systemTrust
         }
         if let value = members[.updates],
-            let updates = self.members(of: value, as: PolicyFileKeys.Updates.self, at: .member("updates"))
+            let updates = self.members(of: value, as: PolicyFileKeys.Updates.self, .member("updates"))
         {
             draft.allowsUpdatesForAnyHost =
-                updates[.anyHost].flatMap { boolean($0, at: .member("updates")["anyHost"]) } ?? false
+                updates[.anyHost].flatMap { boolean($0, .member("updates")["anyHost"]) } ?? false
         }
         guard let hosts = required(.hosts, of: members, in: root, at: .root, help: "write \"hosts\": [] for none")
         else {
@@ -73,7 +73,7 @@ package struct PolicyFileReader {
     private mutating func readHost(_ value: JSONValue, number: Int, _ isPublicSuffix: (String) -> Bool) {
         // Built lazily: only messages about mistakes need the path.
         var path: PolicyPath { .rule(number) }
-        let members = members(of: value, as: PolicyFileKeys.Rule.self, at: path) ?? [:]
+        let members = members(of: value, as: PolicyFileKeys.Rule.self, path) ?? [:]
         let name = value.kind == .object ? readName(members, of: value, path) : nil
         var rule = name.map { PinnedHost(unchecked: $0) } ?? PolicyDraft.placeholder(number)
         for key in PolicyFileKeys.Rule.allCases {
@@ -96,7 +96,7 @@ package struct PolicyFileReader {
         let help = "add \"host\": \"api.example.com\""
         guard let value = required(.host, of: members, in: rule, at: path(), help: help) else { return nil }
         guard let text = value.stringBytes else {
-            reportType(of: value, "a string in double quotes", at: path()["host"])
+            reportType(of: value, path()["host"], "a string in double quotes")
             return nil
         }
         do throws(ServerNameError) {
@@ -109,7 +109,7 @@ package struct PolicyFileReader {
 
     /// Parses the note of a rule or a pin.
     mutating func readNote(_ value: JSONValue, about place: PolicyPath) {
-        guard let text = string(value, at: place["note"]) else { return }
+        guard let text = string(value, place["note"]) else { return }
         if let problem = PolicyNotes.problem(of: text) {
             return report("invalid-note", value, place["note"], problem, help: "write one short line")
         }
@@ -122,8 +122,8 @@ extension PolicyFileReader {
         if let known = anchorSets[value.source] { return known }
         let path = path()
         let count = problems.count
-        guard let members = members(of: value, as: PolicyFileKeys.Anchors.self, at: path) else { return .system }
-        let system = members[.system].flatMap { boolean($0, at: path["system"]) } ?? false
+        guard let members = members(of: value, as: PolicyFileKeys.Anchors.self, path) else { return .system }
+        let system = members[.system].flatMap { boolean($0, path["system"]) } ?? false
         var certificates: [Certificate] = []
         if let include = members[.include], let list = elements(of: include, at: path["include"]) {
             for (index, element) in list.enumerated() where !isFull {
@@ -138,7 +138,7 @@ extension PolicyFileReader {
     }
 
     private mutating func readCertificates(_ value: JSONValue, at path: PolicyPath) -> [Certificate] {
-        guard let text = string(value, at: path) else { return [] }
+        guard let text = string(value, path) else { return [] }
         if text.hasPrefix("-----BEGIN") { return certificates(Array(text.utf8), of: "the inline PEM", value, path) }
         guard let resolvingFile else {
             report(

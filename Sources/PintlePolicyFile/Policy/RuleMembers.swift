@@ -21,12 +21,12 @@ extension PolicyFileReader {
         case .note: readNote(value, about: .rule(number))
         case .port:
             rule.port = integer(value, in: 1...65_535, id: "invalid-port", at: path).flatMap { UInt16(exactly: $0) }
-        case .includeSubdomains: rule.includesSubdomains = boolean(value, at: path) ?? false
+        case .includeSubdomains: rule.includesSubdomains = boolean(value, path) ?? false
         case .pins: rule.pins = readPins(value, at: path)
         case .backupPins: (rule.backupPins, rule.backupRequirement) = readBackupPins(value, at: path)
-        case .requires: rule.requires = choice(value, at: path) ?? .anyPin
+        case .requires: rule.requires = choice(value, path) ?? .anyPin
         case .expiry: rule.expiry = readExpiry(value, at: path)
-        case .enforcement: rule.enforcement = choice(value, at: path) ?? .enforce
+        case .enforcement: rule.enforcement = choice(value, path) ?? .enforce
         case .anchors: rule.anchors = readAnchors(value, at: path)
         case .minimumPathLength: rule.pathTerms.minimumLength = readLength(value, at: path)
         case .issuerKey: rule.pathTerms.issuerKey = readKey(value, at: path)
@@ -36,13 +36,13 @@ extension PolicyFileReader {
     }
 
     private mutating func readExpiry(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> PinExpiry {
-        guard let members = members(of: value, as: PolicyFileKeys.Expiry.self, at: path()) else { return .never }
+        guard let members = members(of: value, as: PolicyFileKeys.Expiry.self, path()) else { return .never }
         let after = required(
             .after, of: members, in: value, at: path(), help: "add \"after\": \"2027-11-20T00:00:00Z\""
         ).flatMap { date($0, at: path()["after"]) }
         let action: PolicyFileKeys.ExpiryAction? = required(
             .then, of: members, in: value, at: path(), help: "add \"then\": \"systemTrust\", or \"reject\""
-        ).flatMap { choice($0, at: path()["then"]) }
+        ).flatMap { choice($0, path()["then"]) }
         guard let after, let action else { return .never }
         return switch action {
         case .systemTrust: .systemTrust(after: after)
@@ -60,13 +60,13 @@ extension PolicyFileReader {
         var urls: [String] = []
         for (index, element) in list.enumerated() where !isFull {
             // Insert a placeholder to keep the indices: the check of the whole policy reports problems by index.
-            urls.append(string(element, at: path()[index]) ?? "https://unread.invalid/")
+            urls.append(string(element, path()[index]) ?? "https://unread.invalid/")
         }
         return urls
     }
 
     private mutating func readWithdrawal(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> String? {
-        guard let reason = string(value, at: path()) else { return nil }
+        guard let reason = string(value, path()) else { return nil }
         guard reason.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
             report("empty-reason", value, path(), "the pins are withdrawn without a reason", help: "say why")
             return nil

@@ -154,3 +154,18 @@ extension ForeignFormat {
         }
     }
 }
+
+extension ExportPlan {
+    /// Returns the files of the format: first the main file, then certificates.
+    func files(_ settings: ExportSettings) -> [ExportedFile] {
+        let language = settings.language ?? ForeignLanguage.choices(for: format).first
+        return switch format {
+        case .ats: [ATSExport.file(rules)]
+        case .nsc: NSCExport.files(rules, debugRoots: settings.debugRoots)
+        case .okhttp: [language == .java ? OkHttpExport.java(rules) : OkHttpExport.kotlin(rules)]
+        case .trustkit: [language == .plist ? TrustKitExport.propertyList(rules) : TrustKitExport.swift(rules)]
+        case .curl: CurlExport.files(rules)
+        case .envoy: [EnvoyExport.file(rules)]
+        }
+    }
+}

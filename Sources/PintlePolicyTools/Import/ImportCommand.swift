@@ -88,7 +88,7 @@ struct ImportCommand {
         case .ats: try ATSImport.read(bytes)
         case .nsc: try NSCImport.read(bytes, resources: files)
         case .trustkit: try TrustKitImport.read(bytes)
-        case .okhttp, .curl, .envoy:
+        default:
             throw .usage("\(format.rawValue) is written, not read", of: .import)
         }
     }

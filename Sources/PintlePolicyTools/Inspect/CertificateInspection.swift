@@ -79,7 +79,7 @@ struct CertificateInspection {
             json.member("source", source)
             json.member("kind", Self.kind(of: entries))
             json.member("verified", false)
-            json.objects("certificates", entries) { $1.write(to: &$0, isDetailed: true) }
+            json.objects("certificates", entries) { $0.write(PinEntry.details, of: $1) }
         }
     }
 

@@ -33,7 +33,8 @@ extension Command {
                 keys: [
                     ("source, kind", "The file, and the kind of its content"),
                     ("verified", "Always false"),
-                ])
+                    ("certificates", "Of certificates, requests and keys: a list of objects with the keys below"),
+                ] + PinEntry.details.rows())
         ],
         articles: [.policyFile, .signedUpdates, .reports],
         run: { invocation throws(ToolError) in try InspectCommand(invocation: invocation).run() }

@@ -1,5 +1,5 @@
 package import Pintle
-internal import PintlePolicyFile
+internal import PintleConsole
 
 /// The fields of a certificate as text.
 package struct CertificateFacts {
@@ -37,59 +37,93 @@ package struct CertificateFacts {
         "1.3.6.1.5.5.7.3.4": "emailProtection", "1.3.6.1.5.5.7.3.8": "timeStamping",
         "1.3.6.1.5.5.7.3.9": "OCSPSigning", "2.5.29.37.0": "anyExtendedKeyUsage",
     ]
-
-    /// - Parameter isDetailed: `true` for what `inspect` shows beyond the members that `pin` has.
-    fileprivate func write(to json: inout JSONWriter, isDetailed: Bool) {
-        json.member("subject", certificate.subject.description)
-        json.member("issuer", certificate.issuer.description)
-        if isDetailed {
-            json.member("serialNumber", serialNumber)
-            json.member("version", certificate.version)
-        }
-        certificate.publicKey.write(certificate.publicKeyPin, to: &json)
-        json.member("certificateSHA256", certificate.fingerprint.description)
-        json.member("notBefore", certificate.validity.notBefore)
-        json.member("notAfter", certificate.validity.notAfter)
-        json.member("isCA", certificate.isCA)
-        guard isDetailed else { return }
-        json.member("pathLength", certificate.basicConstraints?.pathLength)
-        json.member("names", names)
-        json.member("keyUsage", keyUsage)
-        json.member("purposes", purposes)
-        json.member("permittedNames", permittedNames)
-        json.member("excludedNames", excludedNames)
-    }
 }
 
 extension PinEntry {
-    /// - Parameter isDetailed: `true` for what `inspect` shows beyond the members that `pin` has.
-    func write(to json: inout JSONWriter, isDetailed: Bool) {
-        json.member("position", position)
-        switch item {
-        case .certificate(let certificate): CertificateFacts(certificate).write(to: &json, isDetailed: isDetailed)
-        case .unfit(let certificate):
-            json.member("subject", certificate.outline.subjectName?.description)
-            json.member("issuer", certificate.outline.issuerName?.description)
-            certificate.outline.publicKey.write(certificate.outline.publicKeyPin, to: &json)
-            json.member("certificateSHA256", certificate.outline.fingerprint.description)
-        case .request(let request):
-            json.member("subject", request.subject.description)
-            request.publicKey.write(request.publicKeyPin, to: &json)
-        case .key(let key, let isPrivate):
-            if isDetailed { json.member("isPrivate", isPrivate) }
-            key.description.write(key.pin, to: &json)
-            if isDetailed { json.member("updateKeyID", key.updateKeyID) }
-        }
-        json.member("sent", isSent)
-        json.member("onPath", isOnPath)
-        json.member("problem", isDetailed ? item.defect : problem ?? item.defect)
-    }
-}
+    /// The facts that `pin` and `inspect` list.
+    static let facts: [Fact<PinEntry>] = [
+        names, key, certificate, server,
+        [
+            Fact("problem", "The reason why the pin would never match, or the certificate is unfit") {
+                $0.problem ?? $0.item.defect
+            }
+        ],
+    ].flatMap(\.self)
 
-extension PublicKeyDescription {
-    fileprivate func write(_ pin: PublicKeyPin, to json: inout JSONWriter) {
-        json.member("keyType", type)
-        json.member("keyBits", bits)
-        json.member("spkiPin", pin.description)
-    }
+    /// The facts that `inspect` lists.
+    static let details: [Fact<PinEntry>] = [
+        names,
+        [
+            Fact("serialNumber", "The serial number in hex, and the version of X.509") { $0.fields?.serialNumber },
+            Fact("version") { $0.item.certificate?.version },
+            Fact("isPrivate", "Whether the file has the private half of the key") {
+                if case .key(_, let isPrivate) = $0.item { isPrivate } else { nil }
+            },
+        ],
+        key,
+        [
+            Fact("updateKeyID", "The id that updates use for an Ed25519 key") {
+                if case .key(let key, _) = $0.item { key.updateKeyID } else { nil }
+            }
+        ],
+        certificate,
+        [
+            Fact("pathLength", "The authorities that may follow below") {
+                $0.item.certificate?.basicConstraints?.pathLength
+            },
+            Fact("names", "The names of servers") { $0.fields?.names },
+            Fact("keyUsage", "Uses, as RFC 5280 names them") { $0.fields?.keyUsage },
+            Fact("purposes") { $0.fields?.purposes },
+            Fact("permittedNames", "The name constraints of an authority") { $0.fields?.permittedNames },
+            Fact("excludedNames") { $0.fields?.excludedNames },
+        ],
+        [Fact("problem", "The reason why a certificate is unfit") { $0.item.defect }],
+    ].flatMap(\.self)
+
+    private static let names: [Fact<PinEntry>] = [
+        Fact("position", "The place in the path, as `pintle pin` has it") { $0.position },
+        Fact("subject", "Names, as RFC 4514 writes them") {
+            switch $0.item {
+            case .certificate(let certificate): certificate.subject.description
+            case .unfit(let certificate): certificate.outline.subjectName?.description
+            case .request(let request): request.subject.description
+            case .key: nil
+            }
+        },
+        Fact("issuer") {
+            switch $0.item {
+            case .certificate(let certificate): certificate.issuer.description
+            case .unfit(let certificate): certificate.outline.issuerName?.description
+            case .request, .key: nil
+            }
+        },
+    ]
+
+    private static let key: [Fact<PinEntry>] = [
+        Fact("keyType", "The kind and size of the key") { $0.item.publicKey.type },
+        Fact("keyBits") { $0.item.publicKey.bits },
+        Fact("spkiPin", "The pin of the key: `sha256/` and base64") { $0.item.publicKeyPin.description },
+    ]
+
+    private static let certificate: [Fact<PinEntry>] = [
+        Fact("certificateSHA256", "The fingerprint of the certificate in hex") {
+            switch $0.item {
+            case .certificate(let certificate): certificate.fingerprint.description
+            case .unfit(let certificate): certificate.outline.fingerprint.description
+            case .request, .key: nil
+            }
+        },
+        Fact("notBefore", "The first and the last instant of its validity") { $0.item.certificate?.validity.notBefore },
+        Fact("notAfter") { $0.item.certificate?.validity.notAfter },
+        Fact("isCA", "True for the certificate of an authority") { $0.item.certificate?.isCA },
+    ]
+
+    private static let server: [Fact<PinEntry>] = [
+        Fact("sent", "Of a server: whether it sent the certificate, and whether it is on the validated path") {
+            $0.isSent
+        },
+        Fact("onPath") { $0.isOnPath },
+    ]
+
+    private var fields: CertificateFacts? { item.certificate.map(CertificateFacts.init) }
 }

@@ -69,19 +69,7 @@ extension Command {
         sections: [
             .json(
                 "A list with an object for each source: `source`, and `certificates` with these keys:",
-                keys: [
-                    ("position", "The place in the path: see below"),
-                    ("subject, issuer", "Names, as RFC 4514 writes them"),
-                    ("keyType, keyBits", "The kind and size of the key"),
-                    ("spkiPin", "The pin of the key: `sha256/` and base64"),
-                    ("certificateSHA256", "The fingerprint of the certificate in hex"),
-                    ("notBefore, notAfter", "The first and the last instant of its validity"),
-                    ("isCA", "True for the certificate of an authority"),
-                    (
-                        "problem",
-                        "The reason why the pin would never match, or the certificate is unfit"
-                    ),
-                ]),
+                keys: PinEntry.facts.rows()),
             ReferenceSection(
                 "JSON of families",
                 .paragraph(

@@ -127,7 +127,7 @@ extension PinReport {
                 json.member("systemVerdict", server.failure == nil ? "trusted" : "rejected")
                 json.member("pathFailure", server.failure?.code.rawValue)
             }
-            json.objects("certificates", listing.entries) { $1.write(to: &$0, isDetailed: false) }
+            json.objects("certificates", listing.entries) { $0.write(PinEntry.facts, of: $1) }
         }
     }
 }

@@ -45,7 +45,7 @@ package struct AuditRecord {
 
     /// A Boolean value that indicates whether a trusted server needs attention.
     package var hasWarning: Bool {
-        outcome == .trusted && (!problems.isEmpty || code == .pinsExpired || code == .mismatchReportedOnly)
+        outcome == .trusted && (!problems.isEmpty || code?.weight == .warning)
     }
 
     /// A Boolean value that indicates whether the server was reached and did not negotiate a hybrid group.
@@ -106,17 +106,12 @@ package struct AuditRecord {
         }
         // A newer version may have written it, and it need not be good news.
         let isUnknown =
-            outcome == .trusted && !(TrustDecision.Reason(rawValue: reason).map(Self.trustReasons.contains) ?? false)
+            outcome == .trusted && TrustDecision.Reason(rawValue: reason)?.weight ?? .refusal == .refusal
         let unknown = Problem(
             id: "unknown-reason", isError: false,
             message: "this version of pintle does not know the reason \"\(reason)\", so it may need attention")
         problems = known + (isUnknown ? [unknown] : [])
     }
-
-    /// The reasons with which a server is trusted.
-    private static let trustReasons: Set<TrustDecision.Reason> = [
-        .pinMatched, .hostNotPinned, .pinsExpired, .mismatchReportedOnly, .userApproved,
-    ]
 
     static func date(_ root: JSONValue, _ key: StaticString) throws(AuditRecordError) -> Date? {
         guard let value = root[key] else { return nil }

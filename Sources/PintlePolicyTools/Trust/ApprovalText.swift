@@ -1,37 +1,41 @@
 package import Pintle
-internal import PintleConsole
-package import PintlePolicyFile
+package import PintleConsole
 internal import PintleStorage
 package import PintleSystem
 
 /// An approval as text and as JSON.
-package enum ApprovalText {
-    /// `{host, port, state, certificate | spki, accepts, approvedAt, expiresAt?, note?, revokedAt?}`
-    package static func write(_ approval: TrustApproval, at instant: Date, to json: inout JSONWriter) {
-        json.member("host", approval.endpoint.host.description)
-        json.member("port", approval.endpoint.port)
-        json.member("state", state(approval, at: instant))
-        switch approval.subject {
-        case .certificate(let pin): json.member("certificate", pin.description)
-        case .publicKey(let pin): json.member("spki", pin.description)
-        }
-        json.member("accepts", accepted(by: approval))
-        json.member("approvedAt", approval.approvedAt)
-        json.member("expiresAt", approval.expiresAt)
-        json.member("note", approval.note)
-        json.member("revokedAt", approval.revokedAt)
+package struct ApprovalText {
+    private let approval: TrustApproval
+    /// The instant of its state.
+    private let instant: Date
+
+    package init(_ approval: TrustApproval, at instant: Date) {
+        (self.approval, self.instant) = (approval, instant)
     }
 
+    package static let facts: [Fact<ApprovalText>] = [
+        Fact("host", "The server") { $0.approval.endpoint.host.description },
+        Fact("port") { $0.approval.endpoint.port },
+        Fact("state", "`live`, `expired` or `revoked`") { $0.state },
+        Fact("certificate", "The fingerprint or the pin that is approved") {
+            if case .certificate(let pin) = $0.approval.subject { pin.description } else { nil }
+        },
+        Fact("spki") { if case .publicKey(let pin) = $0.approval.subject { pin.description } else { nil } },
+        Fact("accepts", "The accepted failures") { $0.accepted },
+        Fact("approvedAt", "The instant of the approval, and its end if it has one") { $0.approval.approvedAt },
+        Fact("expiresAt") { $0.approval.expiresAt },
+        Fact("note", "Your own words") { $0.approval.note },
+        Fact("revokedAt", "The instant when it was revoked") { $0.approval.revokedAt },
+    ]
+
     /// Returns the server, and its facts below.
-    static func report(_ approval: TrustApproval, at instant: Date) -> Report {
-        let state = state(approval, at: instant)
+    var report: Report {
         var report = Report("\(approval.endpoint)   \(state, state == "live" ? .good : .warning)")
         report.layout.labelColumns = 10
         switch approval.subject {
         case .certificate(let pin): report.fact("cert", "\(pin)")
         case .publicKey(let pin): report.fact("key", "\(pin)")
         }
-        let accepted = accepted(by: approval)
         report.fact(
             "accepts", accepted.isEmpty ? "nothing: the system trusted it" : "\(accepted.joined(separator: ", "))")
         report.fact("approved", "\(ValidityText.day(approval.approvedAt))")
@@ -45,7 +49,7 @@ package enum ApprovalText {
         return report
     }
 
-    private static func accepted(by approval: TrustApproval) -> [String] {
+    private var accepted: [String] {
         TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
     }
 
@@ -56,7 +60,7 @@ package enum ApprovalText {
         if case .certificate = approval.subject { "certificate" } else { "key" }
     }
 
-    static func state(_ approval: TrustApproval, at instant: Date) -> String {
+    private var state: String {
         switch approval.state(at: instant) {
         case .live: "live"
         case .expired: "expired"

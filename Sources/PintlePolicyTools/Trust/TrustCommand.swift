@@ -84,12 +84,7 @@ extension Command {
                 stands beside the store) and `approvals`, a list of these objects. `approve` and `revoke` write one of \
                 them.
                 """,
-                keys: [
-                    ("host, port", "The server"), ("state", "`live`, `expired` or `revoked`"),
-                    ("certificate, spki", "The fingerprint or the pin that is approved"),
-                    ("accepts", "The accepted failures"),
-                    ("approvedAt, expiresAt, revokedAt", "Instants"), ("note", "Your own words"),
-                ]),
+                keys: ApprovalText.facts.rows()),
         ],
         articles: [.userDecisions],
         run: { invocation throws(ToolError) in try TrustCommand(invocation: invocation).run() }
@@ -168,9 +163,7 @@ struct TrustCommand {
                 json.member("store", store.path)
                 json.member("generation", Int(clamping: approvals.revision))
                 json.member("record", approvals.record.rawValue)
-                json.objects("approvals", approvals.all) { json, approval in
-                    ApprovalText.write(approval, at: invocation.now, to: &json)
-                }
+                json.objects("approvals", approvals.all) { $0.write(ApprovalText.facts, of: text($1)) }
             }
             return console.print(document)
         }
@@ -179,13 +172,15 @@ struct TrustCommand {
         if approvals.count == 0, !InputFile.exists(store.path) { console.printMessage("there is no such file yet") }
         for approval in approvals.all {
             console.print()
-            console.print(ApprovalText.report(approval, at: invocation.now))
+            console.print(text(approval).report)
         }
     }
 
+    private func text(_ approval: TrustApproval) -> ApprovalText { ApprovalText(approval, at: invocation.now) }
+
     private func printChange(_ verb: String, _ approval: TrustApproval) {
         if invocation.writesJSON {
-            console.print(.document { ApprovalText.write(approval, at: invocation.now, to: &$0) })
+            console.print(.document { $0.write(ApprovalText.facts, of: text(approval)) })
         } else {
             console.print(Report("\(verb, .good)   \(approval.endpoint)   \(ApprovalText.subject(approval))"))
         }

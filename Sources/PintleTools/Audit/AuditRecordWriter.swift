@@ -25,11 +25,7 @@ struct AuditRecordWriter {
         _ fragility: Fragility?
     ) -> [UInt8] {
         line(target, at: instant, milliseconds) { json in
-            json.write(facts.decision)
-            json.member("rule", facts.rule?.pattern)
-            if facts.decision.mismatch?.rule != nil {
-                json.member("nearestMiss", facts.decision.mismatch?.nearestMiss)
-            }
+            json.write(CheckFacts.verdict, of: facts)
             json.member("backup", facts.backupState?.rawValue)
             json.member("pinsEnd", facts.host?.expiry.date)
             if let end = facts.firstEnd {
@@ -41,7 +37,7 @@ struct AuditRecordWriter {
             json.member("moreCertificates", more > 0 ? more : nil)
             Self.write(entries, to: &json)
             fragility?.write(to: &json)
-            facts.writeHandshake(to: &json)
+            json.write(CheckFacts.handshake, of: facts)
         }
     }
 

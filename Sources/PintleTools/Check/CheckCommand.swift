@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyFile
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
@@ -56,7 +57,7 @@ extension Command {
             (.fine, "trusted"), (.rejected, "rejected"), (.unusable, "the command line or the policy cannot be used"),
             (.unreachable, "no certificate arrived, or the handshake broke"),
         ],
-        sections: [.asking, .checkJSON],
+        sections: [.asking, .json(keys: CheckFacts.all.rows())],
         articles: [.decisions, .userDecisions],
         run: { invocation throws(ToolError) in try CheckCommand(invocation: invocation).run() }
     )
@@ -87,39 +88,6 @@ extension ReferenceSection {
             "Without a terminal there is no question: the exit code is 1, and a hint names `pintle trust`.",
             "If the approvals were damaged, no question is asked until `NAME.corrupt` beside the store is moved away.",
         ]))
-
-    fileprivate static let checkJSON = ReferenceSection.json(keys: [
-        ("host, port", "The server that was asked for"),
-        ("decision, reason", "The verdict and its code"),
-        ("pathFailure", "The code of the failure, if the path is invalid"),
-        ("raw", "The platform's `number`, `text` and `depth` for that failure"),
-        ("detail", "The other failures: a list of `code`, `depth`, `raw`, `text`"),
-        ("rule", "The rule that decided: its host, and its port if it has one"),
-        ("matchedPin, depth, isBackup", "The pin that matched, and its distance from the leaf"),
-        ("nearestMiss", "After a mismatch, the likeliest mistake, in words"),
-        ("configuredPins", "The pins and backup pins of the rule"),
-        (
-            "presentedCertificates",
-            "The chain of the server: `position`, `subject`, `issuer`, `certificateSHA256`, `spkiPin`, `notAfter`"
-        ),
-        ("validatedPath", "The path, in the same form; empty if there is none"),
-        ("approval", "The approval that decided, or that the server contradicts"),
-        ("previousApproval", "An unknown host's approval that has ended or was revoked"),
-        (
-            "approvalRecord",
-            "For an unknown host, how much is known of earlier approvals: `complete`, `unreadable` or `lost`"
-        ),
-        ("unacceptableFailure", "For an unknown host, a failure that an approval does not accept by itself"),
-        ("exceptionsOfCertificate", "For an unknown host, `name-mismatch` or `expired`, if an approval can accept it"),
-        ("backupsInUse", "Backup pins that the server already uses: a list of `pin`, `position`, `depth`"),
-        ("tlsVersion, cipherSuite, address", "The version, the cipher suite and the address of the connection"),
-        ("keyExchangeGroup", "The group of the key exchange: `x25519`, `X25519MLKEM768`"),
-        ("alert", "The alert that a refused server was sent"),
-        (
-            "clientCertificate",
-            "If it asked: `shown` or `withheld`, `misfits`, `ended`, `authorities`, `authorityCount`, `keyTypes`"
-        ),
-    ])
 }
 
 extension OptionSpecification {
@@ -172,7 +140,7 @@ struct CheckCommand {
 
     private func printReport(_ report: CheckReport, briefly: Bool = false) -> ExitCode {
         if invocation.writesJSON {
-            console.print(report.facts.document)
+            console.print(.document { $0.write(CheckFacts.all, of: report.facts) })
         } else if briefly {
             invocation.print(Report(report.headline))
         } else {

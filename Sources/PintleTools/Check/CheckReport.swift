@@ -21,13 +21,14 @@ struct CheckReport {
         var report = Report()
         report.line(headline)
         report.gap()
-        switch facts.decision {
-        case .trusted(let basis): explain(basis, in: &report)
-        case .rejected(let rejection): explain(rejection, in: &report)
+        let advice = CheckAdvice(on: facts, policy, invocation)
+        if let text = advice.text {
+            report.prose("\(text)")
+            report.gap()
         }
-        addClientCertificate(to: &report)
-        if invocation.isVerbose { addConnection(to: &report) }
-        report.next(CheckAdvice(facts: facts, invocation: invocation).lines.map { "\($0)" })
+        addDetails(to: &report)
+        report.add(CheckFacts.all, of: facts, showsDetails: invocation.isVerbose)
+        report.next(advice.steps.map { "\($0)" })
         return report
     }
 
@@ -35,8 +36,7 @@ struct CheckReport {
     var headline: Line {
         let word: Line =
             switch facts.decision {
-            case .trusted(.mismatchReportedOnly), .trusted(.pinsExpired): "\("trusted", .warning)"
-            case .trusted: "\("trusted", .good)"
+            case .trusted(let basis): "\("trusted", basis.code.weight == .warning ? .warning : .good)"
             case .rejected: "\("REJECTED", .bad)"
             }
         var codes = facts.decision.reason
@@ -44,61 +44,33 @@ struct CheckReport {
         return "\(word)   \(codes)   \(facts.endpoint)"
     }
 
-    /// Adds `tls     TLS 1.3  TLS_AES_256_GCM_SHA384  X25519MLKEM768 (hybrid)`.
-    private func addConnection(to report: inout Report) {
-        let group = facts.tls?.group.map { $0.isHybrid ? "\($0) (hybrid)" : "\($0) (not hybrid)" }
-        let parameters = [facts.tls?.version, facts.tls?.cipherSuite, group]
-        guard case let known = parameters.compactMap(\.self), !known.isEmpty else { return }
-        report.fact("tls", "\(known.joined(separator: "  "))")
-    }
-
-    /// Adds `client  asked for a certificate, and got none: none was given for it`.
-    private func addClientCertificate(to report: inout Report) {
-        if let failure = facts.clientCertificateFailure {
-            report.fact("client", "\(failure.message, .warning)")
-            return report.fact("", "\(failure.hint)")
-        }
-        switch facts.clientCertificate {
-        case .notAsked: break
-        case .shown(let identity, _, let misfits):
-            let doubts = misfits.isEmpty ? "" : "; \(misfits.map(\.text).joined(separator: ", "))"
-            report.fact("client", "asked for a certificate, and took \(identity.fingerprint)\(doubts)")
-        case .withheld(let objection, let request, _):
-            report.fact("client", "asked for a certificate, and got none: \(objection.text)")
-            report.fact("", "it accepts \(request)")
-        }
-    }
-
-    // MARK: Trusted
-
-    private func explain(_ basis: TrustBasis, in report: inout Report) {
-        switch basis {
-        case .pinMatched(let match):
+    /// Adds the facts that led to the verdict.
+    private func addDetails(to report: inout Report) {
+        switch facts.decision {
+        case .trusted(.pinMatched(let match)):
             addRule(to: &report)
             addPath(matching: match, to: &report)
             addBackups(matching: match, to: &report)
-        case .hostNotPinned:
+        case .trusted(.hostNotPinned):
             addRule(to: &report)
             addPath(to: &report)
-        case .pinsExpired(let expired):
-            report.prose("The path is valid. Its pins were not compared: \(expired).")
-            report.gap()
-            addRule(to: &report)
-            addPath(to: &report)
-            addBackups(to: &report)
-        case .userApproved(let approval):
+        case .trusted(.userApproved(let approval)):
             report.fact("rule", "none covers this host")
             let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
             let forgiven = accepted.isEmpty ? "" : "; accepted: \(accepted.joined(separator: ", "))"
             let kind = ApprovalText.kind(approval)
             report.fact("store", "its \(kind) was approved \(ValidityText.day(approval.approvedAt))\(forgiven)")
             addPath(to: &report)
-        case .mismatchReportedOnly(let mismatch):
-            report.prose(
-                "The path is valid, but no key on it is pinned. The rule only reports: an enforcing one would refuse.")
-            report.gap()
+        case .trusted(.mismatchReportedOnly(let mismatch)), .rejected(.pinMismatch(let mismatch)):
+            if let change = mismatch.approval { return add(change, to: &report) }
             addRule(to: &report)
             add(mismatch, to: &report)
+        case .rejected(.unknownHost(let host)): add(host, to: &report)
+        case .rejected(.invalidPath(let failure)) where !facts.rejectsTerms: add(failure, to: &report)
+        default:
+            addRule(to: &report)
+            addPath(to: &report)
+            if facts.decision.code == .pinsExpired { addBackups(to: &report) }
         }
     }
 
@@ -160,50 +132,6 @@ struct CheckReport {
 
     // MARK: Rejected
 
-    private func explain(_ rejection: TrustRejection, in report: inout Report) {
-        switch rejection {
-        case .pinMismatch(let mismatch):
-            if let change = mismatch.approval { return add(change, to: &report) }
-            // A fingerprint does not identify the key: a renewal with the same key changes it too.
-            let (pinned, change) =
-                pinsCertificates(mismatch)
-                ? (
-                    "none of the pinned certificates and keys is on it",
-                    "certificate was renewed or its key has changed"
-                )
-                : ("no key on it is pinned", "key has changed")
-            report.prose(
-                """
-                The certificate path is valid, but \(pinned). Either the server's \(change), or something in between \
-                holds a certificate that this machine trusts.
-                """)
-            report.gap()
-            addRule(to: &report)
-            add(mismatch, to: &report)
-        case .pinsExpired(let expired):
-            report.prose("The path is valid, but \(expired), and the rule refuses everything from then on.")
-            report.gap()
-            addRule(to: &report)
-            addPath(to: &report)
-            addBackups(to: &report)
-        case .hostNotAllowed:
-            report.prose(
-                "The policy allows only the hosts that it names, "
-                    + "and this host is not among them. Nothing more was examined."
-            )
-            report.gap()
-            addRule(to: &report)
-        case .unknownHost(let host):
-            add(host, to: &report)
-        case .invalidPath(let failure):
-            add(failure, to: &report)
-        }
-    }
-
-    private func pinsCertificates(_ mismatch: PinMismatch) -> Bool {
-        (mismatch.pins + mismatch.backupPins).contains { $0.fingerprint != nil }
-    }
-
     private func add(_ mismatch: PinMismatch, to report: inout Report) {
         for (index, place) in facts.positions.onPath.enumerated() {
             let label: Line = index == 0 ? "served" : ""
@@ -213,7 +141,7 @@ struct CheckReport {
             } else {
                 report.fact(label, pin)
             }
-            if pinsCertificates(mismatch) {
+            if mismatch.pinsCertificates {
                 report.fact("", "\(Self.column(""))\(CertificatePin(certificate: place.der))")
             }
         }
@@ -273,21 +201,6 @@ struct CheckReport {
     }
 
     private func add(_ failure: PathFailure, to report: inout Report) {
-        let sentence = PathFailureText.sentence(failure, of: facts)
-        guard !facts.rejectsTerms else {
-            report.prose("\(sentence) Pins were not compared.")
-            report.gap()
-            addRule(to: &report)
-            addPath(to: &report)
-            return
-        }
-        let asksPeople = facts.rule == nil && policy.unpinnedHosts == .askUser
-        let consequence =
-            asksPeople
-            ? "An approval cannot accept that."
-            : "Pins were not compared: a pin never makes an invalid path acceptable."
-        report.prose("\(sentence) \(consequence)")
-        report.gap()
         let depth = failure.primary.depth ?? 0
         if let place = facts.positions.place(atDepth: depth), let certificate = place.certificate {
             let validity = certificate.validity
@@ -301,9 +214,9 @@ struct CheckReport {
                 report.fact("issuer", .name("\(certificate.issuer)", besides: 10))
             }
         }
-        report.fact("raw", "\(PathFailureText.raw(failure.primary))")
+        report.fact("raw", "\(failure.primary.rawText)")
         for finding in failure.detail {
-            report.fact("also", "\(finding.code.rawValue): \(PathFailureText.raw(finding))")
+            report.fact("also", "\(finding.code.rawValue): \(finding.rawText)")
         }
     }
 

@@ -113,7 +113,7 @@ struct DemoCommand {
             json.objects("scenes", results) { json, result in
                 json.member("scene", result.scene.number)
                 json.member("title", result.scene.title)
-                json.write(result.decision)
+                json.write(TrustDecision.facts, of: result.decision)
                 json.member("requestBytes", result.requestBytes)
                 json.member("isAsExpected", result.isAsExpected)
             }

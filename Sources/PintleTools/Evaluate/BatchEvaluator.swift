@@ -65,7 +65,7 @@ struct BatchEvaluator {
         json.object { json in
             json.key("id")
             json.value(verbatim: batchCase.id.source)
-            json.write(decision)
+            json.write(TrustDecision.facts, of: decision)
         }
         return Answer(json: json, isVerdict: true)
     }

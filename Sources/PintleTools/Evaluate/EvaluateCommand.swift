@@ -56,12 +56,8 @@ extension Command {
                 .paragraph("`null` is the same as leaving a member out.")),
             .json(
                 "A line has these keys:",
-                keys: [
-                    ("id", "The case's; `null` if it could not be read"),
-                    ("decision, reason", "The verdict and its code"),
-                    ("pathFailure, raw, detail", "The failures of the path, as `pintle check` has them"),
-                    ("matchedPin, depth", "The pin that matched, and its distance from the leaf"),
-                    ("error", "Instead of a verdict: `code`, `message`, `line`, `column`, `hint`"),
+                keys: [("id", "The case's; `null` if it could not be read")] + TrustDecision.facts.rows() + [
+                    ("error", "Instead of a verdict: `code`, `message`, `line`, `column`, `hint`")
                 ]),
         ],
         articles: [.decisions, .policyFile],

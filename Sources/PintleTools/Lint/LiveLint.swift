@@ -87,17 +87,23 @@ struct LiveLint {
     private func verdict(_ facts: CheckFacts) -> [LintProblem] {
         let endpoint = facts.endpoint
         switch facts.decision {
-        case .rejected(.pinMismatch): return [mismatch(facts, .error)]
-        case .trusted(.mismatchReportedOnly): return [mismatch(facts, .warning)]
         case .rejected(.invalidPath(let failure)): return [invalidPath(facts, failure)]
         case .trusted(.pinMatched): return matched(facts)
-        case .rejected(.hostNotAllowed), .rejected(.unknownHost):
+        // Expired pins are a problem of the file, which is listed without a server.
+        case let decision where decision.code == .pinsExpired: return []
+        case let decision where decision.mismatch != nil:
+            return [mismatch(facts, decision.isTrusted ? .warning : .error)]
+        case .rejected where facts.rule == nil:
             return [noRule(endpoint, .error, "no rule covers \(endpoint), so apps refuse it")]
-        case .trusted(.hostNotPinned) where facts.rule == nil:
+        case .trusted where facts.rule == nil:
             return [noRule(endpoint, .warning, "no rule covers \(endpoint): nothing is pinned there")]
-        // These are problems of the file, which are listed without a server.
-        case .trusted(.hostNotPinned), .trusted(.pinsExpired), .rejected(.pinsExpired), .trusted(.userApproved):
-            return []
+        case .rejected(let rejection):
+            return [
+                entry(
+                    .error, .mismatch, endpoint, rule: facts.rule?.index, "apps refuse \(endpoint): \(rejection)",
+                    help: rejection.advice.remedy)
+            ]
+        case .trusted: return []
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleAttacks
+internal import PintleConsole
 
 extension RehearsalReport {
     /// Returns the results: an attack that was let through, or a lock-out, is a failure. An attack without a verdict is
@@ -24,18 +25,10 @@ extension JUnitReport.Case {
             default: outcome.isAsItMustBe ? .passed : .failure
             }
         let verdict = "must be \(outcome.scenario.expectation.rawValue), was \(outcome.verdict.word)"
-        let entries = outcome.scenario.standards.entries.map(\.id)
-        let body = [
-            outcome.scenario.summary, "reference: \(outcome.scenario.reference)",
-            entries.isEmpty ? nil : "weaknesses: " + entries.joined(separator: ", "),
-            "request bytes: \(outcome.observation.exposedByteCount)",
-            outcome.connection.map { "connection: \($0)" },
-            outcome.observation.applicationProtocol.map { "protocol: \($0)" },
-            outcome.clientExit.map { "exit code: \($0)" }, outcome.observation.alert.map { "alert: \($0)" },
-        ]
         self.init(
             place: outcome.host, name: outcome.scenario.id, duration: .milliseconds(outcome.milliseconds ?? 0),
             result: result, message: [verdict, outcome.why].compactMap(\.self).joined(separator: ": "),
-            body: body.compactMap(\.self) + [ClientWords(outcome.clientWords).last(20).joined(separator: "\n")])
+            body: [outcome.scenario.summary] + Outcome.facts.texts(of: outcome)
+                + [ClientWords(outcome.clientWords).last(20).joined(separator: "\n")])
     }
 }

@@ -179,7 +179,7 @@ struct RehearsalReport {
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.array { json in
-            for outcome in all { outcome.write(to: &json) }
+            for outcome in all { json.object { $0.write(Outcome.facts, of: outcome) } }
             for host in proxy?.unlistedHosts ?? [] {
                 json.object { json in
                     json.member("id", "other-host")
@@ -217,28 +217,6 @@ extension Outcome {
             .init(lines: ["\(scenario.summary)", "\(sources.joined(separator: ", "), .dim)"]),
             .init(lines: remarks.compactMap(\.self).map { Line($0) }),
         ]
-    }
-
-    fileprivate func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.member("id", scenario.id)
-            json.member("expected", scenario.expectation.rawValue)
-            json.member("outcome", verdict.rawValue)
-            json.member("requestBytes", verdict == .notRun ? nil : observation.exposedByteCount)
-            json.member("milliseconds", milliseconds)
-            json.member("clientExit", clientExit.map { Int($0) })
-            json.member("reference", scenario.reference)
-            json.member("summary", scenario.summary)
-            json.member("host", host)
-            json.member("connection", connection)
-            json.member("protocol", observation.applicationProtocol)
-            json.member("alert", observation.alert.map { "\($0)" })
-            json.member("clientCertificate", observation.hasClientCertificate ? true : nil)
-            json.member("remark", remark)
-            json.member("isAsItMustBe", verdict == .notRun ? nil : isAsItMustBe)
-            json.member("group", scenario.group?.rawValue)
-            scenario.standards.write(to: &json)
-        }
     }
 }
 

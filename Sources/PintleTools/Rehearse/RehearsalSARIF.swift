@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleAttacks
+internal import PintleConsole
 internal import PintlePolicyFile
 
 extension RehearsalReport {
@@ -58,11 +59,6 @@ extension SARIFReport.Result {
             rule: outcome.wasPlainHTTP ? SurveyedHost.Answer.plainHTTP.rawValue : outcome.scenario.id,
             level: outcome.verdict == .inconclusive ? .warning : .error,
             message: "\(outcome.scenario.summary)\(place): \(why)", host: outcome.host
-        ) { json in
-            json.member("outcome", outcome.verdict.rawValue)
-            json.member("requestBytes", outcome.observation.exposedByteCount)
-            json.member("connection", outcome.connection)
-            json.member("alert", outcome.observation.alert.map { "\($0)" })
-        }
+        ) { $0.write(Outcome.evidence, of: outcome) }
     }
 }

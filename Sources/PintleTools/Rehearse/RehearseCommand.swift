@@ -105,32 +105,8 @@ extension Command {
         sections: [
             .json(
                 "A list of these objects, the right server first. Attacks that cannot be run have only `id`, `outcome` "
-                    + "and `remark`. With `--list` an object has `id`, `expected`, `reference`, `summary`, `why`, "
-                    + "`group`, `cwe` and "
-                    + "`owasp`.",
-                keys: [
-                    (
-                        "id",
-                        "The attack; `control` for the right server, `other-host` for a host that the proxy refused"
-                    ),
-                    ("expected", "`refused`, `accepted` or `ended`"),
-                    ("outcome", "`accepted`, `blocked`, `ended`, `let-through`, `held`, `inconclusive` or `not-run`"),
-                    ("requestBytes", "The number of bytes that the server got and decrypted"),
-                    ("milliseconds", "The time that the client took; absent with `--serve`"),
-                    ("clientExit", "The client's exit code, or 128 plus the signal that ended it"),
-                    ("reference", "The standard and section"),
-                    ("summary", "The behaviour of the server"),
-                    ("host", "The named host; absent without `--host`"),
-                    ("connection", "The number of the connection that the outcome stands on, from 1"),
-                    ("protocol", "The protocol that ALPN selected: `h2` or `http/1.1`; absent without ALPN"),
-                    ("alert", "The last fatal alert of the client"),
-                    ("clientCertificate", "True if the server got the certificate of `{identity}`; otherwise absent"),
-                    ("remark", "The reason why there is no verdict, or why the attack was not run"),
-                    ("group", "The group, as in `--group`; absent for the control"),
-                    ("cwe", "The ids of weaknesses in CWE 4.9"),
-                    ("owasp", "The ids of OWASP's MASVS, MASWE and MASTG"),
-                    ("isAsItMustBe", "True for the expected outcome, and for an attack that was not run"),
-                ]),
+                    + "and `remark`. With `--list` an object has \(Scenario.facts.codes()).",
+                keys: Outcome.facts.rows()),
             SurveyOptions.json,
         ],
         articles: [.rehearsing, .unpinned, .testingOnADevice],

@@ -39,26 +39,7 @@ struct ScenarioList {
         return lines
     }
 
-    /// An array of `{id, expected, reference, summary, why, group, cwe, owasp}`.
-    private var document: JSONWriter {
-        .document(listing: scenarios) { json, scenario in
-            json.member("id", scenario.id)
-            json.member("expected", scenario.expectation.rawValue)
-            json.member("reference", scenario.reference)
-            json.member("summary", scenario.summary)
-            json.member("why", scenario.impact)
-            json.member("group", scenario.group?.rawValue)
-            scenario.standards.write(to: &json)
-        }
-    }
-}
-
-extension Standards {
-    /// Writes the members `cwe` and `owasp`, arrays of ids.
-    func write(to json: inout JSONWriter) {
-        json.member("cwe", cwe.map(\.id))
-        json.member("owasp", owasp.map(\.id))
-    }
+    private var document: JSONWriter { .document(listing: scenarios) { $0.write(Scenario.facts, of: $1) } }
 }
 
 /// The attacks of `--only` and `--group`.

@@ -14,6 +14,10 @@ package struct UpdatePayload: Sendable {
     /// whose `Int` has 32 bits the limit is 2^31 - 1.
     package static let maximumVersion = Int(clamping: 9_007_199_254_740_991 as Int64)
 
+    private enum Key: String, CaseIterable {
+        case version, issuedAt, expiresAt, policy
+    }
+
     package enum Version: Sendable, Hashable {
         case number(Int)
         /// An integer above ``UpdatePayload/maximumVersion``.
@@ -40,18 +44,24 @@ package struct UpdatePayload: Sendable {
             throw .malformedPayload(MalformedDocument(error))
         }
         let root = document.root
-        guard let members = root.members else {
-            throw Self.malformed(root, "the payload is \(root.kind), not an object")
+        var ignored: [String] = []
+        let members = root.members(as: Key.self) { member in
+            guard ignored.count < 16 else { return }
+            ignored.append(String(decoding: (member.key.stringBytes ?? []).prefix(64), as: UTF8.self))
         }
-        version = try Self.version(of: root)
-        issuedAt = try Self.date("issuedAt", of: root)
-        expiresAt = try Self.date("expiresAt", of: root)
-        guard let policy = root["policy"] else { throw Self.malformed(root, "the payload has no \"policy\"") }
+        guard let members else { throw Self.malformed(root, "the payload is \(root.kind), not an object") }
+        func required(_ key: Key) throws(UpdateError.Reason) -> JSONValue {
+            guard let value = members[key] else {
+                throw Self.malformed(root, "the payload has no \"\(key.rawValue)\"")
+            }
+            return value
+        }
+        version = try Self.version(try required(.version))
+        issuedAt = try Self.date(try required(.issuedAt), .issuedAt)
+        expiresAt = try Self.date(try required(.expiresAt), .expiresAt)
+        policy = try required(.policy)
         guard policy.kind == .object else { throw Self.malformed(policy, "\"policy\" is not an object") }
-        self.policy = policy
-        ignoredMembers = members.lazy.filter { !Self.isKnown($0.key) }.prefix(16).map {
-            String(decoding: ($0.key.stringBytes ?? []).prefix(64), as: UTF8.self)
-        }
+        ignoredMembers = ignored
     }
 
     /// Returns the bytes of a new payload. The caller has already checked the policy.
@@ -67,16 +77,11 @@ package struct UpdatePayload: Sendable {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    private static func isKnown(_ key: JSONValue) -> Bool {
-        key.equals("version") || key.equals("issuedAt") || key.equals("expiresAt") || key.equals("policy")
-    }
-
     private static func malformed(_ value: JSONValue, _ message: String) -> UpdateError.Reason {
         .malformedPayload(MalformedDocument(message, at: value.place))
     }
 
-    private static func version(of root: JSONValue) throws(UpdateError.Reason) -> Version {
-        guard let value = root["version"] else { throw malformed(root, "the payload has no \"version\"") }
+    private static func version(_ value: JSONValue) throws(UpdateError.Reason) -> Version {
         if let number = value.integer {
             return number > Int64(maximumVersion) ? .beyond : .number(Int(truncatingIfNeeded: number))
         }
@@ -85,13 +90,12 @@ package struct UpdatePayload: Sendable {
         return .beyond
     }
 
-    private static func date(_ key: StaticString, of root: JSONValue) throws(UpdateError.Reason) -> Date {
-        guard let value = root[key] else { throw malformed(root, "the payload has no \"\(key)\"") }
-        guard let text = value.string else { throw malformed(value, "\"\(key)\" is not a string") }
+    private static func date(_ value: JSONValue, _ key: Key) throws(UpdateError.Reason) -> Date {
+        guard let text = value.string else { throw malformed(value, "\"\(key.rawValue)\" is not a string") }
         do {
             return try RFC3339.date(from: text)
         } catch {
-            throw malformed(value, "\"\(key)\" is \(error.message); \(error.hint)")
+            throw malformed(value, "\"\(key.rawValue)\" is \(error.message); \(error.hint)")
         }
     }
 }

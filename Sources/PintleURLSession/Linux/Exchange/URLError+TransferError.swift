@@ -16,7 +16,7 @@ extension URLError {
                 case .untrustedRoot, .selfSigned: .serverCertificateHasUnknownRoot
                 default: .serverCertificateUntrusted
                 }
-            self.init(code, rejection.advice, url: url, underlying: rejection)
+            self.init(code, rejection.errorText, url: url, underlying: rejection)
         case .refused(let error): self.init(error, url: url)
         case .timedOut: self.init(.timedOut, "the request timed out", url: url)
         case .cancelled: self.init(.cancelled, "cancelled", url: url)

@@ -50,6 +50,22 @@ struct SurveyLogTests {
         #expect(log.isReplaced(at: Self.endpoint))
     }
 
+    @Test("A named host that the client accepts and has not asked for meets an interceptor twice, without the others")
+    func unmetHost() {
+        let other = SurveyLog.Endpoint("b.example", 443)
+        let log = SurveyLog(hasRuns: true, named: [Self.endpoint, other])
+        #expect(log.beginRound())
+        log.update(Self.endpoint, "") { $0.plainCount += 1 }
+        // A client that refuses the right server, or does not ask for it, would ask for nothing.
+        #expect(!log.beginTargetedRound(acceptingRightServer: ["a.example:443"]))
+        for _ in 0..<2 {
+            #expect(log.beginTargetedRound(acceptingRightServer: ["a.example:443", "b.example:443"]))
+            #expect(log.next(at: Self.endpoint, Self.http1).issuer == nil)
+            #expect(log.next(at: other, Self.http1).issuer == .known)
+        }
+        #expect(!log.beginTargetedRound(acceptingRightServer: ["a.example:443", "b.example:443"]))
+    }
+
     @Test("A client that asks for an address and names a host in its ClientHello is surveyed at that host")
     func names() {
         #expect(SurveyLog.Endpoint("192.0.2.7", 443).named("B.example") == SurveyLog.Endpoint("b.example", 443))

@@ -162,6 +162,22 @@ struct RehearseJudgeTests {
         #expect(try #require(counts.min()) <= 12, "\(counts)")
     }
 
+    @Test("A client that refuses with an alert is run once for each attack")
+    func alertsNeedNoRepetition() throws {
+        let file = directory.path(of: "runs")
+        func runs(_ attack: String) throws -> Int {
+            _ = try runProcess(["rm", "-f", file])
+            let script = "printf x >> \(file); exec curl -sS -m 20 --cacert \"$1\" \"$2\""
+            let run = ToolRun(
+                arguments: RehearseTests.rehearse + ["--only", attack, "--", "sh", "-c", script, "sh", "{ca}", "{url}"])
+            #expect(run.code == 0, "\(run.output) \(run.errors)")
+            return try directory.read("runs").count
+        }
+        #expect(try runs("untrusted-ca,pinned-key-untrusted-ca,self-signed,expired,not-yet-valid,leaf-as-ca") == 7)
+        // curl compares names after the handshake, and then closes the connection without an alert.
+        #expect(try runs("wrong-host") > 3)
+    }
+
     @Test("The article's table is what the judge answers")
     func article() throws {
         let text = String(

@@ -342,6 +342,26 @@ struct RehearseServeTests {
         #expect(Set(left.output.split(separator: "\n")) == ["log", "pids"])
     }
 
+    @Test("SIGTERM prints the results that an unfinished attack held back")
+    func heldBack() throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.path(of: "accepted")
+        // The client does not end where curl fails: at the first attack.
+        let script = "curl -sS -m 20 --cacert \"$1\" \"$2\" || exec sleep 600; echo x >> \(file)"
+        let child = try ChildProcess(
+            [
+                try #require(SpawnedTool.path), "rehearse", "--timeout", "600", "--parallel", "2", "--only",
+                "expired,trusted-interceptor,ten-year-leaf", "--", "sh", "-c", script, "sh", "{ca}", "{url}",
+            ], outputFile: directory.path(of: "log"))
+        // The last attack begins when the result of the one before is there.
+        for _ in 0..<6_000 where ((try? directory.read("accepted").count) ?? 0) < 6 { usleep(10_000) }
+        kill(child.processIdentifier, SIGTERM)
+        for _ in 0..<6_000 where child.status == nil { usleep(10_000) }
+        let log = String(decoding: try directory.read("log"), as: UTF8.self)
+        #expect(log.contains("\n  trusted-interceptor           refused   LET THROUGH"), "\(log)")
+        #expect(!log.contains("\n  expired ") && child.status == 2, "\(log)")
+    }
+
     @Test("A rehearsal whose output has no reader any more ends its client and leaves no file")
     func lostReader() throws {
         let directory = try TemporaryDirectory()

@@ -109,7 +109,8 @@ final class ClientRehearsal {
     }
 
     /// Runs the attacks, and prints each outcome as soon as those before it are there. From the first that depends on
-    /// other runs, outcomes are printed when all runs have ended.
+    /// other runs, outcomes are printed when all runs have ended. If the user interrupts the tool, those that depend on
+    /// no other run are printed.
     private func attack(
         _ jobs: Jobs, _ trials: TrialRunner, _ rows: inout RehearsalRows
     ) throws(ToolError) -> Attacked {
@@ -141,6 +142,13 @@ final class ClientRehearsal {
             }
             try settle(&timed, jobs, trials, progress)
         } catch {
+            if case .cancelled = error {
+                running.close()
+                for number in attacked.outcomes.count..<jobs.all.count where jobs.notRun[number] == nil {
+                    let found = timed[number] ?? (try? running.finished(number)?.get())
+                    if let found, !found.runs.isOpen { add(number, jobs, found, &attacked, &rows) }
+                }
+            }
             throw ToolError(error, proxiedAt: request.proxyAddress)
         }
         for number in attacked.outcomes.count..<jobs.all.count { add(number, jobs, timed[number], &attacked, &rows) }

@@ -52,13 +52,16 @@ final class OrderedJobs<Value: Sendable>: Sendable {
     /// The number of jobs that have ended.
     var finishedCount: Int { state.withLock { $0.results.count } }
 
+    /// Returns the result of a job that has ended.
+    func finished(_ number: Int) -> Value? { state.withLock { $0.results[number] } }
+
     /// Waits for a job, and returns its result.
     ///
     /// - Parameter whileWaiting: Called about fifty times a second.
     func result(of number: Int, whileWaiting: () -> Void) -> Value {
         var rounds = 0
         while true {
-            if let value = state.withLock({ $0.results[number] }) { return value }
+            if let value = finished(number) { return value }
             if rounds % 10 == 0 { whileWaiting() }
             // The system may have no thread left.
             if threads.runningCount == 0, runNext() { continue }

@@ -86,7 +86,7 @@ package struct Command: Sendable {
     }
 
     /// All options, the most used first.
-    var options: [OptionSpecification] { ownOptions + [.json, .help] }
+    var options: [OptionSpecification] { ownOptions + [.json, .noColor, .help] }
 
     /// The command line in short.
     var usage: String {

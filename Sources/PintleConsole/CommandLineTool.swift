@@ -44,7 +44,7 @@ package struct CommandLineTool {
             input: ByteSource(descriptor: 0), output: ByteSink(descriptor: 1), errors: ByteSink(descriptor: 2))
         guard let arguments = RunningProgram.arguments else {
             let console = Console(
-                output: tool.output, errors: tool.errors, environment: tool.environment, json: false)
+                output: tool.output, errors: tool.errors, environment: tool.environment, color: true, json: false)
             console.report(
                 .unusable(
                     "invalid-utf8", "a word of the command line is not UTF-8", hint: "rename the file, or use a link"))
@@ -59,7 +59,8 @@ package struct CommandLineTool {
         // Read before anything is parsed, because a command line that cannot be parsed is reported in JSON too.
         let options = arguments.prefix { $0 != "--" }
         let console = Console(
-            output: output, errors: errors, environment: environment, json: options.contains("--json"))
+            output: output, errors: errors, environment: environment, color: !options.contains("--no-color"),
+            json: options.contains("--json"))
         let code: ExitCode
         do throws(ToolError) {
             code = try dispatch(arguments, console)

@@ -24,12 +24,12 @@ package final class Console {
     package private(set) var outputFailed = false
     private var warnings: Set<String> = []
 
-    init(output: ByteSink, errors: ByteSink, environment: [String: String], json: Bool) {
+    init(output: ByteSink, errors: ByteSink, environment: [String: String], color: Bool, json: Bool) {
         self.output = output
         self.errors = errors
         writesJSON = json
-        palette = Palette(for: output, environment: environment)
-        talk = Palette(for: errors, environment: environment)
+        palette = Palette(for: output, environment: environment, isWanted: color)
+        talk = Palette(for: errors, environment: environment, isWanted: color)
         // A value that is no number of columns, such as 0, counts as not set.
         let named = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         let columns = output.isTerminal ? max(40, named ?? output.width ?? 80) : 80
@@ -136,8 +136,9 @@ package struct Palette: Sendable {
         isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    init(for sink: ByteSink, environment: [String: String]) {
+    /// - Parameter isWanted: `false` if the command line turns colours off.
+    init(for sink: ByteSink, environment: [String: String], isWanted: Bool) {
         let isRefused = environment["NO_COLOR"]?.isEmpty == false || environment["TERM"] == "dumb"
-        isColored = sink.isTerminal && !isRefused
+        isColored = sink.isTerminal && isWanted && !isRefused
     }
 }

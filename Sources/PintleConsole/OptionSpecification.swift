@@ -97,6 +97,7 @@ package class OptionSpecification: @unchecked Sendable {
 
 extension OptionSpecification {
     package static let json = OptionSpecification("json", help: "Write JSON to stdout, and nothing else")
+    static let noColor = OptionSpecification("no-color", help: "Write without colours, as `NO_COLOR` does")
     package static let verbose = OptionSpecification(
         "verbose", short: "v", help: "Show everything: all names, all fields")
     static let help = OptionSpecification("help", short: "h", help: "Show this help")

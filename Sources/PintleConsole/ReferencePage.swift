@@ -85,7 +85,7 @@ extension ReferencePage {
                             + "line of a verdict has the decision, its reason and the server; the last line says what "
                             + "to do next."),
                     .paragraph(
-                        "Only a terminal gets colours; `NO_COLOR` and `TERM=dumb` switch them off. Text "
+                        "Only a terminal gets colours; `NO_COLOR`, `TERM=dumb` and `--no-color` switch them off. Text "
                             + "from certificates is escaped before it is printed."),
                     .paragraph(
                         "A file that exists is replaced as a whole. Except for `pintle sign --append`, no command "

@@ -377,6 +377,7 @@ struct PinFileTests {
         let path = try directory.write(expired.certificate.pem, to: "expired.pem")
         #expect(ToolRun("pin", path, terminalWidth: 80).output.contains("\u{1B}[31m"))
         #expect(!ToolRun("pin", path).output.contains("\u{1B}"))
+        #expect(!ToolRun("pin", path, "--no-color", terminalWidth: 80).output.contains("\u{1B}"))
         #expect(!ToolRun("pin", path, environment: ["NO_COLOR": "1"], terminalWidth: 80).output.contains("\u{1B}"))
         #expect(!ToolRun("pin", path, environment: ["TERM": "dumb"], terminalWidth: 80).output.contains("\u{1B}"))
     }

@@ -12,7 +12,7 @@ struct ReportTextTests {
         let sink = ByteSink(isTerminal: isColored) { _ in true }
         return ReportText(
             width: width, tableWidth: width, recordWidth: recordWidth ?? width, excerptWidth: width, ellipsis: "…",
-            palette: Palette(for: sink, environment: [:]), isVerbose: isVerbose
+            palette: Palette(for: sink, environment: [:], isWanted: true), isVerbose: isVerbose
         ).lines(of: report)
     }
 

@@ -122,7 +122,7 @@ public struct TrustApproval: Sendable, Hashable {
     }
 
     /// Returns whether the approval is for this certificate or its key. It does not check expiry or revocation: see
-    /// ``state(at:)``.
+    /// ``expiresAt`` and ``revokedAt``.
     public func matches(_ leaf: Certificate) -> Bool {
         switch subject {
         case .publicKey(let pin): leaf.publicKeyPin == pin

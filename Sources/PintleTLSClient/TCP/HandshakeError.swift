@@ -18,8 +18,8 @@ package struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertibl
         case invalidHost = "invalid-host"
         /// The client's settings contain a value that TLS cannot carry.
         case invalidConfiguration = "invalid-configuration"
-        /// A proxy setting (`HTTPS_PROXY`, `ALL_PROXY`) cannot be parsed, or its kind of proxy cannot take its user name
-        /// and password.
+        /// A proxy setting (`HTTPS_PROXY`, `ALL_PROXY`) cannot be parsed, or its kind of proxy cannot take its user
+        /// name and password.
         case invalidProxy = "invalid-proxy"
         /// The scheme of the proxy setting is not supported (`https://`, `socks4://`, ...), or not for this server.
         case proxyUnsupported = "proxy-unsupported"

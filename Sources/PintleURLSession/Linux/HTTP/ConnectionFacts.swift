@@ -1,4 +1,4 @@
-/// What a response tells about the connection that it came over.
+/// The facts about a connection that a response of it tells.
 struct ConnectionFacts: Sendable {
     let receipt: TrustReceipt
     let tls: NegotiatedTLS

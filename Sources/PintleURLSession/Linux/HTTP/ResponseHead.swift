@@ -4,7 +4,7 @@ struct ResponseHead: Sendable {
     /// For example `HTTP/1.1`.
     var version = ""
     var fields: [(name: String, value: FieldValue)] = []
-    /// What is known about the connection; `nil` for plain HTTP.
+    /// The facts about the connection; `nil` for plain HTTP.
     var connection: ConnectionFacts?
 
     /// Returns the values of a field. `name` is in lower case.

@@ -113,11 +113,7 @@ struct DurableReport {
             for quotation in rule.authority.advice {
                 console.hint("\"\(quotation.sentence)\" (\(quotation.url))")
             }
-            for family in rule.families {
-                for root in file.omissions(in: family) {
-                    console.warn("\(root.name) is not in the rule: \(file.path ?? "") leaves it out")
-                }
-            }
+            for omission in omissions(from: rule) { console.warn(omission) }
             console.hint("the rule accepts " + Self.meaning(of: rule))
             let (kind, id) =
                 rule.families.count == 1
@@ -144,52 +140,69 @@ struct DurableReport {
 
     func document(_ rules: [DurableRule], _ unknown: [UnknownAuthority]) -> JSONWriter {
         .document { json in
-            json.object("families") { json in
-                json.member("date", ValidityText.day(file.families.date))
-                json.member("file", file.path)
-                json.member("isOld", file.families.isOld(at: now))
+            json.object("families") { $0.write(Self.facts, of: self) }
+            json.objects("rules", rules) { $0.write(DurableRule.facts, of: (rule: $1, file: file)) }
+            if !unknown.isEmpty { json.objects("unknown", unknown) { $0.write(UnknownAuthority.facts, of: $1) } }
+        }
+    }
+
+    /// The facts about the file of families.
+    static let facts: [Fact<DurableReport>] = [
+        Fact("date") { ValidityText.day($0.file.families.date) }, Fact("file") { $0.file.path },
+        Fact("isOld") { $0.file.families.isOld(at: $0.now) },
+    ]
+}
+
+extension DurableRule {
+    static let facts: [Fact<(rule: DurableRule, file: FamilyFile)>] = [
+        Fact("source") { $0.rule.endpoint.map { "\($0)" } }, Fact("name") { $0.rule.authority.name },
+        Fact("families", "The families", listing: family) { rule, file in
+            rule.families.map { family in
+                let roots = family.roots.map { root in
+                    Root(
+                        root: root, isOnPath: root.pin.map(rule.seen.contains) ?? false,
+                        isNew: root.pin.map(file.additions.contains) ?? false)
+                }
+                return (family: family, roots: roots)
             }
-            json.objects("rules", rules, write)
-            guard !unknown.isEmpty else { return }
-            json.objects("unknown", unknown) { json, server in
-                json.member("source", "\(server.endpoint)")
-                json.member("root", server.root.subject.description)
-                json.member("spkiPin", server.root.publicKeyPin.description)
-                json.member("notAfter", server.root.validity.notAfter)
-            }
-        }
+        },
+        quotations("sources") { $0.rule.authority.sources }, quotations("advice") { $0.rule.authority.advice },
+    ]
+
+    static let family: [Fact<(family: AuthorityFamily, roots: [Root])>] = [
+        Fact("id") { $0.family.id }, Fact("name") { $0.family.name },
+        Fact("roots", "The roots", listing: Root.facts) { $0.roots }, quotations("sources") { $0.family.sources },
+    ]
+
+    /// A root of a family, and its state in the rule.
+    struct Root {
+        let root: AuthorityFamily.Member
+        let isOnPath: Bool
+        /// A Boolean value that indicates whether the built-in family lacks it.
+        let isNew: Bool
+
+        static let facts: [Fact<Root>] = [
+            Fact("name") { $0.root.name }, Fact("spkiPin") { $0.root.pin?.description },
+            Fact("notAfter") { $0.root.notAfter.map { ValidityText.day($0) } },
+            Fact("missing") { $0.root.pin == nil ? $0.root.origin : nil },
+            Fact("from") { $0.root.pin == nil ? nil : $0.root.origin }, Fact("note") { $0.root.note },
+            Fact("onPath") { $0.isOnPath ? true : nil }, Fact("isNew") { $0.isNew ? true : nil },
+        ]
     }
 
-    private func write(_ json: inout JSONWriter, _ rule: DurableRule) {
-        json.member("source", rule.endpoint.map { "\($0)" })
-        json.member("name", rule.authority.name)
-        json.objects("families", rule.families) { json, family in
-            json.member("id", family.id)
-            json.member("name", family.name)
-            json.objects("roots", family.roots) { json, root in write(root, seen: rule.seen, to: &json) }
-            write(family.sources, as: "sources", to: &json)
-        }
-        write(rule.authority.sources, as: "sources", to: &json)
-        write(rule.authority.advice, as: "advice", to: &json)
+    private static func quotations<Subject>(
+        _ key: String, _ list: @escaping @Sendable (Subject) -> [AuthorityFamily.Quotation]
+    ) -> Fact<Subject> {
+        let facts: [Fact<AuthorityFamily.Quotation>] = [
+            Fact("sentence") { $0.sentence }, Fact("url") { $0.url }, Fact("read") { ValidityText.day($0.read) },
+        ]
+        return Fact(key, "Sentences", listing: facts) { list($0).isEmpty ? nil : list($0) }
     }
+}
 
-    private func write(_ root: AuthorityFamily.Member, seen: [PublicKeyPin], to json: inout JSONWriter) {
-        json.member("name", root.name)
-        json.member("spkiPin", root.pin?.description)
-        json.member("notAfter", root.notAfter.map { ValidityText.day($0) })
-        json.member(root.pin == nil ? "missing" : "from", root.origin)
-        json.member("note", root.note)
-        guard let pin = root.pin else { return }
-        if seen.contains(pin) { json.member("onPath", true) }
-        if file.additions.contains(pin) { json.member("isNew", true) }
-    }
-
-    private func write(_ quotations: [AuthorityFamily.Quotation], as key: String, to json: inout JSONWriter) {
-        guard !quotations.isEmpty else { return }
-        json.objects(key, quotations) { json, quotation in
-            json.member("sentence", quotation.sentence)
-            json.member("url", quotation.url)
-            json.member("read", ValidityText.day(quotation.read))
-        }
-    }
+extension UnknownAuthority {
+    static let facts: [Fact<UnknownAuthority>] = [
+        Fact("source") { "\($0.endpoint)" }, Fact("root") { $0.root.subject.description },
+        Fact("spkiPin") { $0.root.publicKeyPin.description }, Fact("notAfter") { $0.root.validity.notAfter },
+    ]
 }

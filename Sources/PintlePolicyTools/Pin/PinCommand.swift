@@ -74,10 +74,10 @@ extension Command {
                 "JSON of families",
                 .paragraph(
                     """
-                    With `--durable` or `--authority`: `families` (`date`, `file`, `isOld`), `rules` and `unknown`. A \
-                    rule has `source`, `name`, `families` (`id`, `name`, `roots`, `sources`), `sources` and `advice`; \
-                    a root has `name`, `spkiPin`, `notAfter`, `from`, `note`, `onPath`, `isNew`, or `missing` in place \
-                    of a hash. An `unknown` server has `source`, `root`, `spkiPin`, `notAfter`.
+                    With `--durable` or `--authority`: `families` (\(DurableReport.facts.codes())), `rules` and \
+                    `unknown`. A rule has \(DurableRule.facts.codes()), a family \(DurableRule.family.codes()), a \
+                    root \(DurableRule.Root.facts.codes()): `missing` stands in place of a hash. An `unknown` server \
+                    has \(UnknownAuthority.facts.codes()).
                     """)),
             ReferenceSection(
                 "Positions",

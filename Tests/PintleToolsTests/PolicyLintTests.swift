@@ -1,3 +1,4 @@
+@testable import PintlePolicyLint
 import FoundationEssentials
 import PintleTestKit
 import Testing

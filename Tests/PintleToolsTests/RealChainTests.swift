@@ -1,3 +1,4 @@
+@testable import PintlePolicyLint
 import Foundation
 import Pintle
 import PintleOpenSSL

@@ -1,3 +1,4 @@
+@testable import PintleText
 import Glibc
 import Pintle
 import PintleTestKit

@@ -1,3 +1,4 @@
+@testable import PintleText
 import Testing
 
 @testable import PintleConsole

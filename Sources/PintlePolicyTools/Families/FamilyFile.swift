@@ -1,3 +1,5 @@
+package import PintleText
+internal import PintlePolicyLint
 internal import Pintle
 package import PintleConsole
 internal import PintleSystem

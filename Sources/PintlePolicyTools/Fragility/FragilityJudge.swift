@@ -1,3 +1,5 @@
+internal import PintleText
+package import PintlePolicyLint
 package import Pintle
 internal import PintleConsole
 package import PintleSystem

@@ -1,3 +1,4 @@
+package import PintlePolicyLint
 package import Pintle
 
 /// A problem of a live server. Ids are stable, and the article "Problems of a policy" explains each.

@@ -1,3 +1,4 @@
+package import PintlePolicyLint
 package import Pintle
 package import PintleConsole
 

@@ -1,3 +1,5 @@
+internal import PintleText
+internal import PintlePolicyLint
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile

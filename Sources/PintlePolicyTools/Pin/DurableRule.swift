@@ -1,3 +1,4 @@
+internal import PintlePolicyLint
 internal import Pintle
 
 /// A rule that stays right when a server's authority issues from another of its roots.

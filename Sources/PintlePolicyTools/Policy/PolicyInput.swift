@@ -1,3 +1,5 @@
+internal import PintleText
+internal import PintlePolicyLint
 package import Pintle
 package import PintleConsole
 internal import PintlePolicyFile

@@ -1,3 +1,5 @@
+package import PintleText
+internal import PintlePolicyLint
 package import Pintle
 internal import PintleConsole
 internal import PintleStorage

@@ -1,3 +1,4 @@
+internal import PintleText
 package import Pintle
 internal import PintleConsole
 package import PintlePolicyFile

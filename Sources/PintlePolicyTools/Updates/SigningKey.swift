@@ -1,3 +1,4 @@
+internal import PintleText
 package import Pintle
 package import PintleConsole
 internal import PintleCrypto

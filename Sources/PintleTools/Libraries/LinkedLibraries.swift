@@ -1,3 +1,4 @@
+internal import PintlePolicyLint
 package import Pintle
 package import PintleConsole
 internal import PintleOpenSSL

@@ -1,3 +1,4 @@
+internal import PintleText
 internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole

@@ -1,3 +1,4 @@
+internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
@@ -106,7 +107,7 @@ struct RenewProposal {
             for (list, elements) in lists { edit.set(list, ofRule: rule, to: elements) }
         }
         if let updateVersion {
-            guard updateVersion <= 9_007_199_254_740_991 else {
+            guard PinningPolicy.updateVersions.contains(Int64(updateVersion)) else {
                 throw .unusable("invalid-update-version", "there is no update version after \(current.updateVersion)")
             }
             edit.setUpdateVersion(updateVersion)

@@ -110,10 +110,10 @@ package struct SwiftPolicySource {
         return "[\n" + elements.map { "                    \($0)" }.joined(separator: ",\n") + "\n                ]"
     }
 
-    /// Whole seconds, as a policy file has them.
     private static func literal(_ date: Date) -> String {
-        let seconds = Int64(date.timeIntervalSince1970.rounded(.down))
-        return "Date(timeIntervalSince1970: \(seconds)) /* \(RFC3339.string(from: date)) */"
+        let seconds = date.timeIntervalSince1970
+        let number = Int64(exactly: seconds).map(String.init) ?? "\(seconds)"
+        return "Date(timeIntervalSince1970: \(number)) /* \(RFC3339.string(from: date)) */"
     }
 
     /// Returns a string literal in which nothing of the text can end it.

@@ -32,11 +32,12 @@ struct PintlePolicyCheck: BuildToolPlugin {
                 file: other.path, line: 1)
         }
         guard policies.count == 1 else { return [] }
-        let output = folder.appending(path: "PinningPolicy+Bundled.swift")
-        let configuration = policy.deletingLastPathComponent().appending(path: "pintle-check.json")
+        let output = folder.appendingPathComponent("PinningPolicy+Bundled.swift")
+        let configuration = policy.deletingLastPathComponent().appendingPathComponent("pintle-check.json")
         let hasConfiguration = FileManager.default.fileExists(atPath: configuration.path)
         // The day is an argument, so the command runs again on another day, and otherwise only after a change.
-        let day = Date.now.formatted(.iso8601.year().month().day())
+        let day = ISO8601DateFormatter.string(
+            from: Date(), timeZone: TimeZone(secondsFromGMT: 0) ?? .current, formatOptions: .withFullDate)
         return [
             .buildCommand(
                 displayName: "Checking \(policy.lastPathComponent)", executable: checker,
@@ -56,7 +57,7 @@ struct PintlePolicyCheck: BuildToolPlugin {
         let names = hosts.flatMap { ($0["anchors"] as? [String: Any])?["include"] as? [String] ?? [] }
         let folder = policy.deletingLastPathComponent()
         return Set(names.filter { !$0.hasPrefix("-----BEGIN") }).sorted()
-            .map { URL(filePath: $0, relativeTo: folder).absoluteURL }
+            .map { URL(fileURLWithPath: $0, relativeTo: folder).absoluteURL }
             .filter { FileManager.default.fileExists(atPath: $0.path) }
     }
 }

@@ -31,12 +31,12 @@ package struct SwiftPolicySource {
         var lines = ["// Made from \(Self.comment(file)) by PintlePolicyCheck. Change that file, not this one."]
         if hasDates {
             lines += [
-                "#if canImport(FoundationEssentials)", "internal import FoundationEssentials", "#else",
-                "internal import Foundation", "#endif",
+                "#if canImport(FoundationEssentials)", "import FoundationEssentials", "#else", "import Foundation",
+                "#endif",
             ]
         }
         lines += [
-            "internal import Pintle",
+            "import Pintle",
             "",
             "extension PinningPolicy {",
             "    /// The policy of \(Self.comment(file)), as it was when this was built.",

@@ -1,6 +1,6 @@
-internal import PintleText
 internal import PintleStorage
 internal import PintleSystem
+internal import PintleText
 
 /// Functions that write files.
 package enum OutputFile {

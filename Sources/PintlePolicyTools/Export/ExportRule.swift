@@ -1,6 +1,6 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
+internal import PintleText
 
 /// A rule as far as a foreign format can express it.
 struct ExportRule {

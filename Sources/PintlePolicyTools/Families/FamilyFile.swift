@@ -1,8 +1,8 @@
-package import PintleText
-internal import PintlePolicyLint
 internal import Pintle
 package import PintleConsole
+package import PintlePolicyLint
 internal import PintleSystem
+internal import PintleText
 
 /// The families that a command works with: the built-in file, or a newer one of `--families`.
 package struct FamilyFile {

@@ -1,8 +1,8 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 package import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 
 /// The reason why a rule is likely to stop matching a server that is not attacked.
 package struct Fragility {

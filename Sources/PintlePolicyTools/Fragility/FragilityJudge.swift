@@ -1,8 +1,8 @@
-internal import PintleText
-package import PintlePolicyLint
 package import Pintle
 internal import PintleConsole
+package import PintlePolicyLint
 package import PintleSystem
+internal import PintleText
 
 /// Judges how long a rule is likely to match a server whose path it matches now.
 package struct FragilityJudge: Sendable {

@@ -1,7 +1,7 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintleSystem
+internal import PintleText
 
 /// The limits of a history, which bound its memory.
 struct HistoryLimits {

@@ -1,8 +1,8 @@
-internal import PintleText
-internal import PintlePolicyLint
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyLint
+internal import PintleText
 
 /// A lint report in the form of compilers, so that editors jump to each place; and as JSON.
 struct LintReportText {

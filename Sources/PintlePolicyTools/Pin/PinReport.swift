@@ -1,8 +1,8 @@
-internal import PintleText
 package import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 
 /// The output of `pin` for one source, as text and as JSON.
 struct PinReport {

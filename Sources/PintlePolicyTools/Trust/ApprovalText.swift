@@ -1,9 +1,9 @@
-internal import PintleText
 package import Pintle
 internal import PintleConsole
 package import PintlePolicyFile
 internal import PintleStorage
 package import PintleSystem
+internal import PintleText
 
 /// An approval as text and as JSON.
 package enum ApprovalText {

@@ -1,8 +1,8 @@
-internal import PintleText
 internal import Pintle
 package import PintleConsole
 internal import PintlePolicyFile
 internal import PintleStorage
+internal import PintleText
 
 extension Command {
     package static let trust = Command(

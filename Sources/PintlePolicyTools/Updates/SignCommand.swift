@@ -1,8 +1,8 @@
-internal import PintleText
 internal import Pintle
 package import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 internal import PintleUpdates
 
 extension Command {

@@ -1,4 +1,4 @@
-internal import PintlePolicyLint
+package import PintlePolicyLint
 package import Pintle
 package import PintleConsole
 internal import PintleOpenSSL

@@ -1,4 +1,3 @@
-@testable import PintleText
 import FoundationEssentials
 import Pintle
 import PintleTestKit
@@ -6,7 +5,9 @@ import Testing
 
 @testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
+@testable import PintleText
 @testable import PintleTools
 
 @Suite("The likely end of pins")

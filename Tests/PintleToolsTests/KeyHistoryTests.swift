@@ -1,4 +1,3 @@
-@testable import PintleText
 import FoundationEssentials
 import Pintle
 import PintleTestKit
@@ -6,6 +5,7 @@ import Testing
 
 @testable import PintleConsole
 @testable import PintlePolicyTools
+@testable import PintleText
 
 @Suite("Histories of keys")
 struct KeyHistoryTests {

@@ -1,8 +1,8 @@
-@testable import PintlePolicyLint
 import FoundationEssentials
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 
 @Suite("Lint of terms about the path")

@@ -1,4 +1,3 @@
-@testable import PintleText
 import FoundationEssentials
 import Pintle
 import PintleTestKit
@@ -7,6 +6,7 @@ import Testing
 @testable import PintleConsole
 @testable import PintlePolicyFile
 @testable import PintlePolicyTools
+@testable import PintleText
 @testable import PintleTools
 
 /// Servers with renewal patterns in the place of listed certificates.

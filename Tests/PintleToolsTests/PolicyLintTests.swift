@@ -1,10 +1,10 @@
-@testable import PintlePolicyLint
 import FoundationEssentials
 import PintleTestKit
 import Testing
 
 @testable import Pintle
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 @testable import PintleTools
 

@@ -1,4 +1,3 @@
-@testable import PintlePolicyLint
 import Foundation
 import Pintle
 import PintleOpenSSL
@@ -6,6 +5,7 @@ import Testing
 
 @testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 @testable import PintleTools
 

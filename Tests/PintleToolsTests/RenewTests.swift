@@ -1,4 +1,3 @@
-@testable import PintleText
 import FoundationEssentials
 import Glibc
 import Pintle
@@ -8,6 +7,7 @@ import Testing
 @testable import PintleConsole
 @testable import PintlePolicyFile
 @testable import PintlePolicyTools
+@testable import PintleText
 @testable import PintleTools
 
 @Suite("Proposing the next policy")

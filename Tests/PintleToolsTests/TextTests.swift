@@ -1,7 +1,7 @@
-@testable import PintleText
 import Testing
 
 @testable import PintleConsole
+@testable import PintleText
 
 @Suite("Text on a terminal")
 struct TextTests {

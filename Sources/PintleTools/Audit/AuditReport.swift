@@ -1,10 +1,10 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
+internal import PintleText
 
 /// The result of an audit as text and as a page.
 struct AuditReport {

@@ -1,9 +1,9 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintlePolicyTools
 internal import PintleSystem
+internal import PintleText
 
 /// The sums of an audit, in memory that does not grow with the number of results.
 struct AuditTally {

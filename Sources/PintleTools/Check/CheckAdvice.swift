@@ -1,8 +1,8 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
+internal import PintleText
 
 /// The advice after a verdict: the lines behind `next:`.
 struct CheckAdvice {

@@ -1,10 +1,10 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
+internal import PintleText
 
 extension Command {
     static let check = Command(

@@ -1,8 +1,8 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
+internal import PintleText
 
 /// Explains the failure of a path in a sentence.
 enum PathFailureText {

@@ -1,9 +1,9 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
 internal import PintleTestKit
+internal import PintleText
 
 extension Command {
     static let demo = Command(

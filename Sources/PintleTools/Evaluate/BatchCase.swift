@@ -1,9 +1,9 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 
 /// One case of a batch: `{id, host, port?, chain, anchors?, at?, policy?}`.
 struct BatchCase {

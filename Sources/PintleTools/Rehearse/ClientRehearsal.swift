@@ -1,9 +1,9 @@
-internal import PintleText
 internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
 internal import PintleSystem
 internal import PintleTestKit
+internal import PintleText
 
 /// A rehearsal with a command, which the tool runs again for each attack.
 final class ClientRehearsal {

@@ -1,9 +1,9 @@
-internal import PintleText
 internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleTestKit
+internal import PintleText
 
 /// The files of `--evidence`: for each attack the certificates that its servers presented, and a transcript of its
 /// connections.

@@ -1,10 +1,10 @@
-internal import PintleText
 internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
 internal import PintleTestKit
+internal import PintleText
 
 /// The report of a finished rehearsal.
 struct RehearsalReport {

@@ -1,10 +1,10 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
+internal import PintleText
 
 /// A server that the current policy trusts because a pin matched. Keys of other servers are never kept.
 struct MatchedServer {

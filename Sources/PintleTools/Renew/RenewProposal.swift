@@ -1,9 +1,9 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
 internal import PintleSystem
+internal import PintleText
 
 /// A change of the next policy, or one that a later policy can make.
 struct RenewChange {

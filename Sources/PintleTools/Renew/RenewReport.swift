@@ -1,8 +1,8 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 
 /// A proposal in words, and as a document.
 struct RenewReport {

@@ -1,8 +1,8 @@
-internal import PintleText
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyTools
 internal import PintleSystem
+internal import PintleText
 
 /// The part of a proposal about one rule.
 struct RuleProposal {

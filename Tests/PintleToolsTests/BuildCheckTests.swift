@@ -13,7 +13,7 @@ struct BuildCheckTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func check(_ text: String, at day: String = "2026-11-20", isStrict: Bool = false) throws -> BuildCheck {
+    private func check(_ text: String, at day: String = "2026-11-21", isStrict: Bool = false) throws -> BuildCheck {
         let path = try directory.write(text, to: "app.pintle.json")
         return BuildCheck(policyFile: path, at: try RFC3339.date(from: day + "T00:00:00Z"), isStrict: isStrict)
     }

@@ -35,6 +35,14 @@ var targets = [
     // With Apple's session only the C library and threads.
     module("PintleSystem", exclude: isApple ? ["Linux"] : []),
     module("PintleEvents", on: "Pintle", "PintleSystem", settings: apple),
+    // The texts and the search for mistakes that the tool and the plug-in PintlePolicyCheck share. They are no products.
+    module("PintleText", on: "Pintle", "PintleSystem"),
+    module("PintlePolicyLint", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleSystem", "PintleText"),
+    // The plug-in that checks the policy file of a target when it is built, and its program.
+    program(
+        "PintlePolicyChecker", on: "Pintle", "PintlePolicyLint", "PintleStorage", "PintleSystem", "PintleText",
+        in: "Sources"),
+    .plugin(name: "PintlePolicyCheck", capability: .buildTool(), dependencies: ["PintlePolicyChecker"]),
     module(
         "PintleStorage", on: "Pintle", "PintlePolicyFile", "PintleSystem", and: isApple ? [] : ["PintleSuffixes"],
         exclude: isApple ? [] : [privacy], resources: isApple ? [.copy(privacy)] : [], settings: apple),
@@ -71,18 +79,22 @@ if hasOpenSSL {
         // The attacks of `pintle rehearse` and of the tests. It is not a product.
         module("PintleAttacks", on: "COpenSSL", "Pintle", "PintleSystem", "PintleTestKit"),
         // Commands, options, help and output, without a command.
-        module("PintleConsole", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem"),
+        module(
+            "PintleConsole", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem",
+            "PintleText"),
         // The commands that need no TLS. No OpenSSL here, so that they can be built where there is none.
         module(
             "PintlePolicyTools", on: "Pintle", "PintleConsole", "PintleCrypto", "PintleEvents", "PintlePolicyFile",
-            "PintleReports", "PintleStorage", "PintleSystem", "PintleUpdates", "CExpat",
+            "PintlePolicyLint", "PintleReports", "PintleStorage", "PintleSystem", "PintleText", "PintleUpdates",
+            "CExpat",
             // Becomes part of the program: there is no file to ship beside it.
             resources: [.embedInCode("Families/authorities.json")]),
         // The other commands, and the libraries behind all of them.
         module(
             "PintleTools", on: "Pintle", "PintleAttacks", "PintleConsole", "PintleCrypto", "PintleEvents",
-            "PintleOpenSSL", "PintlePolicyFile", "PintlePolicyTools", "PintleReports", "PintleStorage",
-            "PintleSuffixes", "PintleSystem", "PintleTLSClient", "PintleTestKit", "PintleUpdates", "COpenSSL"),
+            "PintleOpenSSL", "PintlePolicyFile", "PintlePolicyLint", "PintlePolicyTools", "PintleReports",
+            "PintleStorage", "PintleSuffixes", "PintleSystem", "PintleTLSClient", "PintleTestKit", "PintleText",
+            "PintleUpdates", "COpenSSL"),
         program("PintleCLI", on: "PintleConsole", "PintleSystem", "PintleTools", in: "Sources"),
         module("SystemClaims", on: "PintleSystem", "PintleTestKit", in: "Tests"),
         tests("PintleSystemTests", on: "SystemClaims"),
@@ -136,8 +148,8 @@ if isLinux {
             "PintleReports", "PintleStorage", "PintleTestKit", "PintleTestPeers", "ReportVictim"),
         tests(
             "PintleToolsTests", on: "Pintle", "PintleAttacks", "PintleConsole", "PintleEvents", "PintleOpenSSL",
-            "PintlePolicyFile", "PintlePolicyTools", "PintleReports", "PintleTLSClient", "PintleTools", "PintleUpdates",
-            "PintleTestKit", "PintleTestPeers", "TrustTables"),
+            "PintlePolicyFile", "PintlePolicyLint", "PintlePolicyTools", "PintleReports", "PintleTLSClient",
+            "PintleText", "PintleTools", "PintleUpdates", "PintleTestKit", "PintleTestPeers", "TrustTables"),
     ]
 }
 
@@ -180,7 +192,8 @@ let package = Package(
     name: "pintle",
     // The tool uses the module Synchronization.
     platforms: hasSession ? [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)] : [.macOS(.v15)],
-    products: libraries.map { .library(name: $0, targets: [$0]) } + programs,
+    products: libraries.map { .library(name: $0, targets: [$0]) } + programs
+        + [.plugin(name: "PintlePolicyCheck", targets: ["PintlePolicyCheck"])],
     traits: [.trait(name: "NIO", description: "Builds PintleNIO, and fetches swift-nio and swift-nio-ssl for it.")],
     dependencies: dependencies,
     targets: targets,

@@ -1,6 +1,7 @@
 // Keeps the floor of updates in the Keychain.
 
 #if canImport(PintleApple)
+import PintleUpdates
 import PintleURLSession
 import PintleRemote
 

@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleSystem
+internal import PintleText
 
 /// The reference of the tool, written from the values of its commands: pages for DocC and for `man`.
 enum CommandReference {

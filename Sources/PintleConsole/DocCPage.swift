@@ -1,3 +1,5 @@
+internal import PintleText
+
 /// Writes a page of the reference in the Markdown of DocC.
 struct DocCPage {
     let page: ReferencePage

@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintlePolicyFile
+internal import PintleText
 
 /// The texts of `pintle`, `pintle help` and `pintle help COMMAND`.
 enum HelpText {

@@ -4,8 +4,8 @@ package import Pintle
 ///
 /// The defaults are those of a build without them.
 package protocol Libraries: Sendable {
-    /// Returns whether registries hand out names directly below this one: `com`, `co.uk`. Without a list every name
-    /// with fewer than three labels counts as one.
+    /// Returns whether registries hand out names directly below this one: `com`, `co.uk`. Without a list every
+    /// top-level domain counts.
     ///
     /// - Parameter name: lower-case ASCII, without a trailing dot.
     func isPublicSuffix(_ name: String) -> Bool
@@ -51,7 +51,7 @@ package protocol Libraries: Sendable {
 }
 
 extension Libraries {
-    package func isPublicSuffix(_ name: String) -> Bool { name.utf8.count { $0 == UInt8(ascii: ".") } < 2 }
+    package func isPublicSuffix(_ name: String) -> Bool { !name.contains(".") }
     package func isListedSuffix(_ name: String) -> Bool { !name.contains(".") }
     package func publicAuthorities(_ environment: [String: String]) -> @Sendable (Pin) -> String? { { _ in nil } }
     package func publicHalf(

@@ -1,5 +1,6 @@
 internal import PintleStorage
 internal import PintleSystem
+internal import PintleText
 
 /// Functions that write files.
 package enum OutputFile {

@@ -1,3 +1,5 @@
+internal import PintleText
+
 /// The result of a command for people: lines, sentences, labelled facts, lists and tables, in their order.
 ///
 /// ``ReportText`` fits it into a terminal, and ``ReportHTML`` writes it as a page. Each skips the blocks that only the

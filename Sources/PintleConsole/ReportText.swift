@@ -1,3 +1,5 @@
+internal import PintleText
+
 /// Fits reports into the columns of a terminal.
 struct ReportText {
     /// The columns that a line fills at most, apart from values that are never broken.

@@ -1,3 +1,5 @@
+internal import PintleText
+
 /// Escapes text for XML.
 package enum XMLText {
     /// Escapes the content of an element, or of an attribute in double quotes.

@@ -3,6 +3,7 @@ import Pintle
 
 @testable import PintleConsole
 @testable import PintlePolicyTools
+@testable import PintleText
 
 /// Decisions of a policy beside those of a format's model, for every host, port, time and server. Each difference needs
 /// a loss with its direction that names a rule concerned, and each loss needs a difference.

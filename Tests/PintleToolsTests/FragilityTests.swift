@@ -5,7 +5,9 @@ import Testing
 
 @testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
+@testable import PintleText
 @testable import PintleTools
 
 @Suite("The likely end of pins")

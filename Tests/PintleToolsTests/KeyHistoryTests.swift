@@ -5,6 +5,7 @@ import Testing
 
 @testable import PintleConsole
 @testable import PintlePolicyTools
+@testable import PintleText
 
 @Suite("Histories of keys")
 struct KeyHistoryTests {

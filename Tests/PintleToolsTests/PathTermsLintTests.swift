@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Pintle
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 
 @Suite("Lint of terms about the path")

@@ -6,6 +6,7 @@ import Testing
 @testable import PintleConsole
 @testable import PintlePolicyFile
 @testable import PintlePolicyTools
+@testable import PintleText
 @testable import PintleTools
 
 /// Servers with renewal patterns in the place of listed certificates.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Pintle
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 @testable import PintleTools
 

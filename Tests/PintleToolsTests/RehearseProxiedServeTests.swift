@@ -5,6 +5,7 @@ import PintleTestPeers
 import Testing
 
 @testable import PintleConsole
+@testable import PintleText
 
 /// A proxy for a device. It runs in a separate process.
 @Suite(

@@ -7,6 +7,7 @@ import Testing
 @testable import PintleConsole
 @testable import PintlePolicyFile
 @testable import PintlePolicyTools
+@testable import PintleText
 @testable import PintleTools
 
 @Suite("Proposing the next policy")

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PintleConsole
+@testable import PintleText
 
 @Suite("Text on a terminal")
 struct TextTests {

@@ -1,3 +1,4 @@
+import PintlePolicyLint
 import CBaselines
 import FoundationEssentials
 

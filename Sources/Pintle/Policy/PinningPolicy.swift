@@ -41,13 +41,32 @@ public struct PinningPolicy: Sendable {
 
     /// Creates a policy with these rules.
     ///
-    /// - Throws: all problems of the rules in combination, at once.
+    /// - Parameters:
+    ///   - updateVersion: the version of the signed update that this policy equals, from 0 to 2^53 - 1.
+    ///   - allowsUpdatesForAnyHost: `true` if signed updates may add rules for hosts that no rule here covers.
+    /// - Throws: all problems of the rules in combination, at once; `invalid-update-version`.
     public init(
-        hosts: [PinnedHost], unpinnedHosts: UnpinnedHosts = .systemTrust
+        hosts: [PinnedHost], unpinnedHosts: UnpinnedHosts = .systemTrust, updateVersion: Int = 0,
+        allowsUpdatesForAnyHost: Bool = false
     ) throws(PolicyError) {
-        try self.init(
-            hosts: hosts, unpinnedHosts: unpinnedHosts, updateVersion: 0, allowsUpdatesForAnyHost: false)
+        guard Self.updateVersions.contains(Int64(updateVersion)) else {
+            throw PolicyError([
+                PolicyProblem(
+                    id: "invalid-update-version", at: .member("updateVersion"),
+                    message: "updateVersion \(updateVersion) is out of range",
+                    help: "write a whole number from 0 to \(Self.updateVersions.upperBound)")
+            ])
+        }
+        table = try Self.table(of: hosts)
+        self.hosts = hosts
+        self.unpinnedHosts = unpinnedHosts
+        self.updateVersion = updateVersion
+        self.allowsUpdatesForAnyHost = allowsUpdatesForAnyHost
     }
+
+    /// The versions of updates, up to 2^53 - 1, because JSON readers with floating-point numbers lose precision above
+    /// it. If `Int` has 32 bits, as on older watches, up to its maximum.
+    package static let updateVersions = 0...min(9_007_199_254_740_991, Int64(Int.max))
 
     /// Creates a policy with these rules, one a line.
     ///
@@ -60,16 +79,6 @@ public struct PinningPolicy: Sendable {
         unpinnedHosts: UnpinnedHosts = .systemTrust, @PolicyBuilder hosts: () throws -> [PinnedHost]
     ) throws {
         try self.init(hosts: try hosts(), unpinnedHosts: unpinnedHosts)
-    }
-
-    package init(
-        hosts: [PinnedHost], unpinnedHosts: UnpinnedHosts, updateVersion: Int, allowsUpdatesForAnyHost: Bool
-    ) throws(PolicyError) {
-        table = try Self.table(of: hosts)
-        self.hosts = hosts
-        self.unpinnedHosts = unpinnedHosts
-        self.updateVersion = updateVersion
-        self.allowsUpdatesForAnyHost = allowsUpdatesForAnyHost
     }
 
     /// The roots that decisions may need.

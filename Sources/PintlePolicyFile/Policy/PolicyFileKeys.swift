@@ -36,7 +36,4 @@ enum PolicyFileKeys {
     static let formatVersion: Int64 = 1
     /// The value of `backupPins` that accepts having no backup.
     static let noneAccepted = "none-accepted"
-    /// The maximum version of an update: 2^53 - 1, because JSON readers with floating-point numbers lose precision
-    /// above it. If `Int` has 32 bits, as on older watches, its maximum.
-    static let maximumUpdateVersion = min(9_007_199_254_740_991, Int64(Int.max))
 }

@@ -32,9 +32,10 @@ package struct PolicyFileReader: ObjectReader {
         draft.notes.schema = members[.schema].flatMap { string($0, .member("$schema")) }
         readVersion(members[.version], of: root)
         if let value = members[.updateVersion] {
-            let range = 0...PolicyFileKeys.maximumUpdateVersion
             draft.updateVersion = Int(
-                integer(value, in: range, id: "invalid-update-version", at: .member("updateVersion")) ?? 0)
+                integer(
+                    value, in: PinningPolicy.updateVersions, id: "invalid-update-version", at: .member("updateVersion"))
+                    ?? 0)
         }
         if let value = members[.unpinnedHosts] {
             draft.unpinnedHosts = choice(value, .member("unpinnedHosts")) ?? .systemTrust

@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleConsole
+internal import PintleText
 
 /// A rule as far as a foreign format can express it.
 struct ExportRule {

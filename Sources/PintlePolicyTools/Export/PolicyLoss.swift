@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintleText
 
 /// Something that one side can say and the other cannot, with its effect.
 struct PolicyLoss: Sendable, Hashable {

@@ -1,6 +1,8 @@
 internal import Pintle
 package import PintleConsole
+package import PintlePolicyLint
 internal import PintleSystem
+internal import PintleText
 
 /// The families that a command works with: the built-in file, or a newer one of `--families`.
 package struct FamilyFile {

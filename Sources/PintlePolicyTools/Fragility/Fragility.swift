@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 package import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 
 /// The reason why a rule is likely to stop matching a server that is not attacked.
 package struct Fragility {

@@ -1,6 +1,8 @@
 package import Pintle
 internal import PintleConsole
+package import PintlePolicyLint
 package import PintleSystem
+internal import PintleText
 
 /// Judges how long a rule is likely to match a server whose path it matches now.
 package struct FragilityJudge: Sendable {

@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleSystem
+internal import PintleText
 
 /// The limits of a history, which bound its memory.
 struct HistoryLimits {

@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintleText
 
 /// A reader of Android's network security configuration.
 struct NSCImport {

@@ -1,7 +1,9 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintleSystem
+internal import PintleText
 
 /// The content of a policy file.
 struct PolicyInspection {

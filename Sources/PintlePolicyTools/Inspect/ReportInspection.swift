@@ -3,6 +3,7 @@ internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleReports
 internal import PintleSystem
+internal import PintleText
 
 /// The claims of failure reports, in any of their encodings. Nothing is verified: any sender can make one up.
 struct ReportInspection {

@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 
 /// The warnings that the user accepts: `--allow ID:HOST`, or `--allow ID` for a warning about the whole file.
 struct LintAllowances {

@@ -1,4 +1,5 @@
 package import Pintle
+package import PintlePolicyLint
 
 /// A problem of a live server. Ids are stable, and the article "Problems of a policy" explains each.
 package enum LiveProblem: String, CaseIterable {

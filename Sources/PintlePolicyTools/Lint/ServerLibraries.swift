@@ -1,5 +1,6 @@
 package import Pintle
 package import PintleConsole
+package import PintlePolicyLint
 
 /// Libraries that also connect to servers, by TLS.
 package protocol ServerLibraries: Libraries {

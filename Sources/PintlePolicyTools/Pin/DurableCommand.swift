@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleConsole
+internal import PintlePolicyLint
 
 /// `pintle pin HOST --durable` and `pintle pin --authority NAME`
 struct DurableCommand {

@@ -1,7 +1,9 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintleSystem
+internal import PintleText
 
 /// The families of servers and authorities, as text and as JSON.
 struct DurableReport {

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintlePolicyLint
 
 /// A rule that stays right when a server's authority issues from another of its roots.
 struct DurableRule {

@@ -2,6 +2,7 @@ package import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 
 /// The output of `pin` for one source, as text and as JSON.
 struct PinReport {

@@ -1,5 +1,6 @@
 package import Pintle
 internal import PintleConsole
+internal import PintleText
 
 /// Sorts the sources of a command line into rules. A key gets into the rule of a host for one of three reasons. The
 /// host is a server that showed the key, its certificate or request names the host, or the user named the host.

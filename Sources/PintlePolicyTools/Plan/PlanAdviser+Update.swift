@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleSystem
+internal import PintleText
 internal import PintleUpdates
 
 /// Advice for a signed update that would help versions that do not pin a key. One update is published for all

@@ -2,6 +2,7 @@ internal import Pintle
 package import PintleConsole
 internal import PintleStorage
 internal import PintleSystem
+internal import PintleText
 
 extension Command {
     package static let plan = Command(

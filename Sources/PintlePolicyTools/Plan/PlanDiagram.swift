@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleSystem
+internal import PintleText
 
 /// An SVG drawing of one server: its certificates, and the versions that can connect. It has its own labels and takes
 /// its colours from the page. A renewal pattern is one box with a mark for each renewal.

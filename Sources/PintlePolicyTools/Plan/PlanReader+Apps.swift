@@ -48,7 +48,7 @@ extension PlanReader {
         for (element, path) in list(value, path, limit: PlanLimits.updates, mayBeEmpty: true) where !isFull {
             guard let fields = fields(of: element, as: PlanKeys.Update.self, path) else { continue }
             let version = required(.version, of: fields, example: "7") {
-                $0.integer($1, in: 1...9_007_199_254_740_991, id: "invalid-update-version", $2)
+                $0.integer($1, in: 1...PinningPolicy.updateVersions.upperBound, id: "invalid-update-version", $2)
             }
             let published = date(.published, of: fields)
             let expires = date(.expires, of: fields)

@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleSystem
+internal import PintleText
 internal import PintleUpdates
 
 /// Parts of a rotation that the plan does not simulate, or that no pin checks. A plan without lock-outs proves nothing

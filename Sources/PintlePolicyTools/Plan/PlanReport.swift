@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleSystem
+internal import PintleText
 internal import PintleUpdates
 
 /// The results of a plan in sentences, which the text, the JSON document and the page share.

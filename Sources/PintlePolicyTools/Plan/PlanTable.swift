@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleSystem
+internal import PintleText
 
 /// Servers and versions over the months: the certificate that is served, and whether each version connects.
 struct PlanTable {

@@ -1,8 +1,10 @@
 package import Pintle
 package import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintleStorage
 internal import PintleSystem
+internal import PintleText
 
 /// A policy file and the files that it names.
 package struct PolicyInput {

@@ -1,7 +1,9 @@
 package import Pintle
 internal import PintleConsole
+package import PintlePolicyLint
 internal import PintleStorage
 package import PintleSystem
+internal import PintleText
 
 /// A rule of a policy in words.
 package enum RuleText {

@@ -3,7 +3,7 @@ package import PintleConsole
 internal import PintlePolicyFile
 internal import PintleStorage
 package import PintleSystem
-internal import Synchronization
+internal import PintleText
 
 /// The store of `--store`. Prints the store's events, and turns its errors into the tool's.
 package final class ApprovalStore {
@@ -17,7 +17,7 @@ package final class ApprovalStore {
     private(set) var wasSetAside = false
 
     private final class Events: Sendable {
-        let list = Mutex<[TrustStoreEvent]>([])
+        let list = Locked<[TrustStoreEvent]>([])
     }
 
     package init(_ path: String, _ console: Console) throws(ToolError) {

@@ -2,6 +2,7 @@ package import Pintle
 package import PintleConsole
 internal import PintleStorage
 package import PintleSystem
+internal import PintleText
 
 /// An approval as text and as JSON.
 package struct ApprovalText {

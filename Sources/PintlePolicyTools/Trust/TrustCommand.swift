@@ -2,6 +2,7 @@ internal import Pintle
 package import PintleConsole
 internal import PintlePolicyFile
 internal import PintleStorage
+internal import PintleText
 
 extension Command {
     package static let trust = Command(

@@ -1,6 +1,7 @@
 internal import Pintle
 package import PintleConsole
 internal import PintlePolicyFile
+internal import PintleText
 internal import PintleUpdates
 
 extension Command {

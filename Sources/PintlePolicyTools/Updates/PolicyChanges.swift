@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintleText
 
 /// The changes of an update, rule by rule, for people who are about to publish it.
 enum PolicyChanges {

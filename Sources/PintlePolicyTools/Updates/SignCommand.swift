@@ -2,6 +2,7 @@ internal import Pintle
 package import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 internal import PintleUpdates
 
 extension Command {

@@ -2,8 +2,8 @@ package import Pintle
 package import PintleConsole
 internal import PintleCrypto
 package import PintleSystem
+internal import PintleText
 package import PintleUpdates
-internal import Synchronization
 
 /// A private Ed25519 key while it is in use. Its creator wipes it.
 package struct SigningKey {
@@ -187,19 +187,19 @@ package enum Passphrase {
 /// Holds back the signals that would end or stop the program while its terminal has no echo. Signals that the process
 /// ignores stay ignored.
 private struct HeldSignals: ~Copyable {
-    private static let noted = Atomic<CInt>(0)
+    private static let noted = SignalNumber()
     private var replaced: [(signal: CInt, action: sigaction)] = []
 
-    static var areNoted: Bool { noted.load(ordering: .relaxed) != 0 }
+    static var areNoted: Bool { noted.value != 0 }
 
     init() {
         // Also initialises the value, because the handler must not do it.
-        Self.noted.store(0, ordering: .relaxed)
+        Self.noted.store(0)
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] {
             var before = sigaction()
             sigaction(signal, nil, &before)
             if before.isIgnored { continue }
-            var action = sigaction(calling: { HeldSignals.noted.store($0, ordering: .relaxed) })
+            var action = sigaction(calling: { HeldSignals.noted.store(Int($0)) })
             if sigaction(signal, &action, nil) == 0 { replaced.append((signal, before)) }
         }
     }
@@ -210,7 +210,7 @@ private struct HeldSignals: ~Copyable {
     /// lives on; `nil` if none was held.
     consuming func deliver() -> CInt? {
         restore()
-        let signal = Self.noted.load(ordering: .relaxed)
+        let signal = CInt(Self.noted.value)
         guard signal != 0 else { return nil }
         raise(signal)
         return signal

@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 internal import PintleUpdates
 
 /// The output of `verify`: the verdict first, the advice last.

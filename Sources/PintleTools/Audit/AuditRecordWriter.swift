@@ -3,8 +3,10 @@ internal import PintleConsole
 internal import PintleCrypto
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintlePolicyTools
 internal import PintleSystem
+internal import PintleText
 
 /// Writes a result as a line of NDJSON, which ``AuditRecord`` reads.
 ///

@@ -4,6 +4,7 @@ internal import PintleOpenSSL
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
+internal import PintleText
 
 /// The result of an audit as text and as a page.
 struct AuditReport {

@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyTools
+internal import PintleText
 
 /// The rows of an audit's text: one for all servers with the same verdict, reason and message.
 struct AuditRows {

@@ -6,6 +6,7 @@ internal import PintlePolicyFile
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
+internal import PintleText
 
 /// One audit, from the first server to the summary.
 final class AuditRun {

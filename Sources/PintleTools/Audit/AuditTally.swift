@@ -3,6 +3,7 @@ internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintlePolicyTools
 internal import PintleSystem
+internal import PintleText
 
 /// The sums of an audit, in memory that does not grow with the number of results.
 struct AuditTally {

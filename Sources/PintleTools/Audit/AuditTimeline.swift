@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyTools
 internal import PintleSystem
+internal import PintleText
 
 /// The ends of certificates and pins by week, for one year, and their drawing.
 struct AuditTimeline {

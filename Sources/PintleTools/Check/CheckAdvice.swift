@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
+internal import PintleText
 
 /// The meaning of a verdict, and what to do about it: one entry for each reason.
 struct CheckAdvice {

@@ -5,6 +5,7 @@ internal import PintlePolicyFile
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
+internal import PintleText
 
 extension Command {
     static let check = Command(

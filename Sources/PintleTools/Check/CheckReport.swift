@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
+internal import PintleText
 
 /// The report of `check`: the verdict first, the advice last.
 struct CheckReport {

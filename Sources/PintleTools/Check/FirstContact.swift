@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyTools
 internal import PintleSystem
+internal import PintleText
 
 /// The question to a person about a server that is not approved yet, with the facts that a decision needs.
 ///

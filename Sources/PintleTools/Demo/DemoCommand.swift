@@ -3,6 +3,7 @@ internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
 internal import PintleTestKit
+internal import PintleText
 
 extension Command {
     static let demo = Command(

@@ -3,6 +3,7 @@ internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 
 /// One case of a batch: `{id, host, port?, chain, anchors?, at?, policy?}`.
 struct BatchCase {

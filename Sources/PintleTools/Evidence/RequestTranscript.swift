@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintleCrypto
 internal import PintleTestKit
+internal import PintleText
 
 /// The text of a request that a server received, for people other than its sender.
 ///

@@ -1,6 +1,7 @@
 package import Pintle
 package import PintleConsole
 internal import PintleOpenSSL
+package import PintlePolicyLint
 package import PintlePolicyTools
 internal import PintleSuffixes
 

@@ -2,9 +2,11 @@ internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
+internal import PintleText
 
 /// Compares a policy with the certificates of live servers.
 struct LiveLint {

@@ -3,6 +3,7 @@ internal import PintleAttacks
 internal import PintleConsole
 internal import PintleSystem
 internal import PintleTestKit
+internal import PintleText
 
 /// A rehearsal with a command, which the tool runs again for each attack.
 final class ClientRehearsal {

@@ -3,6 +3,7 @@ internal import PintleAttacks
 internal import PintleConsole
 internal import PintleSystem
 internal import PintleTestKit
+internal import PintleText
 
 /// A rehearsal with clients that the user starts, on this machine or on other devices, until the user ends the process.
 final class DeviceRehearsal {

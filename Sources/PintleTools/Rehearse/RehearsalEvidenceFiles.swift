@@ -3,6 +3,7 @@ internal import PintleAttacks
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleTestKit
+internal import PintleText
 
 /// The files of `--evidence`: for each attack the certificates that its servers presented, and a transcript of its
 /// connections.

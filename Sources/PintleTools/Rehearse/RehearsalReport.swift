@@ -4,6 +4,7 @@ internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
 internal import PintleTestKit
+internal import PintleText
 
 /// The report of a finished rehearsal.
 struct RehearsalReport {

@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
 internal import PintleTestKit
+internal import PintleText
 
 /// The rows of a rehearsal's text, each of which is printed as soon as its attack has ended.
 struct RehearsalRows {

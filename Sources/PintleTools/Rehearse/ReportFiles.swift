@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleSystem
+internal import PintleText
 
 /// The files about a finished rehearsal or survey.
 struct ReportFiles {

@@ -3,6 +3,7 @@ internal import PintleAttacks
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleTestKit
+internal import PintleText
 
 /// The catalogue of attacks, as text for people and as JSON for scripts.
 struct ScenarioList {

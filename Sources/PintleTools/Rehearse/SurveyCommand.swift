@@ -3,6 +3,7 @@ internal import PintleAttacks
 internal import PintleConsole
 internal import PintleSystem
 internal import PintleTestKit
+internal import PintleText
 
 /// `pintle rehearse --proxy --survey -- CLIENT`
 final class SurveyCommand {

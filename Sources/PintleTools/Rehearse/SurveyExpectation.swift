@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
+internal import PintleText
 
 /// A file of hosts with the answer that each is expected to give.
 ///

@@ -4,6 +4,7 @@ internal import PintleOpenSSL
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient
+internal import PintleText
 
 /// A server that the current policy trusts because a pin matched. Keys of other servers are never kept.
 struct MatchedServer {

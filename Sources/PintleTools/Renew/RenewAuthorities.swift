@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyLint
 internal import PintlePolicyTools
 
 /// The authorities that this machine and the families know. Pins of authorities outlive certificates: the next

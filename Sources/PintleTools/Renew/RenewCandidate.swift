@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleConsole
+internal import PintlePolicyLint
 internal import PintlePolicyTools
 
 /// A pin that may enter the next policy as a backup, although no server shows it yet.

@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintlePolicyTools
 internal import PintleStorage
 internal import PintleSystem

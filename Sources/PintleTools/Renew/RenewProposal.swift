@@ -3,6 +3,7 @@ internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyTools
 internal import PintleSystem
+internal import PintleText
 
 /// A change of the next policy, or one that a later policy can make.
 struct RenewChange {
@@ -106,7 +107,7 @@ struct RenewProposal {
             for (list, elements) in lists { edit.set(list, ofRule: rule, to: elements) }
         }
         if let updateVersion {
-            guard updateVersion <= 9_007_199_254_740_991 else {
+            guard PinningPolicy.updateVersions.contains(Int64(updateVersion)) else {
                 throw .unusable("invalid-update-version", "there is no update version after \(current.updateVersion)")
             }
             edit.setUpdateVersion(updateVersion)

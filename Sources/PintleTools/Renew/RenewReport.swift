@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 
 /// A proposal in words, and as a document.
 struct RenewReport {

@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyTools
 internal import PintleSystem
+internal import PintleText
 
 /// The part of a proposal about one rule.
 struct RuleProposal {

@@ -12,7 +12,7 @@ package import Foundation
 package struct UpdatePayload: Sendable {
     /// The highest version. JSON parsers that use floating point cannot represent higher integers exactly. On watches
     /// whose `Int` has 32 bits the limit is 2^31 - 1.
-    package static let maximumVersion = Int(clamping: 9_007_199_254_740_991 as Int64)
+    package static let maximumVersion = Int(PinningPolicy.updateVersions.upperBound)
 
     private enum Key: String, CaseIterable {
         case version, issuedAt, expiresAt, policy

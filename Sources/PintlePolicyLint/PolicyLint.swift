@@ -1,30 +1,30 @@
 package import Pintle
 internal import PintlePolicyFile
-internal import PintleSystem
+package import PintleSystem
 
 /// A search for errors in a policy, and for allowed values that are probably mistakes.
 ///
 /// Closures answer questions that need knowledge from outside, such as the list of public suffixes. The default answers
 /// find nothing.
-struct PolicyLint {
-    var now: Date
+package struct PolicyLint {
+    package var now: Date
     /// The time in seconds; pins that end sooner get a warning.
-    var expiresWithin: Double = 90 * 86_400
+    package var expiresWithin: Double = 90 * 86_400
     /// The resolver of files, as in `PinningPolicy.init(json:resolvingFile:isPublicSuffix:)`; `nil` refuses files.
-    var resolvingFile: ((_ path: String) throws -> [UInt8])?
+    package var resolvingFile: ((_ path: String) throws -> [UInt8])?
     /// Returns whether anyone may register names below this one, which is canonical.
-    var isPublicSuffix: (String) -> Bool = { _ in false }
+    package var isPublicSuffix: (String) -> Bool = { _ in false }
     /// Returns the name of the public authority whose key or certificate this is: one that signs for everyone.
-    var sharedAuthority: (Pin) -> String? = { _ in nil }
+    package var sharedAuthority: (Pin) -> String? = { _ in nil }
     /// The families of public authorities.
-    var families: AuthorityFamilies?
+    package var families: AuthorityFamilies?
 
-    init(at now: Date) {
+    package init(at now: Date) {
         self.now = now
     }
 
     /// Lints a policy file.
-    func report(on json: [UInt8]) -> LintReport {
+    package func report(on json: [UInt8]) -> LintReport {
         let root: JSONValue
         do throws(PolicyError) {
             root = try JSONDocument.policy(json).root
@@ -63,9 +63,9 @@ package struct LintProblem: Sendable, Hashable {
     /// The id, path, place, message and remedy. The article PolicyProblems explains each id.
     package let problem: PolicyProblem
     /// The note about the pin or rule.
-    let note: String?
+    package let note: String?
     /// The server that showed it; `nil` for a problem of the file.
-    let server: String?
+    package let server: String?
 
     package init(severity: Severity, problem: PolicyProblem, note: String? = nil, server: String? = nil) {
         self.severity = severity
@@ -77,7 +77,7 @@ package struct LintProblem: Sendable, Hashable {
 
 extension [LintProblem] {
     /// The problems by their place in the file. Those without a place come first.
-    var inFileOrder: [LintProblem] {
+    package var inFileOrder: [LintProblem] {
         func place(_ index: Int) -> (Int, Int, Int) {
             (self[index].problem.line ?? 0, self[index].problem.column ?? 0, index)
         }
@@ -86,13 +86,13 @@ extension [LintProblem] {
 }
 
 /// All findings about a policy, in the order of the file.
-struct LintReport: Sendable {
+package struct LintReport: Sendable {
     /// At most 1,000 errors and 1,000 warnings.
-    let findings: [LintProblem]
+    package let findings: [LintProblem]
     /// A Boolean value that indicates whether there are more than `findings` holds.
-    let hasMore: Bool
+    package let hasMore: Bool
     /// All rules, in the order of the file. A placeholder stands for each rule that could not be read.
-    let hosts: [PinnedHost]
+    package let hosts: [PinnedHost]
     /// The policy, unless there are errors.
-    let policy: PinningPolicy?
+    package let policy: PinningPolicy?
 }

@@ -1,7 +1,7 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleSystem
+internal import PintleText
 
 /// Collects the warnings about a policy's rules. Time is linear in the rules and the length of their names.
 struct LintWarnings {

@@ -9,7 +9,7 @@ package enum SafeText {
     ///
     /// It also escapes letters that run from right to left, because they reorder the digits and marks beside them. In
     /// the user's own paths and notes those letters stay.
-    static func claim(_ text: String) -> String { escape(text) { $0.isUnsafeToPrint || $0.isRightToLeft } }
+    package static func claim(_ text: String) -> String { escape(text) { $0.isUnsafeToPrint || $0.isRightToLeft } }
 
     private static func escape(_ text: String, _ isUnsafe: (Unicode.Scalar) -> Bool) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
@@ -44,16 +44,5 @@ package enum ShellWord {
         let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "-_./:@%+=,".contains($0) }
         guard !isPlain || word.isEmpty else { return word }
         return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    }
-}
-
-extension Invocation {
-    /// Returns the command line that was typed, without some options and with more words, for the user to copy.
-    package func commandLine(without dropped: [OptionSpecification] = [], adding words: [String]) -> String {
-        var line = ["pintle", arguments.command.name] + arguments.positionals
-        for option in arguments.command.options where !dropped.contains(where: { $0.name == option.name }) {
-            for value in arguments.texts(of: option) where option.takesValue { line += ["--\(option.name)", value] }
-        }
-        return (line + words).map(ShellWord.quoted).map(SafeText.escape).joined(separator: " ")
     }
 }

@@ -5,15 +5,15 @@ package import PintleSystem
 /// certificates.
 package struct AuthorityFamilies: Sendable {
     /// The day on which the sources were read.
-    let date: Date
+    package let date: Date
     package let families: [AuthorityFamily]
-    let edges: [IssuingEdge]
+    package let edges: [IssuingEdge]
     private let roots: [PublicKeyPin: Int]
     private let intermediates: [PublicKeyPin: Int]
     private let retired: [PublicKeyPin: Int]
 
     /// - Parameter families: no two have a root in common.
-    init(date: Date, families: [AuthorityFamily], edges: [IssuingEdge]) {
+    package init(date: Date, families: [AuthorityFamily], edges: [IssuingEdge]) {
         self.date = date
         self.families = families
         self.edges = edges
@@ -33,10 +33,12 @@ package struct AuthorityFamilies: Sendable {
     package func family(ofRoot pin: PublicKeyPin) -> AuthorityFamily? { roots[pin].map { families[$0] } }
 
     /// Returns the family that has this key as an intermediate.
-    func family(ofIntermediate pin: PublicKeyPin) -> AuthorityFamily? { intermediates[pin].map { families[$0] } }
+    package func family(ofIntermediate pin: PublicKeyPin) -> AuthorityFamily? {
+        intermediates[pin].map { families[$0] }
+    }
 
     /// Returns the family of a key of which every certificate has ended, and the key; `nil` for any other key.
-    func endedKey(
+    package func endedKey(
         _ pin: PublicKeyPin, at instant: Date
     ) -> (family: AuthorityFamily, key: AuthorityFamily.Member, end: Date)? {
         guard let index = retired[pin] ?? roots[pin] ?? intermediates[pin] else { return nil }
@@ -53,38 +55,38 @@ package struct AuthorityFamilies: Sendable {
     /// is not the end of the path, which may belong to an older authority that signed the root of a younger one.
     ///
     /// - Parameter keys: the keys of the path, leaf first.
-    func family(ofPath keys: [PublicKeyPin]) -> AuthorityFamily? {
+    package func family(ofPath keys: [PublicKeyPin]) -> AuthorityFamily? {
         keys.dropFirst().lazy.compactMap { family(ofRoot: $0) }.first
     }
 
     /// Returns the edges that get certificates from a family.
-    func edges(of family: AuthorityFamily) -> [IssuingEdge] {
+    package func edges(of family: AuthorityFamily) -> [IssuingEdge] {
         edges.filter { edge in edge.families.contains { families[$0].id == family.id } }
     }
 
     /// An authority, or an edge that gets certificates from several.
-    struct Selection: Sendable {
-        let id: String
-        let name: String
-        let families: [AuthorityFamily]
+    package struct Selection: Sendable {
+        package let id: String
+        package let name: String
+        package let families: [AuthorityFamily]
         /// The sentences that connect an edge with its families; empty for an authority.
-        let sources: [AuthorityFamily.Quotation]
+        package let sources: [AuthorityFamily.Quotation]
         /// The sentences in which the edge, or the authority, advises against pins.
-        let advice: [AuthorityFamily.Quotation]
+        package let advice: [AuthorityFamily.Quotation]
 
         fileprivate init(_ edge: IssuingEdge, _ families: [AuthorityFamily]) {
             (id, name, self.families) = (edge.id, edge.name, families)
             (sources, advice) = (edge.sources, edge.advice)
         }
 
-        init(_ family: AuthorityFamily) {
+        package init(_ family: AuthorityFamily) {
             (id, name, families) = (family.id, family.name, [family])
             (sources, advice) = ([], family.advice)
         }
     }
 
     /// Returns the authority or edge with this id, name or alias; letter case does not matter.
-    func selection(named word: String) -> Selection? {
+    package func selection(named word: String) -> Selection? {
         func matches(_ id: String, _ name: String, _ aliases: [String]) -> Bool {
             ([id, name] + aliases).contains { $0.lowercased() == word.lowercased() }
         }
@@ -97,10 +99,10 @@ package struct AuthorityFamilies: Sendable {
     }
 
     /// The ids of authorities and edges, in the order of the file.
-    var ids: [String] { families.map(\.id) + edges.map(\.id) }
+    package var ids: [String] { families.map(\.id) + edges.map(\.id) }
 
     /// Returns every pin of a root that another file lacks, or lists in another family.
-    func pins(missingIn other: AuthorityFamilies) -> Set<PublicKeyPin> {
+    package func pins(missingIn other: AuthorityFamilies) -> Set<PublicKeyPin> {
         Set(roots.keys.filter { family(ofRoot: $0)?.id != other.family(ofRoot: $0)?.id })
     }
 
@@ -110,7 +112,7 @@ package struct AuthorityFamilies: Sendable {
 
 extension AuthorityFamilies {
     /// Returns the family to which every pin of a rule belongs; `nil` if one does not, or if the rule pins nothing.
-    func onlyFamily(of host: PinnedHost) -> AuthorityFamily? {
+    package func onlyFamily(of host: PinnedHost) -> AuthorityFamily? {
         var found: AuthorityFamily?
         for pin in host.pins + host.backupPins {
             guard let family = family(of: pin), found == nil || found?.id == family.id else { return nil }
@@ -134,7 +136,7 @@ extension AuthorityFamilies {
     }
 
     /// Returns the name of the root that has the key of a pin; `nil` for pins of a leaf.
-    func rootName(of pin: Pin) -> String? {
+    package func rootName(of pin: Pin) -> String? {
         guard pin.position != .leaf, let key = pin.key else { return nil }
         return family(ofRoot: key)?.roots.first { $0.pin == key }?.name
     }

@@ -1,5 +1,5 @@
 internal import Pintle
-internal import PintleConsole
+internal import PintleText
 
 /// Warnings about keys of public authorities, which issue from several roots and exchange their intermediates.
 extension LintWarnings {

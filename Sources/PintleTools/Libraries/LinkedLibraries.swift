@@ -1,13 +1,15 @@
-package import PintlePolicyLint
 package import Pintle
 package import PintleConsole
 internal import PintleOpenSSL
+package import PintlePolicyLint
 package import PintlePolicyTools
 internal import PintleSuffixes
 
 /// The libraries of this build: OpenSSL for keys and TLS, and the list of public suffixes.
 package struct LinkedLibraries: ServerLibraries {
     package init() {}
+
+    package var readsEncryptedKeys: Bool { true }
 
     package func isPublicSuffix(_ name: String) -> Bool { PublicSuffixList.system.contains(name) }
     package func isListedSuffix(_ name: String) -> Bool { PublicSuffixList.system.containsAny(name) }

@@ -382,6 +382,10 @@ class Compiler:
                     if (module, name) != ("PintleUpdates", "Apple")]
         files = [file for file in sorted(folder.rglob("*.swift"))
                  if not any(other in (file, *file.parents) for other in excluded)]
+        if any(list(rule["rule"]) == ["embedInCode"] for rule in target.get("resources", [])):
+            # What SwiftPM writes for a file that becomes part of the program.
+            files.append(WORK / "resources.swift")
+            files[-1].write_text("struct PackageResources { static let authorities_json: [UInt8] = [] }\n")
         if module in FACTUAL:
             files = [self.stand_ins / file.relative_to(STAND_INS) for file in files]
         words = self.settings(module) + ([] if target["type"] == "executable" and len(files) == 1 else ["-parse-as-library"])

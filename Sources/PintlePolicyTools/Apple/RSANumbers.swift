@@ -33,8 +33,7 @@ struct RSANumbers {
     }
 }
 
-/// A natural number. The time that its operations take depends on it, which nobody else measures: it is of a key of the
-/// person at this machine.
+/// A natural number. The time of its operations depends on it, which is safe for a key of the person at this machine.
 private struct Natural: Equatable {
     /// The lowest first; the last one is not 0.
     private var words: [UInt32]

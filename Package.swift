@@ -55,19 +55,46 @@ var targets = [
         "PintleReports", on: "Pintle", "PintleCrypto", "PintleEvents", "PintlePolicyFile", "PintleStorage",
         "PintleSystem"),
 ]
-var programs: [Product] = []
+// The tool. On Apple's systems it is for macOS, without the commands that connect to servers. No library needs a target of
+// these.
+var programs: [Product] = [.executable(name: "pintle", targets: ["PintleCLI"])]
+targets += [
+    // The SDK of macOS has expat.
+    isApple ? .systemLibrary(name: "CExpat") : system("CExpat", "expat", apt: "libexpat1-dev"),
+    // What a program knows of its own process: words, variables, streams, signals.
+    module("PintleProcess", on: "PintleSystem"),
+    // Commands, options, help and output, without a command.
+    module(
+        "PintleConsole", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleProcess", "PintleStorage",
+        "PintleSystem", "PintleText"),
+    // The commands that need no TLS. No OpenSSL here, so that they can be built where there is none.
+    module(
+        "PintlePolicyTools", on: "Pintle", "PintleConsole", "PintleCrypto", "PintleEvents", "PintlePolicyFile",
+        "PintlePolicyLint", "PintleProcess", "PintleReports", "PintleStorage", "PintleSystem", "PintleText",
+        "PintleUpdates", "CExpat",
+        // Becomes part of the program: there is no file to ship beside it.
+        exclude: isApple ? [] : ["Apple"], resources: [.embedInCode("Families/authorities.json")], settings: apple),
+    program(
+        "PintleCLI", on: "PintleConsole", "PintlePolicyTools", "PintleSystem", and: isApple ? [] : ["PintleTools"],
+        in: "Sources", settings: apple),
+    // A command that runs the tool. Only a package whose user gives it builds the tool.
+    .plugin(
+        name: "PintlePins",
+        capability: .command(
+            intent: .custom(verb: "pins", description: "Check the policies of a package, and show the pins of files")),
+        dependencies: ["PintleCLI"]),
+]
 
-// The tool, and what it needs of OpenSSL.
+// What the whole tool needs of OpenSSL.
 if hasOpenSSL {
     libraries.append("PintleOpenSSL")
-    programs = [
+    programs += [
         // Not for users: the nested packages that fuzz and measure the tool can only reach products.
-        .library(name: "_PintleTools", targets: ["PintleConsole", "PintlePolicyTools", "PintleTools"]),
-        .executable(name: "pintle", targets: ["PintleCLI"]),
+        .library(name: "_PintleTools", targets: ["PintleConsole", "PintlePolicyTools", "PintleTools"])
     ]
     targets += [
         system("COpenSSL", "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
-        system("CPublicSuffix", "libpsl", apt: "libpsl-dev"), system("CExpat", "expat", apt: "libexpat1-dev"),
+        system("CPublicSuffix", "libpsl", apt: "libpsl-dev"),
         module("PintleCrypto", on: "COpenSSL"),
         module("PintleSuffixes", on: "CPublicSuffix"),
         // Links ssl here, not in COpenSSL, because the core needs only libcrypto.
@@ -75,28 +102,18 @@ if hasOpenSSL {
         // The tool's own TLS client: TCP, proxies and handshakes without HTTP. It is not a product.
         module("PintleTLSClient", on: "Pintle", "PintleOpenSSL", "PintleStorage", "PintleSystem", "COpenSSL"),
         // Certificates, loopback servers and processes.
-        module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
+        module(
+            "PintleTestKit", on: "PintleCrypto", "PintleProcess", "PintleSystem", "COpenSSL", exclude: ["Apple"],
+            links: "ssl"),
         // The attacks of `pintle rehearse` and of the tests. It is not a product.
         module("PintleAttacks", on: "COpenSSL", "Pintle", "PintleSystem", "PintleTestKit"),
-        // Commands, options, help and output, without a command.
-        module(
-            "PintleConsole", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem",
-            "PintleText"),
-        // The commands that need no TLS. No OpenSSL here, so that they can be built where there is none.
-        module(
-            "PintlePolicyTools", on: "Pintle", "PintleConsole", "PintleCrypto", "PintleEvents", "PintlePolicyFile",
-            "PintlePolicyLint", "PintleReports", "PintleStorage", "PintleSystem", "PintleText", "PintleUpdates",
-            "CExpat",
-            // Becomes part of the program: there is no file to ship beside it.
-            resources: [.embedInCode("Families/authorities.json")]),
         // The other commands, and the libraries behind all of them.
         module(
             "PintleTools", on: "Pintle", "PintleAttacks", "PintleConsole", "PintleCrypto", "PintleEvents",
-            "PintleOpenSSL", "PintlePolicyFile", "PintlePolicyLint", "PintlePolicyTools", "PintleReports",
-            "PintleStorage", "PintleSuffixes", "PintleSystem", "PintleTLSClient", "PintleTestKit", "PintleText",
-            "PintleUpdates", "COpenSSL"),
-        program("PintleCLI", on: "PintleConsole", "PintleSystem", "PintleTools", in: "Sources"),
-        module("SystemClaims", on: "PintleSystem", "PintleTestKit", in: "Tests"),
+            "PintleOpenSSL", "PintlePolicyFile", "PintlePolicyLint", "PintlePolicyTools", "PintleProcess",
+            "PintleReports", "PintleStorage", "PintleSuffixes", "PintleSystem", "PintleTLSClient", "PintleTestKit",
+            "PintleText", "PintleUpdates", "COpenSSL"),
+        module("SystemClaims", on: "PintleProcess", "PintleSystem", "PintleTestKit", in: "Tests"),
         tests("PintleSystemTests", on: "SystemClaims"),
     ]
 }
@@ -193,7 +210,7 @@ let package = Package(
     // The tool uses the module Synchronization.
     platforms: hasSession ? [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)] : [.macOS(.v15)],
     products: libraries.map { .library(name: $0, targets: [$0]) } + programs
-        + [.plugin(name: "PintlePolicyCheck", targets: ["PintlePolicyCheck"])],
+        + ["PintlePolicyCheck", "PintlePins"].map { .plugin(name: $0, targets: [$0]) },
     traits: [.trait(name: "NIO", description: "Builds PintleNIO, and fetches swift-nio and swift-nio-ssl for it.")],
     dependencies: dependencies,
     targets: targets,
@@ -220,9 +237,13 @@ func tests(
         swiftSettings: settings(features))
 }
 
-func program(_ name: String, on dependencies: Target.Dependency..., in folder: String) -> Target {
+func program(
+    _ name: String, on dependencies: Target.Dependency..., and others: [Target.Dependency] = [], in folder: String,
+    settings own: [SwiftSetting] = []
+) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings(.all))
+        name: name, dependencies: dependencies + others, path: "\(folder)/\(name)",
+        swiftSettings: settings(.all) + own)
 }
 
 func system(_ name: String, _ pkgConfig: String, apt: String, brew: String? = nil) -> Target {

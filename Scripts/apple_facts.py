@@ -34,6 +34,8 @@ FACTUAL = ["Security", "URLLoading", "WebKit", "Network", "os", "CryptoKit", *US
 OTHERS = ["DarwinTypes", "Darwin", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL"]
 CORE = ["PintleCrypto", "Pintle", "PintlePolicyFile", "PintleSystem", "PintleEvents", "PintleStorage", "PintleResources", "PintleUpdates",
         "PintleReports"]
+# The tool, which only macOS has.
+TOOL = ["PintleText", "PintlePolicyLint", "PintleProcess", "PintleConsole", "PintlePolicyTools"]
 ADAPTERS = ["PintleApple", "PintleURLSession", "PintleRemote", "PintleNIO"]
 EXAMPLES = ["ClientModel", "Client", "AppViews"]
 TESTS = ["TestKitOnApple", "AppTests", "PintleTests"]
@@ -331,7 +333,9 @@ def read_packages():
     for folder in (pathlib.Path("Tests/Darwin"), STAND_INS, pathlib.Path(".")):
         package = json.loads(output(
             "swift", "package", "--package-path", folder, "--scratch-path", WORK / "manifest", "dump-package"))
-        targets = {target["name"]: (target, folder) for target in package["targets"]} | targets
+        # Tests/Darwin also has stand-ins of the other package.
+        targets = {target["name"]: (target, folder) for target in package["targets"]
+                   if folder.name != "Darwin" or target["name"] not in FACTUAL} | targets
     for platform in package["platforms"]:
         system = next(system for system in SYSTEMS if system.name.lower() == platform["platformName"].lower())
         deployed[system.name] = platform["version"]
@@ -378,11 +382,13 @@ class Compiler:
                     if (module, name) != ("PintleUpdates", "Apple")]
         files = [file for file in sorted(folder.rglob("*.swift"))
                  if not any(other in (file, *file.parents) for other in excluded)]
+        if any(list(rule["rule"]) == ["embedInCode"] for rule in target.get("resources", [])):
+            # What SwiftPM writes for a file that becomes part of the program.
+            files.append(WORK / "resources.swift")
+            files[-1].write_text("struct PackageResources { static let authorities_json: [UInt8] = [] }\n")
         if module in FACTUAL:
             files = [self.stand_ins / file.relative_to(STAND_INS) for file in files]
-        # Tests/Darwin has these modules as the tool on macOS has them, without Apple's side.
-        apple = ["-D", "PINTLE_APPLE"] if module in ("PintleEvents", "PintleStorage") else []
-        words = self.settings(module) + apple + ([] if target["type"] == "executable" and len(files) == 1 else ["-parse-as-library"])
+        words = self.settings(module) + ([] if target["type"] == "executable" and len(files) == 1 else ["-parse-as-library"])
         if module in FACTUAL + OTHERS:
             words += ["-swift-version", "5", "-disable-availability-checking"]
         else:
@@ -565,11 +571,13 @@ def main():
             fact.since[name] == "-" for declaration, fact in pairs if fact and module in declaration.file.parts)}
         if name != "iOS":
             missing |= {*USER_INTERFACE, *examples, *TESTS}
+        if name != "macOS":
+            missing |= {*TOOL}
         if not is_first:
             # They take as long as all the rest, and use nothing but Swift and the core.
             missing.add("PintleTests")
         errors = compiler.build_objective_c() if compiler.is_objective_c else []
-        for module in FACTUAL + OTHERS + CORE + ADAPTERS + examples + TESTS:
+        for module in FACTUAL + OTHERS + CORE + TOOL + ADAPTERS + examples + TESTS:
             if module not in missing:
                 # What the core uses of Swift is as old on each system, so one compiler checks it.
                 errors += compiler.build(module, module not in FACTUAL + OTHERS and (is_first or module not in CORE))

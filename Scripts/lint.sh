@@ -25,7 +25,7 @@ report 'the core imports only its hash, a lock and FoundationEssentials' < <(
     lines '^ *([a-z@_]+(\([A-Za-z]+\))? +)*import ' -- 'Sources/Pintle/*.swift' 'Sources/PintleCrypto/*.swift' |
         grep -vE 'import (PintleCrypto|Synchronization|FoundationEssentials|Foundation|COpenSSL|CryptoKit)$')
 # The stand-ins' package builds the whole of PintleSystem, which Apple's systems have without its folder Linux.
-rule 'Apple systems have no such type' '\b(Deadline|HangUpWatch|ProgramStart|RunningProgram|SignalAction|StreamSocket)\b' 'Sources/PintlePolicyFile/*.swift' 'Sources/PintleEvents/*.swift' 'Sources/PintleResources/*.swift' 'Sources/PintleRemote/*.swift' 'Sources/PintleStorage/*.swift' 'Sources/PintleReports/*.swift' 'Sources/PintleUpdates/*.swift' 'Sources/PintleApple/*.swift' 'Sources/PintleURLSession/Apple/*.swift' 'Sources/PintleURLSession/Shared/*.swift'
+rule 'Apple systems have no such type' '\b(Deadline|HangUpWatch|ProgramStart|StreamSocket)\b' 'Sources/PintlePolicyFile/*.swift' 'Sources/PintleEvents/*.swift' 'Sources/PintleResources/*.swift' 'Sources/PintleRemote/*.swift' 'Sources/PintleStorage/*.swift' 'Sources/PintleReports/*.swift' 'Sources/PintleUpdates/*.swift' 'Sources/PintleApple/*.swift' 'Sources/PintleURLSession/Apple/*.swift' 'Sources/PintleURLSession/Shared/*.swift'
 # On a Mac these two modules have to build without OpenSSL, so commands get its answers from Libraries.
 rule 'this half of the tool needs no OpenSSL' 'import (COpenSSL|CPublicSuffix|PintleAttacks|PintleOpenSSL|PintleSuffixes|PintleTLSClient|PintleTestKit)$' 'Sources/PintleConsole/*.swift' 'Sources/PintlePolicyTools/*.swift'
 rule 'targets choose the platform, not the core' '#(else)?if .*\b(os|targetEnvironment)\(' 'Sources/Pintle/*.swift'

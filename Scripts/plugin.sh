@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds an outside package with the plug-in PintlePolicyCheck, with good and bad policies, and type-checks the half for
-# Xcode's projects against a stand-in of the module XcodeProjectPlugin.
+# Builds an outside package with the plug-in PintlePolicyCheck, with good and bad policies, runs the command of the plug-in
+# PintlePins there, and type-checks the half for Xcode's projects against a stand-in of the module XcodeProjectPlugin.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD folder=$(mktemp -d)
@@ -42,7 +42,7 @@ pin() { echo "sha256/$(head -c 32 /dev/urandom | base64)"; }
 echo "== without the plug-in nothing is built for it"
 write ''
 echo 'print("Hello")' >"$app/main.swift"
-build fine '!PintlePolicyChecker' '!PintlePolicyLint'
+build fine '!PintlePolicyChecker' '!PintlePolicyLint' '!PintleCLI' '!PintlePolicyTools'
 
 echo "== no policy, and two"
 write '.plugin(name: "PintlePolicyCheck", package: "pintle")'
@@ -103,9 +103,24 @@ build failed 'error: hosts[3].enforcement: '
 echo '{"strikt": true}' >"$app/pintle-check.json"
 build failed "$app/pintle-check.json:1:2: error: only \"strict\" is known here"
 
+echo "== the command finds the policies of all targets"
+rm "$app/pintle-check.json"
+pins() { # the expected exit code, a line of the output, and the words of the command
+    local wanted=$1 line=$2 code=0
+    shift 2
+    swift package --package-path "$folder" --scratch-path .build/plugin --disable-sandbox pins "$@" >"$folder/log" 2>&1 || code=$?
+    [ "$code" = "$wanted" ] || fail "pins $* ends with $code, and should with $wanted"
+    grep -qF -- "$line" "$folder/log" || fail "this is not printed: $line"
+}
+pins 1 app.pintle.json lint
+pins 0 sha256/ pin "$app/root.pem"
+pins 2 missing.pem pin "$folder/missing.pem"
+pins 1 'swift package pins lint' show
+
 echo "== the half for Xcode's projects"
 plugins=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/swift/pm/PluginAPI
 swiftc -emit-module -module-name XcodeProjectPlugin -o "$folder/XcodeProjectPlugin.swiftmodule" -I "$plugins" \
     Tests/StandIns/XcodeProjectPlugin/*.swift
 swiftc -typecheck -parse-as-library -warnings-as-errors -package-description-version 6.2.0 -I "$plugins" -I "$folder" Plugins/PintlePolicyCheck/*.swift
+swiftc -typecheck -parse-as-library -warnings-as-errors -package-description-version 6.2.0 -I "$plugins" Plugins/PintlePins/*.swift
 echo "plugin: the plug-in checks an outside package's policy"

@@ -12,7 +12,7 @@ adds() { [ -n "$(git diff --name-only -G "$1" "$base" -- 'Sources/*.swift' 'Sour
 for part in "$@"; do
     case $part in
     model) touches '^Models/|^Sources/PintleUpdates/(Store|Verification)' ;;
-    darwin) touches '^Tests/(Darwin|System)|^Sources/Pintle(Console|PolicyTools|System|Tools)/' || adds 'canImport\(Darwin\)' ;;
+    darwin) touches '^Tests/(Darwin|System|StandIns/CryptoKit)|^Scripts/half|^Sources/Pintle(Console|PolicyTools|Process|System|Tools)/' || adds 'canImport\(Darwin\)' ;;
     verdicts) touches '^Tests/StandIns/|^Sources/Pintle(Apple|Attacks)/|^Sources/PintleURLSession/(Apple|Shared)/|^Examples/Sources/Client|^Scripts/verdicts' ;;
     fuzz-smoke) touches '^(Fuzz|Sources)/' ;;
     engines) touches '^Examples/(collector|audit-at-scale|key-history)/|^Scripts/engines' ;;

@@ -1,3 +1,4 @@
+internal import PintleProcess
 package import PintleSystem
 
 /// The `pintle` tool, which turns arguments and streams into an exit code.

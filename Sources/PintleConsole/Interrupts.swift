@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleProcess
 internal import PintleSystem
 
 /// Takes SIGINT, SIGTERM, SIGHUP and SIGPIPE while an object of this class lives, so that work can end in an orderly

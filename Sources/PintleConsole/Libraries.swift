@@ -2,7 +2,7 @@ package import Pintle
 
 /// The answers of libraries that not every build of the tool has: OpenSSL, and a list of public suffixes.
 ///
-/// The defaults are those of a build without them.
+/// The defaults are those of a build without them. Such a build has a type for keys all the same.
 package protocol Libraries: Sendable {
     /// Returns whether registries hand out names directly below this one: `com`, `co.uk`. Without a list every
     /// top-level domain counts.
@@ -41,6 +41,9 @@ package protocol Libraries: Sendable {
     ///   - key: its key, which is of a kind and size that paths may have.
     func isSigned(_ request: [UInt8], by key: PublicKeyDescription) -> Bool?
 
+    /// A Boolean value that indicates whether ``signingSeed(of:passphrase:in:)`` reads encrypted keys.
+    var readsEncryptedKeys: Bool { get }
+
     /// Returns the seed of a private Ed25519 key (RFC 8032 section 5.1.5). The caller wipes it.
     ///
     /// - Parameters:
@@ -54,26 +57,17 @@ extension Libraries {
     package func isPublicSuffix(_ name: String) -> Bool { !name.contains(".") }
     package func isListedSuffix(_ name: String) -> Bool { !name.contains(".") }
     package func publicAuthorities(_ environment: [String: String]) -> @Sendable (Pin) -> String? { { _ in nil } }
-    package func publicHalf(
-        of privateKey: [UInt8]
-    ) throws(ToolError) -> (subjectPublicKeyInfo: [UInt8], isMatching: Bool) {
-        throw .needsOpenSSL("reading this key")
-    }
-    package func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(ToolError) -> [UInt8] {
-        throw .needsOpenSSL("reading this key")
-    }
-    package func isRSAPublicKey(_ der: [UInt8]) -> Bool { false }
-    package func isSigned(_ request: [UInt8], by key: PublicKeyDescription) -> Bool? { nil }
-    package func signingSeed(of key: [UInt8], passphrase: [UInt8]?, in file: String) throws(ToolError) -> [UInt8] {
-        throw .needsOpenSSL("reading this key").placed(in: file)
-    }
+    package var readsEncryptedKeys: Bool { false }
 }
 
 extension ToolError {
+    /// The code of ``needsOpenSSL(_:)``.
+    package static let needsOpenSSL = "needs-openssl"
+
     /// The error of a command, or a use of it, for which this build has no library.
     ///
     /// - Parameter subject: a noun phrase.
     package static func needsOpenSSL(_ subject: String) -> ToolError {
-        .unusable("needs-openssl", "\(subject) needs a build of pintle with OpenSSL")
+        .unusable(needsOpenSSL, "\(subject) needs a build of pintle with OpenSSL")
     }
 }

@@ -159,11 +159,12 @@ extension ValueFormat<Int> {
     }
 }
 
-extension ValueFormat<Duration> {
+extension ValueFormat<Int64> {
+    /// The value is in milliseconds, because `Duration` needs macOS 13.
     package static func seconds(_ placeholder: String, atMost limit: Int) -> ValueFormat {
         ValueFormat(shape: .text(placeholder), range: "more than 0, at most \(limit)") { text in
             guard let seconds = Double(text), seconds > 0, seconds <= Double(limit) else { return nil }
-            return .milliseconds(Int64((seconds * 1_000).rounded(.up)))
+            return Int64((seconds * 1_000).rounded(.up))
         }
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Pintle
 import PintleTestKit
 import Testing
 
@@ -9,7 +10,20 @@ import Testing
 /// The tool as a build without OpenSSL has it.
 @Suite("The tool without OpenSSL")
 struct WithoutServersTests {
-    private struct NoLibraries: Libraries {}
+    /// A build that also has no library for keys.
+    private struct NoLibraries: Libraries {
+        func publicHalf(of key: [UInt8]) throws(ToolError) -> (subjectPublicKeyInfo: [UInt8], isMatching: Bool) {
+            throw .needsOpenSSL("reading this key")
+        }
+        func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(ToolError) -> [UInt8] {
+            throw .needsOpenSSL("reading this key")
+        }
+        func isRSAPublicKey(_ der: [UInt8]) -> Bool { false }
+        func isSigned(_ request: [UInt8], by key: PublicKeyDescription) -> Bool? { nil }
+        func signingSeed(of key: [UInt8], passphrase: [UInt8]?, in file: String) throws(ToolError) -> [UInt8] {
+            throw .needsOpenSSL("reading this key")
+        }
+    }
 
     private let directory: TemporaryDirectory
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -46,6 +60,34 @@ struct WithoutServersTests {
         let shown = run(["inspect", directory.path(of: "update.key.pub")])
         #expect(shown.code == 0)
         #expect(shown.output.contains("Ed25519"))
+    }
+
+    @Test("Without a list, a rule of private roots may cover the names below two labels, but not below one")
+    func suffixes() throws {
+        let root = try directory.write(PolicyText.anchor(), to: "root.pem")
+        func run(_ host: String) throws -> ToolRun {
+            let rule = "{\"host\": \"\(host)\", \"includeSubdomains\": true, \"anchors\": {\"include\": [\"\(root)\"]}}"
+            return self.run(["inspect", try directory.write(PolicyText.policy(rule), to: "policy.json")])
+        }
+        #expect(try run("example.com").code == 0)
+        let refused = try run("com")
+        #expect(refused.code == 2)
+        #expect(refused.errors.contains("hosts[0]"))
+    }
+
+    @Test("A warning says that the signature of a request was not checked")
+    func uncheckedRequest() throws {
+        let request = try CertificateSigningRequest(hosts: ["api.example.test"], key: PrivateKey())
+        let run = run(["pin", try directory.write(request.pem, to: "request.csr")])
+        #expect(run.code == 0)
+        #expect(run.errors.contains("cannot check the request's signature"))
+    }
+
+    @Test("A private key that cannot be read is not called a damaged certificate")
+    func foreignKey() throws {
+        let run = run(["pin", try directory.write(PrivateKey().pkcs8DER, to: "private.der")])
+        #expect(run.code == 2)
+        #expect(run.errors.hasSuffix("reading this key needs a build of pintle with OpenSSL\n"))
     }
 
     @Test("Everything that needs OpenSSL is refused in one line")

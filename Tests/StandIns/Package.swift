@@ -87,7 +87,10 @@ let apple: [Target] = [
 
 // Servers, keys of every kind and attacks, which need OpenSSL.
 let servers: [Target] = [
-    module("PintleTestKit", on: "PintleCrypto", "PintleSystem", "COpenSSL", exclude: ["Apple"], links: "ssl"),
+    module("PintleProcess", on: "PintleSystem"),
+    module(
+        "PintleTestKit", on: "PintleCrypto", "PintleProcess", "PintleSystem", "COpenSSL", exclude: ["Apple"],
+        links: "ssl"),
     module("PintleAttacks", on: "COpenSSL", "Pintle", "PintleSystem", "PintleTestKit"),
     module(
         "TrustTables", on: "PintleTestKit", path: "Repository/Tests/TrustTables", exclude: ["TrustTables.md"]),

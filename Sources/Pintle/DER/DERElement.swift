@@ -2,7 +2,7 @@
 package struct DERElement {
     let tag: UInt8
     /// The offset of the identifier octet.
-    let start: Int
+    package let start: Int
     /// The offset of the first content octet.
     let contentStart: Int
     /// The offset after the last content octet.
@@ -10,7 +10,7 @@ package struct DERElement {
 
     /// The range of the header and the contents.
     package var range: Range<Int> { start..<end }
-    var contents: Range<Int> { contentStart..<end }
+    package var contents: Range<Int> { contentStart..<end }
     var isEmpty: Bool { contentStart == end }
     var count: Int { end - contentStart }
 }
@@ -49,7 +49,7 @@ extension DERElement {
     }
 
     /// Parses a BIT STRING and returns the range of its octets, after the count of unused bits. Unused bits must be 0.
-    func bitString(in bytes: [UInt8], reading field: StaticString) throws(DERError) -> Range<Int> {
+    package func bitString(in bytes: [UInt8], reading field: StaticString) throws(DERError) -> Range<Int> {
         guard tag == DERTag.bitString, count >= 1 else { throw DERError(.invalidValue, at: start, reading: field) }
         let unused = bytes[contentStart]
         guard unused < 8, unused == 0 || count >= 2 else { throw DERError(.invalidValue, at: start, reading: field) }

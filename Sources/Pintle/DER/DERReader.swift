@@ -44,7 +44,7 @@ package struct DERReader {
     }
 
     /// Reads the next element, whatever its tag.
-    mutating func next(in bytes: [UInt8], reading field: StaticString) throws(DERError) -> DERElement {
+    package mutating func next(in bytes: [UInt8], reading field: StaticString) throws(DERError) -> DERElement {
         let element = try read(in: bytes, reading: field)
         position = element.end
         return element

@@ -51,7 +51,7 @@ struct InspectCommand {
         if input.isDocument {
             try showDocument(input)
         } else {
-            let items = try SourceReader.items(in: &input.file, invocation.libraries)
+            let items = try invocation.items(in: &input.file)
             let inspection = CertificateInspection(
                 source: path, entries: PinEntry.list(items), now: invocation.now, isVerbose: invocation.isVerbose)
             invocation.print(inspection.report, orJSON: inspection.document)

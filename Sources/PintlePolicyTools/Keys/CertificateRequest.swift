@@ -24,6 +24,8 @@ package struct CertificateRequest: Sendable, Hashable {
     let hasUnreadableNames: Bool
     /// A Boolean value that indicates whether another key than its own has signed it.
     var isSignedByOtherKey = false
+    /// A Boolean value that indicates whether the libraries could not tell who has signed it.
+    var hasUncheckedSignature = false
 
     /// - Parameter der: the whole request.
     init(der: [UInt8]) throws(DERError) {

@@ -1,4 +1,4 @@
-internal import PintleConsole
+package import PintleConsole
 
 /// DER files that are not supported because their keys or certificates are wrapped.
 enum ForeignDER {
@@ -41,4 +41,10 @@ extension ToolError {
     static let encryptedKey = ToolError.unusable(
         "encrypted-key", "the private key is encrypted",
         hint: "take its public half: openssl pkey -in KEY -pubout | pintle pin -")
+    package static let unreadablePrivateKey = ToolError.unusable(
+        "malformed-key", "the private key cannot be read",
+        hint: "give its public half: openssl pkey -in KEY -pubout | pintle pin -")
+    package static let unreadableRSAKey = ToolError.unusable(
+        "malformed-key", "the RSA public key cannot be read",
+        hint: "export it again: openssl rsa -RSAPublicKey_in -in KEY -pubout")
 }

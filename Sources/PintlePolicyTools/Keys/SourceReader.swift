@@ -6,7 +6,7 @@ internal import PintleUpdates
 ///
 /// A block that cannot be read is an error and is never skipped, because the file's owner would get fewer pins than
 /// expected.
-package struct SourceReader {
+struct SourceReader {
     private let name: String
     private let path: String
     private let libraries: any Libraries
@@ -17,7 +17,7 @@ package struct SourceReader {
     /// be a key too.
     ///
     /// - Throws: every unreadable block, each with its line.
-    package static func items(
+    static func items(
         in file: inout InputFile, _ libraries: any Libraries
     ) throws(ToolError) -> [SourceItem] {
         var isPublic = false
@@ -165,7 +165,9 @@ package struct SourceReader {
         if request.publicKey.isAcceptedInPaths,
             PublicKeyFlaw.text(ofSubjectPublicKeyInfo: request.subjectPublicKeyInfo) == nil
         {
-            request.isSignedByOtherKey = libraries.isSigned(der, by: request.publicKey) == false
+            let isSigned = libraries.isSigned(der, by: request.publicKey)
+            request.isSignedByOtherKey = isSigned == false
+            request.hasUncheckedSignature = isSigned == nil
         }
         return request
     }
@@ -213,7 +215,11 @@ package struct SourceReader {
             {
                 return .key(key, isPrivate: false)
             }
-            if let item = try? privateKey(bytes) { return item }
+            do throws(ToolError) {
+                return try privateKey(bytes)
+            } catch  where error.code == ToolError.needsOpenSSL {
+                throw error.placed(in: name)
+            } catch {}
         }
         guard !Certificate.isFirstOfSeveral(in: bytes) else {
             throw .unusable(
@@ -225,6 +231,20 @@ package struct SourceReader {
             file: name,
             hint: Self.isComplete(certificateError)
                 ? Self.completeHint : "it was damaged or cut off, or is of another kind: " + Self.whatIsRead)
+    }
+}
+
+extension Invocation {
+    /// Reads the items of a file as ``SourceReader`` does, and warns of what this build of the tool could not check.
+    package func items(in file: inout InputFile) throws(ToolError) -> [SourceItem] {
+        let items = try SourceReader.items(in: &file, libraries)
+        for (index, item) in items.enumerated() {
+            guard case .request(let request) = item, request.hasUncheckedSignature else { continue }
+            console.warn(
+                "\(file.name): item \(index + 1): this build of pintle cannot check the request's signature; to check it: "
+                    + "openssl req -verify -noout -in FILE")
+        }
+        return items
     }
 }
 

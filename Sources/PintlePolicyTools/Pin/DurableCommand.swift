@@ -19,7 +19,7 @@ struct DurableCommand {
             }
             var input = try invocation.file(source)
             let listing = PinListing(
-                source: source, entries: PinEntry.list(try SourceReader.items(in: &input, invocation.libraries)))
+                source: source, entries: PinEntry.list(try invocation.items(in: &input)))
             guard listing.entries.allSatisfy({ !$0.item.isCertificate }) else {
                 throw .usage("\(source) holds a certificate; beside --durable only keys and requests", of: .pin)
             }

@@ -164,7 +164,7 @@ package struct PinCommand {
         if Self.isFile(source) {
             var file = try invocation.file(source)
             return PinListing(
-                source: source, entries: PinEntry.list(try SourceReader.items(in: &file, invocation.libraries)))
+                source: source, entries: PinEntry.list(try invocation.items(in: &file)))
         }
         let endpoint: ServerEndpoint
         do {

@@ -1,6 +1,7 @@
 package import Pintle
 package import PintleConsole
 internal import PintleCrypto
+internal import PintleProcess
 package import PintleSystem
 internal import PintleText
 package import PintleUpdates
@@ -83,7 +84,11 @@ package struct SigningKey {
         defer { SecretBytes.wipe(&passphrase) }
         switch block.label {
         case "PRIVATE KEY": break
-        case "ENCRYPTED PRIVATE KEY": passphrase = try Passphrase.read(for: file.name, invocation)
+        case "ENCRYPTED PRIVATE KEY":
+            guard invocation.libraries.readsEncryptedKeys else {
+                throw .needsOpenSSL("reading an encrypted key").placed(in: file.name)
+            }
+            passphrase = try Passphrase.read(for: file.name, invocation)
         case "PUBLIC KEY":
             throw unusable("a public key cannot sign", in: file.name, hint: "give the private one, without .pub")
         default:

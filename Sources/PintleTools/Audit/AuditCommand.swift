@@ -3,6 +3,7 @@ internal import PintleConsole
 internal import PintleCrypto
 internal import PintleOpenSSL
 internal import PintlePolicyTools
+internal import PintleProcess
 internal import PintleSystem
 
 extension Command {

@@ -11,11 +11,7 @@ extension LinkedLibraries {
     package func publicHalf(
         of privateKey: [UInt8]
     ) throws(ToolError) -> (subjectPublicKeyInfo: [UInt8], isMatching: Bool) {
-        guard let key = IdentityReader.plainKey(privateKey) else {
-            throw .unusable(
-                "malformed-key", "the private key cannot be read",
-                hint: "give its public half: openssl pkey -in KEY -pubout | pintle pin -")
-        }
+        guard let key = IdentityReader.plainKey(privateKey) else { throw .unreadablePrivateKey }
         defer { withExtendedLifetime(key) {} }
         return (try Self.subjectPublicKeyInfo(of: key.pointer), key.hasMatchingHalves)
     }
@@ -33,11 +29,7 @@ extension LinkedLibraries {
     }
 
     package func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(ToolError) -> [UInt8] {
-        guard let key = Self.rsaPublicKey(der) else {
-            throw .unusable(
-                "malformed-key", "the RSA public key cannot be read",
-                hint: "export it again: openssl rsa -RSAPublicKey_in -in KEY -pubout")
-        }
+        guard let key = Self.rsaPublicKey(der) else { throw .unreadableRSAKey }
         defer { EVP_PKEY_free(key) }
         return try Self.subjectPublicKeyInfo(of: key)
     }

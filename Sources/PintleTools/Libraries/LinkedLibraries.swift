@@ -9,6 +9,8 @@ internal import PintleSuffixes
 package struct LinkedLibraries: ServerLibraries {
     package init() {}
 
+    package var readsEncryptedKeys: Bool { true }
+
     package func isPublicSuffix(_ name: String) -> Bool { PublicSuffixList.system.contains(name) }
     package func isListedSuffix(_ name: String) -> Bool { PublicSuffixList.system.containsAny(name) }
 

@@ -69,8 +69,8 @@ struct LiveHandshake {
 
     static func configuration(_ arguments: ParsedArguments) -> TLSClient.Configuration {
         var configuration = TLSClient.Configuration()
-        if let duration = arguments[.connectTimeout] { configuration.connectTimeout = duration }
-        if let duration = arguments[.handshakeTimeout] { configuration.handshakeTimeout = duration }
+        if let time = arguments[.connectTimeout] { configuration.connectTimeout = .milliseconds(time) }
+        if let time = arguments[.handshakeTimeout] { configuration.handshakeTimeout = .milliseconds(time) }
         return configuration
     }
 }

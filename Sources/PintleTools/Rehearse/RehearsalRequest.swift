@@ -30,7 +30,7 @@ struct RehearsalRequest {
     }
 
     init(_ arguments: ParsedArguments) throws(ToolError) {
-        timeout = arguments[.timeout].map { $0 / .seconds(1) }
+        timeout = arguments[.timeout].map { Double($0) / 1_000 }
         parallel = arguments[.parallelAttacks]
         resolvesByHosts = arguments[.resolveBy] == .hosts
         evidence = arguments[.evidence].map { .init(path: $0, showsContent: arguments.has(.evidenceContent)) }

@@ -22,7 +22,7 @@ struct SurveyRequest {
         guard arguments.has(.proxy) else {
             throw .usage("--survey goes with --proxy, through which it sees the connections", of: .rehearse)
         }
-        timeout = arguments[.timeout].map { $0 / .seconds(1) } ?? Self.timeout
+        timeout = arguments[.timeout].map { Double($0) / 1_000 } ?? Self.timeout
         proxyAddress =
             try arguments[.listen].map { text throws(ToolError) in
                 try RehearsalRequest.address(text, isProxied: true)

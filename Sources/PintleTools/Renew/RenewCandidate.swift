@@ -104,7 +104,7 @@ struct RenewCandidate {
     ) throws(ToolError) -> [PublicKeyPin] {
         var file = try invocation.file(path)
         var pins: [PublicKeyPin] = []
-        for item in try SourceReader.items(in: &file, invocation.libraries) {
+        for item in try invocation.items(in: &file) {
             try item.requireStrongKey(from: file.name)
             switch item {
             case .request(let request):

@@ -38,6 +38,36 @@ final class EllipticCurveKey {
         self.init(owning: key)
     }
 
+    /// - Parameter number: The private key, big-endian, as long as a coordinate. OpenSSL computes the point of an
+    ///   ECPrivateKey without one, and refuses a number outside of the group.
+    convenience init?(number: [UInt8], on curve: String) {
+        let identifier: [UInt8]
+        switch (curve, number.count) {
+        case ("prime256v1", 32): identifier = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
+        case ("secp384r1", 48): identifier = [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x22]
+        case ("secp521r1", 66): identifier = [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x23]
+        default: return nil
+        }
+        let fields =
+            [0x02, 0x01, 0x01, 0x04, UInt8(number.count)] + number + [0xA0, UInt8(identifier.count)] + identifier
+        self.init(der: [0x30, UInt8(fields.count)] + fields)
+    }
+
+    /// Returns whether a signature of a digest is valid.
+    static func isValid(_ signature: [UInt8], of digest: [UInt8], spki: [UInt8]) -> Bool {
+        defer { ERR_clear_error() }
+        let key = spki.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_PUBKEY(nil, &cursor, buffer.count)
+        }
+        guard let key else { return false }
+        defer { EVP_PKEY_free(key) }
+        guard let context = EVP_PKEY_CTX_new(key, nil) else { return false }
+        defer { EVP_PKEY_CTX_free(context) }
+        return EVP_PKEY_verify_init(context) == 1
+            && EVP_PKEY_verify(context, signature, signature.count, digest, digest.count) == 1
+    }
+
     /// Returns the SubjectPublicKeyInfo of a point; `nil` if it is not on the curve.
     static func spki(ofPoint point: [UInt8], on curve: String) -> [UInt8]? {
         defer { ERR_clear_error() }

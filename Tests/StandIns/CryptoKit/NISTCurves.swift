@@ -26,6 +26,15 @@ public enum NISTSigning<Curve: NISTCurve> {
     public struct ECDSASignature: Sendable {
         /// The signature as ECDSA-Sig-Value (RFC 3279 section 2.2.3).
         public let derRepresentation: Data
+
+        fileprivate init(signed derRepresentation: Data) {
+            self.derRepresentation = derRepresentation
+        }
+
+        /// Apple's also refuses bytes that are no ECDSA-Sig-Value.
+        public init<Bytes: DataProtocol>(derRepresentation: Bytes) throws {
+            self.init(signed: Data(derRepresentation))
+        }
     }
 
     public struct PublicKey: Sendable {
@@ -43,6 +52,11 @@ public enum NISTSigning<Curve: NISTCurve> {
                 throw CryptoKitError.incorrectKeySize
             }
             derRepresentation = Data(spki)
+        }
+
+        public func isValidSignature<Hash: Digest>(_ signature: ECDSASignature, for digest: Hash) -> Bool {
+            EllipticCurveKey.isValid(
+                Array(signature.derRepresentation), of: Array(digest), spki: Array(derRepresentation))
         }
     }
 
@@ -66,6 +80,15 @@ public enum NISTSigning<Curve: NISTCurve> {
             self = own
         }
 
+        /// - Parameter rawRepresentation: The number, big-endian, as long as a coordinate.
+        public init<Bytes: ContiguousBytes>(rawRepresentation: Bytes) throws {
+            let number = rawRepresentation.withUnsafeBytes { Array($0) }
+            guard let key = EllipticCurveKey(number: number, on: Curve.name), let own = PrivateKey(key) else {
+                throw CryptoKitError.incorrectKeySize
+            }
+            self = own
+        }
+
         /// Returns `nil` for a key of another kind or curve.
         private init?(_ key: EllipticCurveKey) {
             guard key.curve == Curve.name else { return nil }
@@ -76,7 +99,7 @@ public enum NISTSigning<Curve: NISTCurve> {
         public func signature<Hash: Digest>(for digest: Hash) throws -> ECDSASignature {
             guard let key = EllipticCurveKey(der: Array(derRepresentation)), let der = key.signature(of: Array(digest))
             else { throw CryptoKitError.underlyingCoreCryptoError(error: -1) }
-            return ECDSASignature(derRepresentation: Data(der))
+            return ECDSASignature(signed: Data(der))
         }
     }
 }

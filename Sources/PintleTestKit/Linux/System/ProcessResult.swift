@@ -1,3 +1,4 @@
+internal import PintleProcess
 internal import PintleSystem
 
 /// The exit status and the output of a process.

@@ -1,3 +1,4 @@
+internal import PintleProcess
 internal import PintleSystem
 internal import Synchronization
 

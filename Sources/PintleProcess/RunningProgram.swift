@@ -1,3 +1,5 @@
+internal import PintleSystem
+
 // The functions of the dynamic linker are not in the module Darwin.
 #if canImport(MachO)
 internal import MachO

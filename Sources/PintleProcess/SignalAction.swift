@@ -1,3 +1,5 @@
+package import PintleSystem
+
 extension sigaction {
     /// An action that calls `handler`, without SA_RESTART, so that a call that waits returns.
     package init(calling handler: @escaping @convention(c) (CInt) -> Void) {

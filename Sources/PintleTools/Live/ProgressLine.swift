@@ -1,20 +1,22 @@
+internal import PintleConsole
+
 /// A line of progress on a terminal. It appears after half a second, is redrawn at most ten times a second, and is
 /// erased before other output.
-package final class ProgressLine {
+final class ProgressLine {
     private let console: Console
     private let isWanted: Bool
     private let begin = ContinuousClock.now
     private var lastDrawn: ContinuousClock.Instant
     private var isShown = false
 
-    package init(_ console: Console, environment: [String: String]) {
+    init(_ console: Console, environment: [String: String]) {
         self.console = console
         isWanted = console.showsMessagesToPerson && environment["TERM"] != "dumb"
         lastDrawn = begin
     }
 
     /// - Parameter text: returns the line after so much time.
-    package func draw(_ text: (Duration) -> String) {
+    func draw(_ text: (Duration) -> String) {
         let now = ContinuousClock.now
         guard isWanted, begin.duration(to: now) >= .milliseconds(500),
             lastDrawn.duration(to: now) >= .milliseconds(100)
@@ -25,7 +27,7 @@ package final class ProgressLine {
     }
 
     /// Clears the line, so that the next line begins at its left.
-    package func erase() {
+    func erase() {
         guard isShown else { return }
         isShown = false
         console.prompt("\r\u{1B}[K")

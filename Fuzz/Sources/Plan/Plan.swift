@@ -1,3 +1,4 @@
+import PintlePolicyLint
 import FoundationEssentials
 
 @testable import Pintle

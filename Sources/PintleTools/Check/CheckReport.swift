@@ -1,3 +1,4 @@
+internal import PintlePolicyLint
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL

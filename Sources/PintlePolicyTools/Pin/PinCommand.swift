@@ -1,5 +1,6 @@
 internal import Pintle
 package import PintleConsole
+internal import PintleSystem
 
 extension Command {
     package static let pin = Command(

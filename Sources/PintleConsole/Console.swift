@@ -1,6 +1,5 @@
 internal import Pintle
 package import PintlePolicyFile
-internal import PintleSystem
 internal import PintleText
 
 /// The tool's two streams: data and the verdict go to standard output, messages to standard error.

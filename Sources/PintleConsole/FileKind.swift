@@ -1,6 +1,5 @@
 internal import Pintle
 package import PintlePolicyFile
-internal import PintleSystem
 internal import PintleText
 
 /// The kind of a file, as far as its beginning and its outermost names tell. Commands that read another kind name it,

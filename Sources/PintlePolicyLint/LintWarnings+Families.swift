@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleSystem
 internal import PintleText
 
 /// Warnings about keys of public authorities, which issue from several roots and exchange their intermediates.

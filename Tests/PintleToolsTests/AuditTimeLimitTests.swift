@@ -8,6 +8,7 @@ import Testing
 
 @testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 @testable import PintleTLSClient
 @testable import PintleTools

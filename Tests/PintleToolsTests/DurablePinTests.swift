@@ -5,6 +5,7 @@ import PintleTestKit
 import Testing
 
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 @testable import PintleTools
 

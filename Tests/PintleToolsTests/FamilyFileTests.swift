@@ -3,6 +3,7 @@ import Pintle
 import Testing
 
 @testable import PintleConsole
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 
 @Suite("Files of authority families")

@@ -4,6 +4,7 @@ import Pintle
 @testable import PintleConsole
 @testable import PintlePolicyFile
 @testable import PintlePolicyTools
+@testable import PintleText
 @testable import PintleTools
 
 /// The answer of the program that a file is for.

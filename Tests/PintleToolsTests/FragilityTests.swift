@@ -1,3 +1,4 @@
+@testable import PintlePolicyLint
 @testable import PintleText
 import FoundationEssentials
 import Pintle

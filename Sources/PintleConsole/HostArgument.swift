@@ -1,4 +1,5 @@
 package import Pintle
+internal import PintleText
 
 /// A server on the command line: `host`, `host:port` or an https URL.
 package enum HostArgument {

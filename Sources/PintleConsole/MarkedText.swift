@@ -26,7 +26,7 @@ struct MarkedText {
 
     /// Returns `A, B` as two spans of code.
     static func codes(_ names: String) -> String {
-        names.split(separator: ", ").map { "`\($0)`" }.joined(separator: ", ")
+        names.split(separator: ",").map { name in "`\(name.drop { $0 == " " })`" }.joined(separator: ", ")
     }
 
     /// The name of the command that `code` is, such as `pin` for `pintle pin`; `nil` for other code.

@@ -25,12 +25,6 @@ package enum ValidityText {
         }
     }
 
-    /// Returns seconds with one decimal: `14.2 s`
-    package static func seconds(_ duration: Duration) -> String {
-        let tenths = Int((duration / .milliseconds(100)).rounded())
-        return "\(tenths / 10).\(tenths % 10) s"
-    }
-
     package static func counted(_ count: Int, _ unit: String) -> String {
         count == 1 ? "1 \(unit)" : "\(count) \(unit)s"
     }

@@ -1,5 +1,6 @@
 internal import Pintle
 package import PintleConsole
+internal import PintleText
 
 extension Command {
     package static let pin = Command(

@@ -11,7 +11,11 @@ extension JSONValue {
         for member in members {
             // Compare bytes: a string with the Kelvin sign equals the same string with a K.
             let name = member.key.stringSlice ?? []
-            if let key = Key.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name) }) {
+            func isSpelled(_ key: Key) -> Bool { key.rawValue.utf8.elementsEqual(name) }
+            // Messages do not offer a former key, which is missing in the list.
+            if let key = Key.allCases.first(where: isSpelled) ?? Key(rawValue: String(decoding: name, as: UTF8.self)),
+                isSpelled(key)
+            {
                 known[key] = member.value
             } else {
                 try unknown(member)

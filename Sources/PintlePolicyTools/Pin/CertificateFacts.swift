@@ -81,7 +81,7 @@ extension PinEntry {
     ].flatMap(\.self)
 
     private static let names: [Fact<PinEntry>] = [
-        Fact("position", "The place in the path, as `pintle pin` has it") { $0.position },
+        Fact("position", "The place: `leaf`, `1`, `2`, ..., `root`, `extra`, `key` or `csr`") { $0.position },
         Fact("subject", "Names, as RFC 4514 writes them") {
             switch $0.item {
             case .certificate(let certificate): certificate.subject.description
@@ -119,7 +119,7 @@ extension PinEntry {
     ]
 
     private static let server: [Fact<PinEntry>] = [
-        Fact("sent", "Of a server: whether it sent the certificate, and whether it is on the validated path") {
+        Fact("sent", "Whether the server sent it, and whether it is on the validated path") {
             $0.isSent
         },
         Fact("onPath") { $0.isOnPath },

@@ -9,7 +9,7 @@ struct PintlePins: CommandPlugin {
             Diagnostics.error("write: swift package pins lint [FILE...], or: swift package pins pin FILE...")
             return
         }
-        let tool = try context.tool(named: "pintle").url
+        let tool = try context.tool(named: "PintleCLI").url
         let hasFile = arguments.dropFirst().contains { !$0.hasPrefix("-") }
         guard command == "lint", !hasFile else { exit(try run(tool, arguments)) }
         let policies = policies(of: context.package)

@@ -27,8 +27,8 @@ struct PintlePins: CommandPlugin {
         return Set(files.filter { $0.hasSuffix(".pintle.json") }).sorted()
     }
 
-    /// Returns the exit code of the tool, whose output is that of the plug-in. SwiftPM prints the code, and ends with 1 if it
-    /// is not 0.
+    /// Returns the exit code of the tool, whose output is that of the plug-in. If it is not 0, SwiftPM prints it and
+    /// ends with 1.
     private func run(_ tool: URL, _ arguments: [String]) throws -> Int32 {
         let process = Process()
         process.executableURL = tool

@@ -110,13 +110,13 @@ for policy in policy.json anchored.json; do
     for command in lint inspect; do same $command $policy && same $command $policy --json; done
     for format in ats nsc okhttp trustkit curl envoy; do same export $policy --to $format --pins-at leaf; done
 done
-"$whole" export policy.json --to nsc >config.xml
-"$whole" export policy.json --to ats --pins-at leaf >Info.plist
+quietly "$whole" export policy.json --to nsc >config.xml
+quietly "$whole" export policy.json --to ats --pins-at leaf >Info.plist
 same import --from nsc config.xml && same import --from ats Info.plist && same import --from nsc Info.plist
 for plan in "$root"/Examples/plans/*.json; do same plan "$plan" --at 2026-11-20; done
 
 # Updates.
-"$half" keygen --out update.key >/dev/null
+quietly "$half" keygen --out update.key >/dev/null
 same inspect update.key.pub
 sign=(sign --version 7 --issued 2026-11-20T00:00:00Z --expires 2099-01-01T00:00:00Z policy.json)
 same "${sign[@]}" --key update.key && cp half.out 7.json

@@ -9,7 +9,7 @@ struct PintlePins: CommandPlugin {
             Diagnostics.error("write: swift package pins lint [FILE...], or: swift package pins pin FILE...")
             return
         }
-        let tool = try context.tool(named: "pintle").url
+        let tool = try context.tool(named: "PintleCLI").url
         let hasFile = arguments.dropFirst().contains { !$0.hasPrefix("-") }
         guard command == "lint", !hasFile else { exit(try run(tool, arguments)) }
         let policies = policies(of: context.package)
@@ -27,7 +27,8 @@ struct PintlePins: CommandPlugin {
         return Set(files.filter { $0.hasSuffix(".pintle.json") }).sorted()
     }
 
-    /// Returns the exit code of the tool, whose output is that of the plug-in.
+    /// Returns the exit code of the tool, whose output is that of the plug-in. If it is not 0, SwiftPM prints it and
+    /// ends with 1.
     private func run(_ tool: URL, _ arguments: [String]) throws -> Int32 {
         let process = Process()
         process.executableURL = tool

@@ -241,8 +241,8 @@ extension Invocation {
         for (index, item) in items.enumerated() {
             guard case .request(let request) = item, request.hasUncheckedSignature else { continue }
             console.warn(
-                "\(file.name): item \(index + 1): this build of pintle cannot check the request's signature; to check it: "
-                    + "openssl req -verify -noout -in FILE")
+                "\(file.name): item \(index + 1): this build of pintle cannot check the request's signature; "
+                    + "to check it: openssl req -verify -noout -in FILE")
         }
         return items
     }

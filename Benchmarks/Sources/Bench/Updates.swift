@@ -1,6 +1,6 @@
-import PintlePolicyLint
 import CBaselines
 import FoundationEssentials
+import PintlePolicyLint
 
 @testable import Pintle
 @testable import PintlePolicyFile

@@ -1,5 +1,5 @@
-import PintlePolicyLint
 import FoundationEssentials
+import PintlePolicyLint
 
 @testable import Pintle
 @testable import PintlePolicyFile

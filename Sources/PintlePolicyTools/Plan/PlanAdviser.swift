@@ -1,5 +1,5 @@
-internal import PintlePolicyLint
 internal import Pintle
+internal import PintlePolicyLint
 package import PintleSystem
 
 /// Finds changes that would keep versions from being locked out.

@@ -1,6 +1,6 @@
-internal import PintlePolicyLint
 internal import Pintle
 internal import PintleConsole
+internal import PintlePolicyLint
 internal import PintleSystem
 internal import PintleText
 internal import PintleUpdates

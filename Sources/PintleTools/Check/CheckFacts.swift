@@ -1,8 +1,8 @@
-internal import PintlePolicyLint
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient

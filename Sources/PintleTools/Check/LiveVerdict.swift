@@ -1,7 +1,7 @@
-internal import PintlePolicyLint
 internal import Pintle
 internal import PintleConsole
 internal import PintleOpenSSL
+internal import PintlePolicyLint
 internal import PintlePolicyTools
 internal import PintleSystem
 internal import PintleTLSClient

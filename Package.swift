@@ -35,7 +35,7 @@ var targets = [
     // With Apple's session only the C library and threads.
     module("PintleSystem", exclude: isApple ? ["Linux"] : []),
     module("PintleEvents", on: "Pintle", "PintleSystem", settings: apple),
-    // The texts and the search for mistakes that the tool and the plug-in PintlePolicyCheck share. They are no products.
+    // The texts and the search for mistakes that the tool and the plug-in PintlePolicyCheck share.
     module("PintleText", on: "Pintle", "PintleSystem"),
     module("PintlePolicyLint", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleSystem", "PintleText"),
     // The plug-in that checks the policy file of a target when it is built, and its program.
@@ -55,8 +55,8 @@ var targets = [
         "PintleReports", on: "Pintle", "PintleCrypto", "PintleEvents", "PintlePolicyFile", "PintleStorage",
         "PintleSystem"),
 ]
-// The tool. On Apple's systems it is for macOS, without the commands that connect to servers. No library needs a target of
-// these.
+// The tool. On Apple's systems it is for macOS, without the commands that connect to servers. No library needs one of
+// these targets.
 var programs: [Product] = [.executable(name: "pintle", targets: ["PintleCLI"])]
 targets += [
     // The SDK of macOS has expat.

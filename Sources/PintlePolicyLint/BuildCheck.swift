@@ -4,7 +4,7 @@ internal import PintleStorage
 package import PintleSystem
 internal import PintleText
 
-/// What the build of an app says about its policy file. See the plug-in PintlePolicyCheck.
+/// The answer of the plug-in PintlePolicyCheck to a build: the problems of a policy file, or its Swift source.
 package struct BuildCheck {
     /// The lines for the build, in the form of compilers: `FILE:LINE:COLUMN: error: MESSAGE`.
     package let lines: [String]
@@ -47,8 +47,8 @@ package struct BuildCheck {
     /// The time in seconds; pins that end sooner get a warning.
     private static let expiresWithin: Double = 30 * 86_400
 
-    /// The warnings of lint that end a build: pins that nobody has a key for, and rules that protect nothing or match
-    /// nothing. They depend on the file alone, so a version that was built once can always be built again.
+    /// The warnings of lint that end a build: pins without a key, and rules that protect nothing or match
+    /// nothing. They do not depend on the day, so a version that was built once can always be built again.
     private static let errors: Set<String> = [
         "nothing-pinned", "placeholder-pin", "underscore-in-host", "issuer-key-of-leaf", "rule-without-effect",
     ]

@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The command-line tool for macOS's C library, on Linux: the targets that Pintle's own Package.swift has on macOS, over the
-// module Darwin in the folder beside this file. With PINTLE_OPENSSL=1 that is the whole tool, otherwise the part without
-// OpenSSL, over the stand-in for CryptoKit. `make darwin` builds and runs both.
+// The command-line tool for macOS's C library, on Linux: the targets that Pintle's own Package.swift has on macOS, over
+// the module Darwin in the folder beside this file. With PINTLE_OPENSSL=1 that is the whole tool, otherwise the part
+// without OpenSSL, over the stand-in for CryptoKit. `make darwin` builds and runs both.
 // SwiftPM takes no source from outside of a package, so Repository is a symbolic link.
 let hasOpenSSL = Context.environment["PINTLE_OPENSSL"] == "1"
 let isApple = !hasOpenSSL

@@ -6,7 +6,7 @@ import Testing
 @testable import Pintle
 @testable import PintlePolicyLint
 
-/// What the plug-in PintlePolicyCheck says. Scripts/plugin.sh builds packages with it.
+/// The answers of the plug-in PintlePolicyCheck. Scripts/plugin.sh builds packages with it.
 @Suite("Check of a policy by a build")
 struct BuildCheckTests {
     private let directory: TemporaryDirectory

@@ -1,3 +1,4 @@
+@_exported public import Foundation
 @_exported public import Pintle
 @_exported public import PintleEvents
 

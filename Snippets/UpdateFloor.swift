@@ -1,7 +1,6 @@
 // Keeps the floor of updates in the Keychain.
 
 #if canImport(PintleApple)
-import PintleUpdates
 import PintleURLSession
 import PintleRemote
 

@@ -45,8 +45,7 @@ func configuredSession(_ policy: PinningPolicy, _ mine: any URLSessionDelegate) 
     // snippet.configured
     let configuration = URLSessionConfiguration.default
     configuration.timeoutIntervalForRequest = 20
-    let session: URLSession = .pinned(
-        to: policy, configuration: configuration, delegate: mine, delegateQueue: .main)
+    let session: URLSession = .pinned(to: policy, configuration: configuration, delegate: mine)
     // snippet.end
     return session
 }

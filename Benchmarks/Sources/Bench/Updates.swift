@@ -1,9 +1,9 @@
 import CBaselines
 import FoundationEssentials
-import PintlePolicyLint
 
 @testable import Pintle
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 @testable import PintleUpdates
 

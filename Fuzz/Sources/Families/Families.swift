@@ -1,5 +1,6 @@
 @testable import Pintle
 @testable import PintleConsole
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 
 /// `--families` on any file gives families or a list of problems. Each problem has a place in the file; families can be

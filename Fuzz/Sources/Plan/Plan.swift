@@ -1,9 +1,9 @@
 import FoundationEssentials
-import PintlePolicyLint
 
 @testable import Pintle
 @testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 
 /// `pintle plan` on any file gives a plan or a list of problems. A plan can be simulated, its report is JSON, and its

@@ -1,8 +1,8 @@
 import FoundationEssentials
-import PintlePolicyLint
 
 @testable import Pintle
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 
 /// The lint reports an error exactly if parsing fails. A parsed policy is printed in a form that parses to the same

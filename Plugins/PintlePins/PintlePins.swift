@@ -10,7 +10,7 @@ struct PintlePins: CommandPlugin {
             return
         }
         let tool = try context.tool(named: "PintleCLI").url
-        let hasFile = arguments.dropFirst().contains { !$0.hasPrefix("-") }
+        let hasFile = arguments.dropFirst().contains { $0 == "-" || FileManager.default.fileExists(atPath: $0) }
         guard command == "lint", !hasFile else { exit(try run(tool, arguments)) }
         let policies = policies(of: context.package)
         guard !policies.isEmpty else {

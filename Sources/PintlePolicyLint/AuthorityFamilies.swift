@@ -126,13 +126,17 @@ extension AuthorityFamilies {
         (host.pins + host.backupPins).contains { family(of: $0) != nil }
     }
 
-    /// Returns the authority whose key a backup pin is, in a rule of which another pin is a key of an authority too.
+    /// Returns the authority whose root a backup pin is, in a rule of which all pins in use are roots of authorities too.
     ///
-    /// Such a rule lists the roots from which the next certificate may come, and one of them is the pin in use. If
-    /// another one matches, the authority has moved, and the owner of the server needs no new backup key.
+    /// Such a rule lists the roots from which the next certificate may come. Whichever of them matches, the owner of the
+    /// server needs no new backup key. An intermediate does not count, because the next renewal may use another one.
     package func authority(ofBackup pin: Pin, in host: PinnedHost) -> AuthorityFamily? {
-        guard host.pins.contains(where: { family(of: $0) != nil }) else { return nil }
-        return family(of: pin)
+        guard !host.pins.isEmpty, host.pins.allSatisfy({ authority(ofRoot: $0) != nil }) else { return nil }
+        return authority(ofRoot: pin)
+    }
+
+    private func authority(ofRoot pin: Pin) -> AuthorityFamily? {
+        pin.position == .leaf ? nil : pin.key.flatMap(family(ofRoot:))
     }
 
     /// Returns the name of the root that has the key of a pin; `nil` for pins of a leaf.

@@ -30,6 +30,7 @@ package struct BuildCheck {
         lint.expiresWithin = Self.expiresWithin
         let folder = PolicyFolder(ofFile: path)
         lint.resolvingFile = { name in try folder.content(of: name) }
+        lint.isPublicSuffix = PinningPolicy.isPublicSuffix
         let report = lint.report(on: bytes)
         var lines: [String] = []
         var hasErrors = report.policy == nil
@@ -38,7 +39,10 @@ package struct BuildCheck {
             hasErrors = hasErrors || isError
             lines.append(Self.line(finding.problem, isError: isError, in: path))
         }
-        if report.hasMore { lines.append("\(SafeText.escape(path)): error: there are more problems than are listed") }
+        if report.hasMore {
+            hasErrors = true
+            lines.append("\(SafeText.escape(path)): error: there are more problems than are listed")
+        }
         self.lines = lines
         let name = path.split(separator: "/").last.map(String.init) ?? path
         source = hasErrors ? nil : report.policy.map { SwiftPolicySource($0).file(madeFrom: name) }

@@ -46,7 +46,9 @@ package struct SwiftPolicySource {
             "        get throws { try bundledResult.get() }",
             "    }",
             "",
-            "    nonisolated private static let bundledResult = Result<PinningPolicy, any Error> {",
+            "    nonisolated private static let bundledResult = Result { try makeBundled() }",
+            "",
+            "    nonisolated private static func makeBundled() throws -> PinningPolicy {",
         ]
         for (name, value) in anchors { lines += Self.constant(name, value) }
         lines.append("        \(policy.hosts.isEmpty ? "let" : "var") hosts: [PinnedHost] = []")

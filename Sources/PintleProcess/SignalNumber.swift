@@ -8,7 +8,7 @@ internal import Synchronization
 package final class SignalNumber: Sendable {
     #if canImport(Darwin)
     // `Atomic` needs macOS 15. Safe, because the processors of Macs load and store an aligned word as a whole, and
-    // nothing is ordered by this number.
+    // nothing is ordered by this number. A loop that waits for it must make a system call.
     private nonisolated(unsafe) let word = UnsafeMutablePointer<Int>.allocate(capacity: 1)
 
     package init() { word.initialize(to: 0) }

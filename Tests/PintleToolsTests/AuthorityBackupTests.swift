@@ -81,6 +81,11 @@ struct AuthorityBackupTests {
             #expect(run("audit", policy, server, "--json").output.contains("\"backup\":\"matched\""))
             #expect(run("lint", policy, server, "--live").output.contains("live-on-backup"))
         }
+        // An owner's key beside the roots is gone, and only the backup is left.
+        let beside = try policy(
+            pins: "{\"spki\": \(Self.spare), \"at\": \"leaf\"}, \(roots)",
+            backups: "\"\(try fixture.pins("gamma")[0])\"")
+        #expect(run("check", beside, server).output.contains("\nnext: the backup key is in use: make a new backup"))
         // A root behind a rule of the owner's keys is the last thing that still matches.
         let root = "\"\(try fixture.pins("gamma")[0])\""
         let last = try policy(pins: Self.spare, backups: root)

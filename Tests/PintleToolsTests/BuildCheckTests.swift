@@ -79,6 +79,27 @@ struct BuildCheckTests {
         #expect(check.lines.allSatisfy { !$0.contains("\n") })
     }
 
+    @Test("Problems that are not listed any more end the build too")
+    func manyProblems() throws {
+        let rules = (0...1_000).map {
+            "{\"host\": \"h\($0).example\", \"pins\": [\"\(PolicyText.pin)\"], "
+                + "\"backupPins\": [\"\(PolicyText.backup)\"], \"enforcement\": \"reportOnly\"}"
+        }
+        let check = try check("{\"version\": 1, \"hosts\": [\(rules.joined(separator: ", "))]}")
+        #expect(check.source == nil)
+        #expect(check.lines.last?.hasSuffix("error: there are more problems than are listed") == true)
+    }
+
+    @Test("Private anchors for everyone below a public suffix end the build, as they do for the reader of files")
+    func publicSuffix() throws {
+        try directory.write(try PolicyText.anchor(), to: "root.pem")
+        let anchors = "\"includeSubdomains\": true, \"anchors\": {\"include\": [\"root.pem\"]}"
+        let refused = try check(PolicyText.policy("{\"host\": \"co.uk\", \(anchors)}"))
+        #expect(findings(refused).contains("error anchors-too-broad"))
+        #expect(refused.source == nil)
+        #expect(try check(PolicyText.policy("{\"host\": \"example.co.uk\", \(anchors)}")).source != nil)
+    }
+
     @Test("A file that cannot be read is one error")
     func unreadable() throws {
         let check = BuildCheck(

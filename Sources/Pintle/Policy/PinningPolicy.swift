@@ -42,6 +42,8 @@ public struct PinningPolicy: Sendable {
     /// Creates a policy with these rules.
     ///
     /// - Parameters:
+    ///   - hosts: the rules, at most one for a host and port.
+    ///   - unpinnedHosts: the treatment of hosts that no rule covers.
     ///   - updateVersion: the version of the signed update that this policy equals, from 0 to 2^53 - 1.
     ///   - allowsUpdatesForAnyHost: `true` if signed updates may add rules for hosts that no rule here covers.
     /// - Throws: all problems of the rules in combination, at once; `invalid-update-version`.

@@ -90,7 +90,8 @@ if hasOpenSSL {
     libraries.append("PintleOpenSSL")
     programs += [
         // Not for users: the nested packages that fuzz and measure the tool can only reach products.
-        .library(name: "_PintleTools", targets: ["PintleConsole", "PintlePolicyLint", "PintlePolicyTools", "PintleTools"])
+        .library(
+            name: "_PintleTools", targets: ["PintleConsole", "PintlePolicyLint", "PintlePolicyTools", "PintleTools"])
     ]
     targets += [
         system("COpenSSL", "libcrypto", apt: "libssl-dev", brew: "openssl@3"),

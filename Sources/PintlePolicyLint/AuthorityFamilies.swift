@@ -126,10 +126,10 @@ extension AuthorityFamilies {
         (host.pins + host.backupPins).contains { family(of: $0) != nil }
     }
 
-    /// Returns the authority whose root a backup pin is, in a rule of which all pins in use are roots of authorities too.
+    /// Returns the authority whose root a backup pin is, in a rule of which all pins in use are such roots too.
     ///
-    /// Such a rule lists the roots from which the next certificate may come. Whichever of them matches, the owner of the
-    /// server needs no new backup key. An intermediate does not count, because the next renewal may use another one.
+    /// Such a rule lists the roots from which the next certificate may come. Whichever of them matches, the owner of
+    /// the server needs no new backup key. An intermediate does not count, because a renewal may use another one.
     package func authority(ofBackup pin: Pin, in host: PinnedHost) -> AuthorityFamily? {
         guard !host.pins.isEmpty, host.pins.allSatisfy({ authority(ofRoot: $0) != nil }) else { return nil }
         return authority(ofRoot: pin)

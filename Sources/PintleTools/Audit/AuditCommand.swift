@@ -143,7 +143,7 @@ extension ReferenceSection {
     private static let own: KeyRows = [
         (
             "backup",
-            "`unused`, `in-use`, `matched` (the server has moved), `authority` (another root of the pinned authorities) or `none`"
+            "`unused`, `in-use`, `matched` (the server has moved), `authority` (another pinned root) or `none`"
         ),
         ("pinsEnd", "The instant when the rule's pins expire"),
         (

@@ -64,7 +64,7 @@ ci: ## Run what a change must pass; a pull request runs the same
 	@Scripts/timed.sh docs
 	@echo "make ci: everything passed ($$(paste -sd ',' .build/ci-times | sed 's/,/, /g'))"
 
-NIGHTLY := model darwin verdicts fuzz-smoke asan tsan engines modern peers nio packages
+NIGHTLY := plugin model darwin verdicts fuzz-smoke asan tsan engines modern peers nio packages
 nightly: ## Run the slow checks: sanitizers, fuzzing, peers, packages
 	@rm -f .build/ci-times; failed=''; \
 	for part in $(NIGHTLY); do Scripts/timed.sh $$part || failed+=" $$part"; done; \
@@ -183,6 +183,10 @@ examples: # after unit
 	@Scripts/examples.sh
 
 # The parts of `make nightly`.
+
+plugin:
+	@Scripts/setup.sh build docs
+	@Scripts/plugin.sh
 
 model:
 	@Scripts/setup.sh model

@@ -120,7 +120,7 @@ pins 1 'swift package pins lint' show
 echo "== the half for Xcode's projects"
 plugins=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/swift/pm/PluginAPI
 swiftc -emit-module -module-name XcodeProjectPlugin -o "$folder/XcodeProjectPlugin.swiftmodule" -I "$plugins" \
-    Tests/StandIns/XcodeProjectPlugin/*.swift
+    Tests/XcodeStandIn/*.swift
 swiftc -typecheck -parse-as-library -warnings-as-errors -package-description-version 6.2.0 -I "$plugins" -I "$folder" Plugins/PintlePolicyCheck/*.swift
 swiftc -typecheck -parse-as-library -warnings-as-errors -package-description-version 6.2.0 -I "$plugins" Plugins/PintlePins/*.swift
 echo "plugin: the plug-in checks an outside package's policy"

@@ -22,7 +22,7 @@ export PINTLE_WARNINGS_AS_ERRORS ?= 1
 
 .PHONY: help setup build demo test test-apple corpus-accept ci nightly touched format lint doors docs api reference fuzz bench install deb clean \
   release-tool builds apple-build apple-tests test-setup unit corpus linkage format-check api-check examples \
-  asan tsan fuzz-smoke model darwin verdicts modern engines peers nio packages package-test reproduce rehearse-clients
+  asan tsan fuzz-smoke plugin model darwin verdicts modern engines peers nio packages package-test reproduce rehearse-clients
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22

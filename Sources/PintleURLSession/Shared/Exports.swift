@@ -1,4 +1,3 @@
-@_exported public import Foundation
 @_exported public import Pintle
 @_exported public import PintleEvents
 

@@ -61,7 +61,7 @@ var programs: [Product] = [.executable(name: "pintle", targets: ["PintleCLI"])]
 targets += [
     // The SDK of macOS has expat.
     isApple ? .systemLibrary(name: "CExpat") : system("CExpat", "expat", apt: "libexpat1-dev"),
-    // What a program knows of its own process: words, variables, streams, signals.
+    // Arguments, environment, standard streams and signals of the running program.
     module("PintleProcess", on: "PintleSystem"),
     // Commands, options, help and output, without a command.
     module(
@@ -85,7 +85,7 @@ targets += [
         dependencies: ["PintleCLI"]),
 ]
 
-// What the whole tool needs of OpenSSL.
+// The targets that need OpenSSL, and the commands that connect to servers.
 if hasOpenSSL {
     libraries.append("PintleOpenSSL")
     programs += [

@@ -4,6 +4,9 @@ package import Pintle
 ///
 /// The defaults are those of a build without them. Such a build has a type for keys all the same.
 package protocol Libraries: Sendable {
+    /// A Boolean value that indicates whether there is a list of public suffixes.
+    var knowsSuffixes: Bool { get }
+
     /// Returns whether registries hand out names directly below this one: `com`, `co.uk`. Without a list every
     /// top-level domain counts.
     ///
@@ -54,6 +57,7 @@ package protocol Libraries: Sendable {
 }
 
 extension Libraries {
+    package var knowsSuffixes: Bool { false }
     package func isPublicSuffix(_ name: String) -> Bool { !name.contains(".") }
     package func isListedSuffix(_ name: String) -> Bool { !name.contains(".") }
     package func publicAuthorities(_ environment: [String: String]) -> @Sendable (Pin) -> String? { { _ in nil } }
@@ -69,5 +73,21 @@ extension ToolError {
     /// - Parameter subject: a noun phrase.
     package static func needsOpenSSL(_ subject: String) -> ToolError {
         .unusable(needsOpenSSL, "\(subject) needs a build of pintle with OpenSSL")
+    }
+}
+
+extension Invocation {
+    /// Answers as the libraries do, and warns if they have no list.
+    package func isPublicSuffix(_ name: String) -> Bool {
+        warnOfMissingSuffixes()
+        return libraries.isPublicSuffix(name)
+    }
+
+    /// Warns that the answer about a name is no judgement, if there is no list of public suffixes.
+    package func warnOfMissingSuffixes() {
+        guard !libraries.knowsSuffixes else { return }
+        console.warn(
+            "there is no list of public suffixes here, so a rule for all names below one, such as co.uk, is not noticed; "
+                + "pintle on Linux has a list")
     }
 }

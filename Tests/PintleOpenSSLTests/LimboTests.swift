@@ -70,6 +70,8 @@ struct LimboTests {
         #expect(Set(exceptions.keys) == seen)
         print("x509-limbo core: \(right) of \(cases.count) right; without CRLs and depth limits", terminator: " ")
         print("\(wrong.accepted) wrongly accepted, \(wrong.refused) wrongly refused")
+        let readme = URL(fileURLWithPath: #filePath + "/../../../README.md").standardized
+        #expect(try String(contentsOf: readme, encoding: .utf8).contains(" \(right) of \(cases.count) cases "))
         #expect(right >= 169)
         #expect(wrong.accepted <= 21)
         #expect(wrong.refused <= 4)

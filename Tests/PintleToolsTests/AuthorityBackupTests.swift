@@ -92,6 +92,41 @@ struct AuthorityBackupTests {
         #expect(run("check", last, server).output.contains("\nnext: the backup key is in use: make a new backup"))
     }
 
+    @Test("An intermediate in use, with another as backup, calls for a new backup: the next renewal may use a third")
+    func intermediates() throws {
+        let alpha = try #require(fixture.families["alpha"])
+        let issuers = try [alpha[0].intermediate(name: "First"), alpha[0].intermediate(name: "Second")]
+        let pins = try issuers.map { "\"\(try FamilyFixture.pin($0.certificate))\"" }
+        let members = pins.map { "{\"name\": \"an issuer\", \"pin\": \($0), \"from\": \"a test\"}" }
+        let json = try FamilyFixture.json(
+            fixture.families, more: "\"intermediates\": [\(members.joined(separator: ", "))], ")
+        let file = try fixture.directory.write(json, to: "issuers.json")
+        let server = try LoopbackTLSServer(try issuers[1].issue(hosts: ["example.test"]))
+        let policy = try policy(pins: pins[0], backups: pins[1])
+        let arguments = ["--connect-to", "127.0.0.1:\(server.port)", "--anchors", fixture.anchors, "--families", file]
+        let check = ToolRun(arguments: ["check", "example.test", "--policy", policy] + arguments)
+        #expect(check.output.contains("\nnext: the backup key is in use: make a new backup"), "\(check.output)")
+        let audit = ToolRun(arguments: ["audit", policy, "--json"] + arguments)
+        #expect(audit.output.contains("\"backup\":\"matched\""), "\(audit.output)")
+    }
+
+    @Test("A backup root above the root in use, which signed it too, is neither unused nor a backup in use")
+    func crossSigned() throws {
+        let alpha = try #require(fixture.families["alpha"])
+        let identity = try alpha[0].crossSigned(by: alpha[1]).issue(hosts: ["example.test"])
+        // Without the first root among the anchors the path ends in the second.
+        let anchors = try fixture.directory.write(alpha[1].certificate.pem, to: "second.pem")
+        let pins = try fixture.pins("alpha").map { "\"\($0)\"" }
+        let policy = try policy(pins: pins[0], backups: pins[1])
+        let server = try LoopbackTLSServer(identity)
+        let arguments = ["--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors, "--families", fixture.file]
+        let check = ToolRun(arguments: ["check", "example.test", "--policy", policy] + arguments)
+        #expect(check.output.contains("  a key of ALPHA, in the live chain at depth 2\n"), "\(check.output)")
+        #expect(!check.output.contains("make a new backup"))
+        let audit = ToolRun(arguments: ["audit", policy, "--json"] + arguments)
+        #expect(audit.output.contains("\"backup\":\"authority\""), "\(audit.output)")
+    }
+
     @Test("A plan that ends on a backup pin asks for a new backup, unless it is a key of an authority")
     func plan() throws {
         let roots = try fixture.pins("alpha")

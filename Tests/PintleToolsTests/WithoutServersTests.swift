@@ -69,10 +69,25 @@ struct WithoutServersTests {
             let rule = "{\"host\": \"\(host)\", \"includeSubdomains\": true, \"anchors\": {\"include\": [\"\(root)\"]}}"
             return self.run(["inspect", try directory.write(PolicyText.policy(rule), to: "policy.json")])
         }
-        #expect(try run("example.com").code == 0)
+        let covered = try run("example.com")
+        #expect(covered.code == 0)
+        // Nothing judged whether the name is a suffix.
+        #expect(covered.errors.contains("there is no list of public suffixes here"))
         let refused = try run("com")
         #expect(refused.code == 2)
         #expect(refused.errors.contains("hosts[0]"))
+    }
+
+    @Test("Lint says that suffixes were not judged, if the file has a rule for all names below one")
+    func unjudgedSuffixes() throws {
+        let rule = PolicyText.rule("co.uk", "\"includeSubdomains\": true")
+        let covering = try directory.write(PolicyText.policy(rule), to: "covering.json")
+        let exact = try directory.write(PolicyText.policy(PolicyText.rule("co.uk")), to: "exact.json")
+        let warning = "there is no list of public suffixes here"
+        #expect(run(["lint", covering]).errors.contains(warning))
+        #expect(!run(["lint", exact]).errors.contains(warning))
+        let whole = ToolRun(arguments: ["lint", covering], now: now)
+        #expect(whole.output.contains("public-suffix") && !whole.errors.contains(warning))
     }
 
     @Test("A warning says that the signature of a request was not checked")

@@ -35,7 +35,7 @@ public struct TrustApproval: Sendable, Hashable {
     }
 
     /// The status of an approval at an instant.
-    package enum State: Sendable, Hashable {
+    public enum State: Sendable, Hashable {
         /// The approval is in force.
         case live
         /// The approval has expired: `at >= expiresAt`.
@@ -110,7 +110,7 @@ public struct TrustApproval: Sendable, Hashable {
 
     /// Returns the status of the approval. A revoked approval stays `revoked` after its expiry date, because the user's
     /// revocation does not expire.
-    package func state(at instant: Date) -> State {
+    public func state(at instant: Date) -> State {
         if revokedAt != nil { return .revoked }
         return expiresAt.map { instant >= $0 } ?? false ? .expired : .live
     }
@@ -122,7 +122,7 @@ public struct TrustApproval: Sendable, Hashable {
     }
 
     /// Returns whether the approval is for this certificate or its key. It does not check expiry or revocation: see
-    /// ``expiresAt`` and ``revokedAt``.
+    /// ``state(at:)``.
     public func matches(_ leaf: Certificate) -> Bool {
         switch subject {
         case .publicKey(let pin): leaf.publicKeyPin == pin

@@ -111,6 +111,7 @@ extension PinningPolicy {
         switch basis {
         case .pinMatched: return true
         case .userApproved: return includesApproved
+        case .pinsExpired, .mismatchReportedOnly: return false
         case .hostNotPinned:
             guard let rule = evaluation.rule, let path = evaluation.path, let anchor = path.certificates.last else {
                 return false
@@ -119,7 +120,6 @@ extension PinningPolicy {
             if let debugAnchors, debugAnchors.areEnd(of: path) { return false }
             #endif
             return hosts[rule.index].anchors.certificates.contains { $0.der == anchor }
-        default: return false
         }
     }
 }

@@ -128,7 +128,7 @@ public indirect enum TrustRejection: Error, Sendable, Hashable {
         switch self {
         case .invalidPath(let failure): failure
         case .unknownHost(let host): host.pathFailure
-        default: nil
+        case .pinMismatch, .pinsExpired, .hostNotAllowed: nil
         }
     }
 }

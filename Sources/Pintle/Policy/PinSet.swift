@@ -6,8 +6,8 @@ public struct PinMatch: Sendable, Hashable {
     public let pin: Pin
     /// The index of the certificate in the path. The leaf has depth 0.
     public let depth: Int
-    /// A Boolean value that indicates whether a backup pin matched. If it is a key of the server's own, it is time to
-    /// make a new backup. If it is an authority's, the authority has moved to another of its keys.
+    /// A Boolean value that indicates whether a backup pin matched. If it is the pin of a key of your own, it is time
+    /// to make a new backup.
     public let isBackup: Bool
 }
 

@@ -77,7 +77,7 @@ package struct PlanAdviser {
                 "the issuerKey of \(server(lockOut.server)) is not that of the issuer of \(name): \(change) in the "
                     + "next release, and in an update for the versions that fetch them",
                 by: lockOut.from)
-        default:
+        case (.hostNotAllowed, _), (.unknownHost, _), (.invalidPath, _):
             return item(
                 .addRule, "add a rule for \(server(lockOut.server)) to the policy of the next release", by: lockOut.from
             )

@@ -99,7 +99,7 @@ struct PlanCommand {
         let plan: RotationPlan
         do {
             plan = try PlanReader.read(
-                file.bytes, file: file.name, isPublicSuffix: invocation.libraries.isPublicSuffix
+                file.bytes, file: file.name, isPublicSuffix: invocation.isPublicSuffix
             ) { path throws(ToolError) in
                 try policy(path, besides: file.path)
             }
@@ -147,7 +147,7 @@ struct PlanCommand {
             throw .unusable(error.id, "the policy \(error)", hint: error.help)
         }
         do {
-            return try PinningPolicy(bytes, ofFile: path, invocation.libraries)
+            return try PinningPolicy(bytes, ofFile: path, invocation)
         } catch {
             throw ToolError(error, file: path)
         }

@@ -103,7 +103,7 @@ extension PlanReport {
         case .hostNotPinned: "no rule, so that any key passes for"
         case .pinsExpired: "pins that have expired, so that any key passes for"
         case .mismatchReportedOnly: "a rule that only reports, so that a key which is not pinned passes for"
-        default: nil
+        case .pinMatched, .userApproved: nil
         }
     }
 

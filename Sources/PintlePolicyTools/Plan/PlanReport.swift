@@ -54,7 +54,7 @@ struct PlanReport {
             case (.hostNotAllowed, _), (.unknownHost, _):
                 "their policy has no rule for the server, and "
                     + (lockOut.asksUser ? "asks the user about such hosts" : "refuses such hosts")
-            default:
+            case (.invalidPath, _):
                 "the server shows \(served)" + (lockOut.issuerKey.map { issuer(certificate, $0) } ?? "")
             }
         return (lockOut.pathFailure.map { "\(lockOut.reason) (\($0.rawValue))" } ?? lockOut.reason) + ": " + what

@@ -12,7 +12,7 @@ package struct PolicyInput {
     private static let maximumSize = (64 << 20) + 1
 
     package var file: InputFile
-    private let libraries: any Libraries
+    private let invocation: Invocation
 
     /// Reads a policy.
     ///
@@ -34,7 +34,7 @@ package struct PolicyInput {
     /// Reads a file that may hold something else than a policy.
     init(ofAnyKind path: String, _ invocation: Invocation) throws(ToolError) {
         file = try InputFile(path, limit: Self.maximumSize, standardInput: invocation.input)
-        libraries = invocation.libraries
+        self.invocation = invocation
     }
 
     /// A Boolean value that indicates whether the file begins like a JSON document. The policy's reader reports a
@@ -50,7 +50,7 @@ package struct PolicyInput {
         let name = ShellWord.quoted(file.path)
         let items: [SourceItem]
         do throws(ToolError) {
-            items = try SourceReader.items(in: &file, libraries)
+            items = try SourceReader.items(in: &file, invocation.libraries)
         } catch {
             return .unusable("no-policy", "not a policy: \(error.message)", file: file.name, hint: error.hint)
         }
@@ -70,7 +70,7 @@ package struct PolicyInput {
     /// - Throws: every problem, each with its place.
     package func policy() throws(ToolError) -> PinningPolicy {
         do {
-            return try PinningPolicy(file.bytes, ofFile: file.path, libraries)
+            return try PinningPolicy(file.bytes, ofFile: file.path, invocation)
         } catch {
             throw otherKind ?? ToolError(error, file: file.name)
         }
@@ -86,7 +86,7 @@ package struct PolicyInput {
         lint.families = families
         let folder = PolicyFolder(ofFile: file.path)
         lint.resolvingFile = { path in try folder.content(of: path) }
-        lint.isPublicSuffix = libraries.isPublicSuffix
+        lint.isPublicSuffix = invocation.isPublicSuffix
         lint.sharedAuthority = authority
         return lint
     }
@@ -118,11 +118,11 @@ extension PinningPolicy {
     /// Reads a policy with the anchors that it names.
     ///
     /// - Parameter path: the policy's file; the paths of its anchors are relative to its folder.
-    package init(_ bytes: [UInt8], ofFile path: String, _ libraries: any Libraries) throws(PolicyError) {
+    package init(_ bytes: [UInt8], ofFile path: String, _ invocation: Invocation) throws(PolicyError) {
         let folder = PolicyFolder(ofFile: path)
         try self.init(
             json: bytes, resolvingFile: { name throws(FileError) in try folder.content(of: name) },
-            isPublicSuffix: libraries.isPublicSuffix)
+            isPublicSuffix: invocation.isPublicSuffix)
     }
 
     /// Returns a policy without rules: only the path decides.

@@ -136,6 +136,6 @@ package enum AuditBackup: String {
     case inUse = "in-use"
     /// The server has moved to a backup key.
     case matched
-    /// The backup pin that matched is a key of an authority: see ``AuthorityFamilies/authority(ofBackup:in:)``.
+    /// The server shows a backup pin that is another pinned root: see ``AuthorityFamilies/authority(ofBackup:in:)``.
     case authority
 }

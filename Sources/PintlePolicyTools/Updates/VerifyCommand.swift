@@ -77,11 +77,16 @@ struct VerifyCommand {
             try PolicyInput(path, invocation).policy()
         }
         var verifier = UpdateVerifier(trust: trust, unscoped: bundled)
-        verifier.isPublicSuffix = invocation.libraries.isPublicSuffix
+        let (libraries, asksAboutSuffix) = (invocation.libraries, Locked(false))
+        verifier.isPublicSuffix = { name in
+            asksAboutSuffix.withLock { $0 = true }
+            return libraries.isPublicSuffix(name)
+        }
         let report = VerifyReport(
             outcome: try outcome(verifier, minimum, instant), trust: trust, bundled: bundled, instant: instant,
             invocation: invocation)
         invocation.print(report.report, orJSON: report.document)
+        if asksAboutSuffix.withLock({ $0 }) { invocation.warnOfMissingSuffixes() }
         if bundled == nil {
             invocation.console.warn("scope and floor were not checked: that needs --bundled POLICY")
         }

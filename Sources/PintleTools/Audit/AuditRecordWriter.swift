@@ -112,7 +112,9 @@ extension CheckFacts {
         if case .trusted(.pinMatched(let match)) = decision, match.isBackup {
             return authority(ofBackup: match.pin) == nil ? .matched : .authority
         }
-        return backupsInUse.isEmpty ? .unused : .inUse
+        if !backupsInUse.isEmpty { return .inUse }
+        // The path of a cross-signed root has another pinned root of the authority.
+        return host.backupPins.contains { use(of: $0) != nil } ? .authority : .unused
     }
 
     /// The first certificate to end of those that the server has to renew: the path without its root, which need not be

@@ -56,7 +56,7 @@ struct CheckAdvice {
                 "The path is valid, but no key on it is pinned. The rule only reports: an enforcing one would refuse.",
                 ["find out whose key it is before the rule is enforced: pintle pin \(server)"]
             )
-        default: (nil, renewal)
+        case .pinMatched, .userApproved: (nil, renewal)
         }
     }
 

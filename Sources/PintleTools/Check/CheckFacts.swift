@@ -204,10 +204,9 @@ struct BackupInUse {
     ]
 
     /// The problem in words, to print behind the pin.
-    var sentence: String {
-        depth.map { "in the live chain at depth \($0): no backup" }
-            ?? "sent by the server, not on the path: no backup"
-    }
+    var sentence: String { "\(place): no backup" }
+
+    var place: String { depth.map { "in the live chain at depth \($0)" } ?? "sent by the server, not on the path" }
 }
 
 extension CheckFacts {

@@ -125,9 +125,11 @@ struct CheckReport {
     /// Adds the backup pins, except the pin that matched, which stands beside the path.
     private func addBackups(matching match: PinMatch? = nil, to report: inout Report) {
         for pin in facts.host?.backupPins ?? [] where pin != match?.pin {
-            let authority = facts.authority(ofBackup: pin).map { Line("a key of \($0.name)") }
-            let use = facts.use(of: pin).map { Line($0.sentence, .warning) }
-            let state = authority ?? use ?? "not in use, as it should be"
+            let use = facts.use(of: pin)
+            let authority = facts.authority(ofBackup: pin).map { authority in
+                Line("a key of \(authority.name)" + (use.map { ", \($0.place)" } ?? ""))
+            }
+            let state = authority ?? use.map { Line($0.sentence, .warning) } ?? "not in use, as it should be"
             report.fact("backup", "\(RuleText.pin(pin, note: notes?[pin]))  \(state)")
         }
     }

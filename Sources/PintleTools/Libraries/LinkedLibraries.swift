@@ -11,6 +11,8 @@ package struct LinkedLibraries: ServerLibraries {
 
     package var readsEncryptedKeys: Bool { true }
 
+    package var knowsSuffixes: Bool { !PublicSuffixList.system.isMissing }
+
     package func isPublicSuffix(_ name: String) -> Bool { PublicSuffixList.system.contains(name) }
     package func isListedSuffix(_ name: String) -> Bool { PublicSuffixList.system.containsAny(name) }
 

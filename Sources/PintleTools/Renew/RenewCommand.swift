@@ -175,7 +175,7 @@ struct RenewCommand {
     /// Reads the proposal as its users will: the paths of its anchors are relative to its own folder.
     private func read(_ bytes: [UInt8], besides path: String) throws(ToolError) -> PinningPolicy {
         do {
-            return try PinningPolicy(bytes, ofFile: path, invocation.libraries)
+            return try PinningPolicy(bytes, ofFile: path, invocation)
         } catch {
             var error = ToolError(error, file: path)
             error.hint = "write the proposal into the folder of the policy, where its anchors are"

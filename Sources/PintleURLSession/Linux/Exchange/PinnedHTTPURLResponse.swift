@@ -57,7 +57,8 @@ extension URLResponse {
     /// The parameters of the connection. They are `nil` where ``trustReceipt`` is.
     public var negotiatedTLS: NegotiatedTLS? { connection?.tls }
 
-    /// The part of the client's identity that the server got. It is `nil` where ``trustReceipt`` is.
+    /// The part of the client's identity that the server got. It is `nil` where ``trustReceipt`` is, and if it is not
+    /// known any more.
     public var clientCertificateUse: ClientCertificateUse? { connection?.clientCertificate }
 
     private var connection: ConnectionFacts? { (self as? PinnedHTTPURLResponse)?.head.connection }

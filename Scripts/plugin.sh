@@ -18,7 +18,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "App",
-            dependencies: [.product(name: "Pintle", package: "pintle"), .product(name: "PintlePolicyFile", package: "pintle")],
+            dependencies: [.product(name: "PintleURLSession", package: "pintle"), .product(name: "PintlePolicyFile", package: "pintle")],
             plugins: [$1])
     ])
 END
@@ -82,11 +82,14 @@ cat >"$app/main.swift" <<END
 import Foundation
 import Pintle
 import PintlePolicyFile
+import PintleURLSession
 func content(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: "$app/" + name))) }
 let (parsed, bundled) = (try PinningPolicy(json: content("app.pintle.json"), resolvingFile: content), try PinningPolicy.bundled)
 let isEqual = parsed.hosts == bundled.hosts && parsed.unpinnedHosts == bundled.unpinnedHosts
 // The file has a note, and the constant has none.
 let lines = String(decoding: parsed.json(), as: UTF8.self).split(separator: "\n").filter { !\$0.contains("\"note\"") }
+let session: URLSession = .pinned(to: try PinningPolicy.bundled) // as the article prints it
+session.invalidateAndCancel()
 exit(isEqual && lines.joined(separator: "\n") + "\n" == String(decoding: bundled.json(), as: UTF8.self) ? 0 : 1)
 END
 build fine 'warning: hosts[3].enforcement: '
@@ -96,6 +99,17 @@ echo "== an unchanged policy is not checked again, a changed one is"
 build fine '!Checking app.pintle.json'
 touch "$app/root.pem"
 build fine 'Checking app.pintle.json'
+
+echo "== an anchor that the policy names later is watched, and one that is not of the target is refused"
+cp "$policy" "$folder/policy" && cp "$app/root.pem" "$app/second.pem" && cp "$app/root.pem" "$folder/outside.pem"
+build fine
+sed -i 's/"root.pem"/"second.pem"/' "$policy"
+build fine 'Checking app.pintle.json'
+touch "$app/second.pem"
+build fine 'Checking app.pintle.json'
+sed -i 's#"second.pem"#"../../outside.pem"#' "$policy"
+build failed '[unreadable-anchor-file]' 'not a file of this target'
+cp "$folder/policy" "$policy" && rm "$app/second.pem"
 
 echo "== strict"
 echo '{"strict": true}' >"$app/pintle-check.json"

@@ -35,30 +35,20 @@ struct PintlePolicyCheck: BuildToolPlugin {
         let output = folder.appendingPathComponent("PinningPolicy+Bundled.swift")
         let configuration = policy.deletingLastPathComponent().appendingPathComponent("pintle-check.json")
         let hasConfiguration = FileManager.default.fileExists(atPath: configuration.path)
-        // The day is an argument, so the command runs again on another day, and otherwise only after a change.
+        // All certificates of the target, because this method does not run again when the policy names another one.
+        let certificates = files.filter { ["pem", "cer", "crt", "der"].contains($0.pathExtension.lowercased()) }
+        // The day is an argument, so the command runs again when another day plans the build.
         let day = ISO8601DateFormatter.string(
             from: Date(), timeZone: TimeZone(secondsFromGMT: 0) ?? .current, formatOptions: .withFullDate)
         return [
             .buildCommand(
                 displayName: "Checking \(policy.lastPathComponent)", executable: checker,
                 arguments: [policy.path, "--output", output.path, "--date", day]
-                    + (hasConfiguration ? ["--configuration", configuration.path] : []),
-                inputFiles: [policy] + (hasConfiguration ? [configuration] : []) + anchors(of: policy),
+                    + (hasConfiguration ? ["--configuration", configuration.path] : []) + ["--"]
+                    + certificates.map(\.path),
+                inputFiles: [policy] + (hasConfiguration ? [configuration] : []) + certificates,
                 outputFiles: [output])
         ]
-    }
-
-    /// Returns the files of certificates that the policy names. The checker reports a policy that cannot be read.
-    private func anchors(of policy: URL) -> [URL] {
-        guard let data = try? Data(contentsOf: policy),
-            let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
-            let hosts = object["hosts"] as? [[String: Any]]
-        else { return [] }
-        let names = hosts.flatMap { ($0["anchors"] as? [String: Any])?["include"] as? [String] ?? [] }
-        let folder = policy.deletingLastPathComponent()
-        return Set(names.filter { !$0.hasPrefix("-----BEGIN") }).sorted()
-            .map { URL(fileURLWithPath: $0, relativeTo: folder).absoluteURL }
-            .filter { FileManager.default.fileExists(atPath: $0.path) }
     }
 }
 

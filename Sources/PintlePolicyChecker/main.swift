@@ -11,8 +11,10 @@ func end(_ lines: [String], _ code: Int32) -> Never {
     exit(code)
 }
 
-let usage = "error: usage: PintlePolicyChecker POLICY --output FILE --date YYYY-MM-DD [--configuration FILE]"
-let words = Array(CommandLine.arguments.dropFirst())
+let usage =
+    "error: usage: PintlePolicyChecker POLICY --output FILE --date YYYY-MM-DD [--configuration FILE] [-- CERTIFICATE...]"
+let parts = CommandLine.arguments.dropFirst().split(separator: "--", maxSplits: 1, omittingEmptySubsequences: false)
+let words = Array(parts.first ?? [])
 var options: [String: String] = [:]
 for index in stride(from: 1, to: words.count, by: 2) where index + 1 < words.count {
     options[words[index]] = words[index + 1]
@@ -30,7 +32,10 @@ do throws(CheckConfiguration.Problem) {
 } catch {
     end([error.line], 1)
 }
-let check = BuildCheck(policyFile: path, at: now, isStrict: configuration.isStrict)
+// SwiftPM keeps the arguments of an earlier build as long as no file is added, so the day may have passed.
+let check = BuildCheck(
+    policyFile: path, watched: parts.count > 1 ? Array(parts[1]) : [], at: max(now, Date()),
+    isStrict: configuration.isStrict)
 guard let source = check.source else { end(check.lines, 1) }
 if !check.lines.isEmpty { print(check.lines.joined(separator: "\n")) }
 do throws(ReplacementError) {

@@ -15,9 +15,11 @@ package struct BuildCheck {
     ///
     /// - Parameters:
     ///   - path: the file. Paths of anchors are relative to its folder.
+    ///   - watched: the paths of the files that the policy may name, because the build runs the check again when one
+    ///     of them changes. Another one could be replaced, and the app would go on with the old anchor.
     ///   - now: the day of the build. Findings that depend on it are warnings.
     ///   - isStrict: `true` to make all warnings errors.
-    package init(policyFile path: String, at now: Date, isStrict: Bool) {
+    package init(policyFile path: String, watched: [String], at now: Date, isStrict: Bool) {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try RegularFile.content(path, limit: JSONDocument.Limits().maximumBytes)
@@ -29,7 +31,10 @@ package struct BuildCheck {
         var lint = PolicyLint(at: now)
         lint.expiresWithin = Self.expiresWithin
         let folder = PolicyFolder(ofFile: path)
-        lint.resolvingFile = { name in try folder.content(of: name) }
+        lint.resolvingFile = { name in
+            guard watched.contains(folder.path(of: name)) else { throw Unwatched() }
+            return try folder.content(of: name)
+        }
         lint.isPublicSuffix = PinningPolicy.isPublicSuffix
         let report = lint.report(on: bytes)
         var lines: [String] = []
@@ -46,6 +51,12 @@ package struct BuildCheck {
         self.lines = lines
         let name = path.split(separator: "/").last.map(String.init) ?? path
         source = hasErrors ? nil : report.policy.map { SwiftPolicySource($0).file(madeFrom: name) }
+    }
+
+    private struct Unwatched: Error, CustomStringConvertible {
+        let description =
+            "not a file of this target; add it to the target as *.pem, *.cer, *.crt or *.der, and write its path from "
+            + "the policy's folder without ./"
     }
 
     /// The time in seconds; pins that end sooner get a warning.

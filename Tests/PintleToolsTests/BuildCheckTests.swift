@@ -15,7 +15,9 @@ struct BuildCheckTests {
 
     private func check(_ text: String, at day: String = "2026-11-21", isStrict: Bool = false) throws -> BuildCheck {
         let path = try directory.write(text, to: "app.pintle.json")
-        return BuildCheck(policyFile: path, at: try RFC3339.date(from: day + "T00:00:00Z"), isStrict: isStrict)
+        return BuildCheck(
+            policyFile: path, watched: [directory.path(of: "root.pem")],
+            at: try RFC3339.date(from: day + "T00:00:00Z"), isStrict: isStrict)
     }
 
     /// Returns `error expired` for each line.
@@ -100,10 +102,23 @@ struct BuildCheckTests {
         #expect(try check(PolicyText.policy("{\"host\": \"example.co.uk\", \(anchors)}")).source != nil)
     }
 
+    @Test("An anchor that the build does not watch is an error, because its replacement would not be noticed")
+    func unwatched() throws {
+        for name in ["root.pem", "other.pem"] { try directory.write(try PolicyText.anchor(), to: name) }
+        func policy(_ name: String) -> String {
+            PolicyText.policy("{\"host\": \"a.example\", \"anchors\": {\"include\": [\"\(name)\"]}}")
+        }
+        let refused = try check(policy("other.pem"))
+        #expect(findings(refused) == ["error unreadable-anchor-file"])
+        #expect(refused.lines.first?.contains("not a file of this target") == true)
+        #expect(refused.source == nil)
+        #expect(try check(policy("root.pem")).source != nil)
+    }
+
     @Test("A file that cannot be read is one error")
     func unreadable() throws {
         let check = BuildCheck(
-            policyFile: directory.path(of: "none.pintle.json"), at: Date(timeIntervalSince1970: 0), isStrict: false)
+            policyFile: directory.path(of: "none.pintle.json"), watched: [], at: Date(timeIntervalSince1970: 0), isStrict: false)
         #expect(check.lines.count == 1)
         #expect(check.lines[0].contains(": error: unreadable-file: "))
         #expect(check.source == nil)

@@ -37,7 +37,10 @@ var targets = [
     module("PintleEvents", on: "Pintle", "PintleSystem", settings: apple),
     // The texts and the search for mistakes that the tool and the plug-in PintlePolicyCheck share.
     module("PintleText", on: "Pintle", "PintleSystem"),
-    module("PintlePolicyLint", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleSystem", "PintleText"),
+    module(
+        "PintlePolicyLint", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleSystem", "PintleText",
+        // Becomes part of the program: there is no file to ship beside it.
+        resources: [.embedInCode("authorities.json")]),
     // The plug-in that checks the policy file of a target when it is built, and its program.
     program(
         "PintlePolicyChecker", on: "Pintle", "PintlePolicyLint", "PintleStorage", "PintleSystem", "PintleText",
@@ -72,8 +75,7 @@ targets += [
         "PintlePolicyTools", on: "Pintle", "PintleConsole", "PintleCrypto", "PintleEvents", "PintlePolicyFile",
         "PintlePolicyLint", "PintleProcess", "PintleReports", "PintleStorage", "PintleSystem", "PintleText",
         "PintleUpdates", "CExpat",
-        // Becomes part of the program: there is no file to ship beside it.
-        exclude: isApple ? [] : ["Apple"], resources: [.embedInCode("Families/authorities.json")], settings: apple),
+        exclude: isApple ? [] : ["Apple"], settings: apple),
     program(
         "PintleCLI", on: "PintleConsole", "PintlePolicyTools", "PintleSystem", and: isApple ? [] : ["PintleTools"],
         in: "Sources", settings: apple),

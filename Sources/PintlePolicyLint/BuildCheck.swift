@@ -36,6 +36,13 @@ package struct BuildCheck {
             return try folder.content(of: name)
         }
         lint.isPublicSuffix = PinningPolicy.isPublicSuffix
+        do throws(ValueProblems) {
+            lint.families = try FamilyFileReader.builtIn()
+        } catch {
+            lines = error.all.map { "error: \($0.file ?? ""): \($0.message)" }
+            source = nil
+            return
+        }
         let report = lint.report(on: bytes)
         var lines: [String] = []
         var hasErrors = report.policy == nil

@@ -23,7 +23,9 @@ var targets: [Target] = [
     module(
         "PintleStorage", on: "Pintle", "PintlePolicyFile", "PintleSystem", and: isApple ? [] : ["PintleSuffixes"],
         exclude: ["PrivacyInfo.xcprivacy"]),
-    module("PintlePolicyLint", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleSystem", "PintleText"),
+    module(
+        "PintlePolicyLint", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleSystem", "PintleText",
+        resources: [.embedInCode("authorities.json")]),
     module(
         "PintleUpdates", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleSystem",
         // Needs the Keychain, and is for apps.
@@ -38,7 +40,7 @@ var targets: [Target] = [
         "PintlePolicyTools", on: "Pintle", "PintleConsole", "PintleCrypto", "PintleEvents", "PintlePolicyFile",
         "PintlePolicyLint", "PintleProcess", "PintleReports", "PintleStorage", "PintleSystem", "PintleText",
         "PintleUpdates", "CExpat", and: isApple ? ["CryptoKit"] : [],
-        exclude: isApple ? [] : ["Apple"], resources: [.embedInCode("Families/authorities.json")]),
+        exclude: isApple ? [] : ["Apple"]),
     program(
         "PintleCLI", on: "PintleConsole", "PintlePolicyTools", "PintleSystem", and: isApple ? [] : ["PintleTools"],
         in: "Sources"),

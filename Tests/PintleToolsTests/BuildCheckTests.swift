@@ -102,6 +102,22 @@ struct BuildCheckTests {
         #expect(try check(PolicyText.policy("{\"host\": \"example.co.uk\", \(anchors)}")).source != nil)
     }
 
+    @Test("Keys of public authorities: warnings when an authority has more roots, and when its key has ended")
+    func authorities() throws {
+        let families = try FamilyFileReader.builtIn().families
+        let ended = try #require(families.flatMap(\.retired).first { $0.pin != nil && $0.notAfter != nil })
+        let root = try #require(families.first { $0.pins.count > 1 }?.roots.compactMap(\.pin).first)
+        func check(_ pin: PublicKeyPin, _ day: String, isStrict: Bool = false) throws -> [String] {
+            let rule = "{\"host\": \"a.example\", \"pins\": [\"\(pin)\"], \"backupPins\": [\"\(PolicyText.backup)\"]}"
+            return findings(try self.check(PolicyText.policy(rule), at: day, isStrict: isStrict))
+        }
+        #expect(try check(try #require(ended.pin), "2026-11-28").contains("warning retired-key"))
+        #expect(try !check(try #require(ended.pin), "2015-01-01").contains("warning retired-key"))
+        #expect(try check(root, "2026-11-28").contains("warning family-incomplete"))
+        #expect(try check(root, "2026-11-28", isStrict: true).contains("error family-incomplete"))
+        #expect(try check(PublicKeyPin(PolicyText.pin), "2026-11-28").isEmpty)
+    }
+
     @Test("An anchor that the build does not watch is an error, because its replacement would not be noticed")
     func unwatched() throws {
         for name in ["root.pem", "other.pem"] { try directory.write(try PolicyText.anchor(), to: name) }
@@ -118,7 +134,8 @@ struct BuildCheckTests {
     @Test("A file that cannot be read is one error")
     func unreadable() throws {
         let check = BuildCheck(
-            policyFile: directory.path(of: "none.pintle.json"), watched: [], at: Date(timeIntervalSince1970: 0), isStrict: false)
+            policyFile: directory.path(of: "none.pintle.json"), watched: [], at: Date(timeIntervalSince1970: 0),
+            isStrict: false)
         #expect(check.lines.count == 1)
         #expect(check.lines[0].contains(": error: unreadable-file: "))
         #expect(check.source == nil)

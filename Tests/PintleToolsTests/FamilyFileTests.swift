@@ -12,7 +12,7 @@ struct FamilyFileTests {
 
     private func problems(_ text: String) -> [String] {
         do throws(ToolError) {
-            _ = try FamilyFileReader.read(Array(text.utf8), file: "families.json")
+            _ = try FamilyFile.families(Array(text.utf8), file: "families.json")
             return []
         } catch {
             #expect(error.all.allSatisfy { $0.file == "families.json" && $0.line != nil && $0.hint != nil })
@@ -43,7 +43,7 @@ struct FamilyFileTests {
                "intermediates": [{"name": "I", "pin": "sha256/G3R3ndolfPXNTUWk8DKA64dIb9/12RNUaG8o1JFeAxw=", "from": "p"}]}],
              "edges": [{"id": "e", "name": "E", "families": ["a"]}]}
             """
-        let families = try FamilyFileReader.read(Array(text.utf8), file: "f")
+        let families = try FamilyFile.families(Array(text.utf8), file: "f")
         let family = try #require(families.selection(named: "AA")?.families.first)
         #expect(family.pins == [try PublicKeyPin(Self.pin)])
         #expect(family.missing.map(\.name) == ["Q"])
@@ -64,7 +64,7 @@ struct FamilyFileTests {
                     + "\"retired\": [{\"name\": \"R\", \"pin\": \"\(Self.pin)\"\(end), \"from\": \"p\"}]}")
         }
         #expect(problems(text("")) == ["missing-key 3"])
-        let families = try FamilyFileReader.read(Array(text(", \"notAfter\": \"2025-09-15\"").utf8), file: "f")
+        let families = try FamilyFile.families(Array(text(", \"notAfter\": \"2025-09-15\"").utf8), file: "f")
         let ended = families.endedKey(try PublicKeyPin(Self.pin), at: try RFC3339.date(from: "2025-09-16T00:00:00Z"))
         #expect(ended?.key.name == "R")
         #expect(families.families.first?.pins.isEmpty == true)

@@ -9,7 +9,7 @@
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
     do throws(ToolError) {
-        let families = try FamilyFileReader.read(input, file: "families")
+        let families = try FamilyFile.families(input, file: "families")
         for family in families.families {
             guard families.selection(named: family.id)?.id == family.id else { fatalError("a family without a name") }
             for pin in family.pins where families.family(ofRoot: pin)?.id != family.id {

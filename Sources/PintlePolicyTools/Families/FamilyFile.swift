@@ -23,7 +23,11 @@ package struct FamilyFile {
 
     /// Reads the file that is built into the tool.
     static func builtIn() throws(ToolError) -> FamilyFile {
-        FamilyFile(try FamilyFileReader.read(PackageResources.authorities_json, file: "authorities.json (built in)"))
+        do throws(ValueProblems) {
+            return FamilyFile(try FamilyFileReader.builtIn())
+        } catch {
+            throw ToolError(error)
+        }
     }
 
     /// Reads the file of `--families`, or else the built-in one.
@@ -33,7 +37,7 @@ package struct FamilyFile {
         let builtIn = try builtIn()
         guard let path = invocation.arguments[.families] else { return builtIn }
         let file = try invocation.file(path, limit: FamilyLimits.fileSize)
-        let families = try FamilyFileReader.read(file.bytes, file: file.name)
+        let families = try families(file.bytes, file: file.name)
         guard families.date >= builtIn.families.date else {
             throw .unusable(
                 "older-families",
@@ -47,6 +51,15 @@ package struct FamilyFile {
                 file: file.name, hint: "write the day on which its sources were read")
         }
         return FamilyFile(families, path: path, besides: builtIn.families)
+    }
+
+    /// Reads a file of families.
+    static func families(_ bytes: [UInt8], file: String) throws(ToolError) -> AuthorityFamilies {
+        do throws(ValueProblems) {
+            return try FamilyFileReader.read(bytes, file: file)
+        } catch {
+            throw ToolError(error)
+        }
     }
 
     /// Returns the roots that the built-in file has in a family, and this file does not.
@@ -79,4 +92,16 @@ extension OptionSpecification {
     package static let families = Option(
         "families", .file("FILE"),
         help: "A newer list of the roots of each certificate authority, in the form of the built-in one")
+}
+
+extension ToolError {
+    /// Creates the error of a file with mistakes.
+    init(_ error: ValueProblems) {
+        let errors = error.all.map { problem in
+            ToolError.unusable(
+                problem.id, problem.message, file: problem.file, line: problem.line, column: problem.column,
+                hint: problem.help)
+        }
+        self = .joining(errors) ?? .unusable("unusable-file", "the file cannot be used")
+    }
 }

@@ -1,5 +1,6 @@
 internal import Pintle
 package import PintleConsole
+internal import PintlePolicyLint
 internal import PintleStorage
 internal import PintleSystem
 internal import PintleText

@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintleSystem
 
 /// Reads versions of the app and signed updates.

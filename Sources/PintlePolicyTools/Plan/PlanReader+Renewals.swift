@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintleCrypto
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintleSystem
 
 /// Reads renewal patterns.

@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintleSystem
 
 /// Reads a plan file value by value and goes on after a mistake, so that all mistakes are reported at once.
@@ -8,7 +9,7 @@ struct PlanReader: ValueReader {
     /// Reads a policy file by its path in the plan.
     private let policyFile: (String) throws(ToolError) -> PinningPolicy
     private let isPublicSuffix: (String) -> Bool
-    var problems: [(offset: Int, error: ToolError)] = []
+    var problems: [ValueProblem] = []
     private var policies: [PinningPolicy] = []
     /// The policies by path; `nil` for unreadable files, which are reported only once.
     private var filePolicies: [String: Int?] = [:]
@@ -29,8 +30,12 @@ struct PlanReader: ValueReader {
         var reader = PlanReader(policyFile: policyFile, isPublicSuffix: isPublicSuffix)
         // A number with decimals is an error of its key, with the key's remedy. Policies inside the plan add levels.
         let limits = JSONDocument.Limits(maximumBytes: PlanLimits.fileSize, maximumDepth: 20, allowsAnyNumber: true)
-        return try reader.document(bytes, limits, file: file, called: "the plan", unusable: "invalid-plan") {
-            $0.plan($1)
+        do throws(ValueProblems) {
+            return try reader.document(bytes, limits, file: file, called: "the plan", unusable: "invalid-plan") {
+                $0.plan($1)
+            }
+        } catch {
+            throw ToolError(error)
         }
     }
 
@@ -75,9 +80,10 @@ struct PlanReader: ValueReader {
             filePolicies[name] = index
             return index
         } catch {
-            for var error in error.all.prefix(ValueLimits.problems) {
-                error.others = []
-                problems.append((value.offset, error))
+            problems += error.all.prefix(ValueLimits.problems).map { error in
+                ValueProblem(
+                    at: value.offset, error.code, error.message, help: error.hint, file: error.file, line: error.line,
+                    column: error.column)
             }
             return nil
         }

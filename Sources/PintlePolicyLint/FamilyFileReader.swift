@@ -1,22 +1,25 @@
 internal import Pintle
-internal import PintleConsole
 internal import PintlePolicyFile
-internal import PintlePolicyLint
 internal import PintleSystem
 
 /// Reads a file of authority families.
-struct FamilyFileReader: ValueReader {
-    var problems: [(offset: Int, error: ToolError)] = []
+package struct FamilyFileReader: ValueReader {
+    package var problems: [ValueProblem] = []
     private var pins: [PublicKeyPin: String] = [:]
 
     /// - Parameter file: the name of the file in errors.
     /// - Throws: every problem with its place, in the order of the file; at most 100.
-    static func read(_ bytes: [UInt8], file: String) throws(ToolError) -> AuthorityFamilies {
+    package static func read(_ bytes: [UInt8], file: String) throws(ValueProblems) -> AuthorityFamilies {
         var reader = FamilyFileReader()
         let limits = JSONDocument.Limits(maximumBytes: FamilyLimits.fileSize, maximumDepth: 12)
         return try reader.document(bytes, limits, file: file, called: "the file", unusable: "invalid-families") {
             $0.file($1)
         }
+    }
+
+    /// Reads the file that is part of the program.
+    package static func builtIn() throws(ValueProblems) -> AuthorityFamilies {
+        try read(PackageResources.authorities_json, file: "authorities.json (built in)")
     }
 
     private mutating func file(_ root: JSONValue) -> AuthorityFamilies? {
@@ -233,8 +236,8 @@ struct FamilyFileReader: ValueReader {
 }
 
 /// The limits of a file of families.
-enum FamilyLimits {
-    static let fileSize = 4 << 20
+package enum FamilyLimits {
+    package static let fileSize = 4 << 20
     static let families = 64
     static let aliases = 16
     static let members = 128

@@ -4,8 +4,49 @@ package import PintleSystem
 
 /// A reader of a file of the tool. A place is text: `keys[2].pin`, or `the plan` for the document.
 package protocol ValueReader: ObjectReader where Path == String {
-    /// The mistakes with their offsets in the file. A mistake in another file also has its own place there.
-    var problems: [(offset: Int, error: ToolError)] { get set }
+    var problems: [ValueProblem] { get set }
+}
+
+/// A mistake in a file of the tool.
+package struct ValueProblem: Sendable {
+    /// The offset of the value in the file.
+    package let offset: Int
+    /// Stable, for scripts: `unknown-key`.
+    package let id: String
+    /// Lower case, no full stop.
+    package let message: String
+    package let help: String?
+    /// The file of the mistake; `nil` for the file that is read, until the mistakes are placed.
+    package private(set) var file: String?
+    /// The place, counted from 1.
+    package private(set) var line: Int?
+    package private(set) var column: Int?
+
+    package init(
+        at offset: Int, _ id: String, _ message: String, help: String?, file: String? = nil, line: Int? = nil,
+        column: Int? = nil
+    ) {
+        self.offset = offset
+        self.id = id
+        self.message = message
+        self.help = help
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+
+    fileprivate func placed(in file: String, _ place: TextPlace) -> ValueProblem {
+        guard self.file == nil else { return self }
+        var problem = self
+        problem.file = file
+        if line == nil { (problem.line, problem.column) = (place.line, place.column) }
+        return problem
+    }
+}
+
+/// The mistakes in a file, with their places; at least one.
+package struct ValueProblems: Error {
+    package let all: [ValueProblem]
 }
 
 /// The members of an object, with their places for errors.
@@ -34,18 +75,23 @@ extension ValueReader {
     package mutating func document<Content>(
         _ bytes: [UInt8], _ limits: JSONDocument.Limits, file: String, called name: String, unusable id: String,
         _ read: (inout Self, JSONValue) -> Content?
-    ) throws(ToolError) -> Content {
+    ) throws(ValueProblems) -> Content {
+        func problem(_ id: String, _ message: String, help: String? = nil, _ place: JSONError? = nil) -> ValueProblems {
+            ValueProblems(all: [
+                ValueProblem(at: 0, id, message, help: help, file: file, line: place?.line, column: place?.column)
+            ])
+        }
         let document: JSONDocument
         do {
             document = try JSONDocument(bytes, limits: limits)
         } catch {
-            throw .unusable(
-                error.code.rawValue, error.message, file: file, line: error.line, column: error.column,
-                hint: error.hint ?? "the file must be JSON as RFC 8259 has it")
+            throw problem(
+                error.code.rawValue, error.message, help: error.hint ?? "the file must be JSON as RFC 8259 has it",
+                error)
         }
         let content = read(&self, document.root)
-        if let error = ToolError.joining(placed(in: document, file: file)) { throw error }
-        guard let content else { throw .unusable(id, "\(name) cannot be used", file: file) }
+        guard problems.isEmpty else { throw ValueProblems(all: placed(in: document, file: file)) }
+        guard let content else { throw problem(id, "\(name) cannot be used") }
         return content
     }
 
@@ -55,21 +101,14 @@ extension ValueReader {
     /// Returns the problems with their places, in the order of the file.
     ///
     /// - Parameter file: the name of the file in errors.
-    private func placed(in document: JSONDocument, file: String) -> [ToolError] {
+    private func placed(in document: JSONDocument, file: String) -> [ValueProblem] {
         let order = problems.indices.sorted { (problems[$0].offset, $0) < (problems[$1].offset, $1) }
         let sorted = order.prefix(ValueLimits.problems).map { problems[$0] }
-        let places = document.places(at: sorted.map(\.offset))
-        return zip(sorted, places).map { problem, place in
-            var error = problem.error
-            guard error.file == nil else { return error }
-            error.file = file
-            if error.line == nil { (error.line, error.column) = (place.line, place.column) }
-            return error
-        }
+        return zip(sorted, document.places(at: sorted.map(\.offset))).map { $0.placed(in: file, $1) }
     }
 
     package mutating func report(_ id: String, _ value: JSONValue, _ message: String, help: String) {
-        problems.append((value.offset, .unusable(id, message, hint: help)))
+        problems.append(ValueProblem(at: value.offset, id, message, help: help))
     }
 
     package mutating func report(

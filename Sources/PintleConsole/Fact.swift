@@ -14,6 +14,7 @@ package struct Fact<Subject>: Sendable {
     private struct Lines: Sendable {
         let label: String
         let isDetail: Bool
+        let isWrapped: Bool
         let make: @Sendable (Subject) -> [Line]
     }
 
@@ -60,21 +61,28 @@ package struct Fact<Subject>: Sendable {
 
     /// Returns the fact with lines in text, the first of which has the label.
     ///
-    /// - Parameter isDetail: `true` for a fact that only `--verbose` shows.
+    /// - Parameters:
+    ///   - isDetail: `true` for a fact that only `--verbose` shows.
+    ///   - isWrapped: `true` for sentences, which are wrapped between words.
     package func shown(
-        as label: String, isDetail: Bool = false, _ lines: @escaping @Sendable (Subject) -> [Line]
+        as label: String, isDetail: Bool = false, isWrapped: Bool = false,
+        _ lines: @escaping @Sendable (Subject) -> [Line]
     ) -> Fact {
         var fact = self
-        fact.line = Lines(label: label, isDetail: isDetail, make: lines)
+        fact.line = Lines(label: label, isDetail: isDetail, isWrapped: isWrapped, make: lines)
         return fact
     }
 
-    /// Returns the fact of a value that this one is about a part of.
-    package func of<Whole>(_ part: @escaping @Sendable (Whole) -> Subject) -> Fact<Whole> {
+    /// Returns the fact of a value that this one is about a part of. It is absent without the part.
+    package func of<Whole>(_ part: @escaping @Sendable (Whole) -> Subject?) -> Fact<Whole> {
         let (write, line) = (write, line)
-        let fact = Fact<Whole>(key, help) { whole, json in write(part(whole), &json) }
+        let fact = Fact<Whole>(key, help) { whole, json in
+            if let part = part(whole) { write(part, &json) }
+        }
         guard let line else { return fact }
-        return fact.shown(as: line.label, isDetail: line.isDetail) { line.make(part($0)) }
+        return fact.shown(as: line.label, isDetail: line.isDetail, isWrapped: line.isWrapped) {
+            part($0).map(line.make) ?? []
+        }
     }
 
     fileprivate func add(to json: inout JSONWriter, _ subject: Subject) { write(subject, &json) }
@@ -85,7 +93,7 @@ package struct Fact<Subject>: Sendable {
 
     fileprivate func add(to report: inout Report, _ subject: Subject, showsDetails: Bool) {
         guard let line, showsDetails || !line.isDetail else { return }
-        report.fact(Line(line.label), line.make(subject))
+        report.fact(Line(line.label), line.make(subject).map { line.isWrapped ? .wrapped($0) : .whole($0) })
     }
 }
 
@@ -97,7 +105,7 @@ extension JSONWriter {
 }
 
 extension Report {
-    package mutating func add<Subject>(_ facts: [Fact<Subject>], of subject: Subject, showsDetails: Bool) {
+    package mutating func add<Subject>(_ facts: [Fact<Subject>], of subject: Subject, showsDetails: Bool = false) {
         for fact in facts { fact.add(to: &self, subject, showsDetails: showsDetails) }
     }
 }

@@ -196,7 +196,9 @@ package struct Report {
     package mutating func fact(_ label: Line, _ value: Value) { blocks.append(.fact(label: label, value, layout)) }
 
     /// Adds a fact with several values, one below the other.
-    package mutating func fact(_ label: Line, _ values: [Line]) {
+    package mutating func fact(_ label: Line, _ values: [Line]) { fact(label, values.map(Value.whole)) }
+
+    package mutating func fact(_ label: Line, _ values: [Value]) {
         for (index, value) in values.enumerated() { fact(index == 0 ? label : "", value) }
     }
 

@@ -101,6 +101,19 @@ struct NearestMissTests {
         #expect(try Self.miss([Pin(.publicKey(try PublicKeyPin(String(otherLetter))))]) == .nothingInCommon)
     }
 
+    @Test("The hash of a certificate, written as a pin of a key, is found with the key that was meant")
+    func certificateAsKey() throws {
+        for depth in 0..<2 {
+            let certificate = PublicKeyPin(digest: CertificatePin(certificate: Self.chain.certificates[depth]).digest)
+            let key = try #require(Self.chain.keyPin(depth).key)
+            let miss = try Self.miss([Pin(.publicKey(certificate))])
+            #expect(miss == .certificateAsKey(certificate, depth: depth, key: key))
+            #expect(miss?.description.contains("not of its key, which is \(key)") == true)
+        }
+        let foreign = PublicKeyPin(digest: CertificatePin(certificate: TestChain(4).certificates[0]).digest)
+        #expect(try Self.miss([Pin(.publicKey(foreign))]) == .nothingInCommon)
+    }
+
     @Test("Pins without any resemblance have nothing in common")
     func nothing() throws {
         #expect(try Self.miss([TestChain(4).keyPin(0), TestChain(5).certificatePin(1)]) == .nothingInCommon)

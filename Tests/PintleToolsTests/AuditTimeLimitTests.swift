@@ -64,7 +64,7 @@ struct AuditTimeLimitTests {
                     policy: policy, json: [], authority: { _ in nil },
                     families: .init(date: .distantPast, families: [], edges: [])),
                 now: Date()),
-            writer: AuditRecordWriter(basis: AuditBasis(policy: nil, anchors: [root])),
+            basis: AuditBasis(policy: nil, anchors: [root]),
             validator: PathValidator(system: SystemAnchors(replacedBy: [root])),
             proxies: try ProxyEnvironment([:]), configuration: TLSClient.Configuration(), parallel: 1, start: Date())
         if holds { handshakes.beforeVerdict = { slow.hold() } }

@@ -4,6 +4,8 @@ package enum NearestMiss: Sendable, Hashable {
     case pinnedCertificateNotOnPath(Pin)
     /// A pinned key or certificate is on the path, but at a position that the pin does not allow.
     case otherPosition(Pin, depth: Int)
+    /// A pin is the hash of a certificate on the path, and should be the hash of its key.
+    case certificateAsKey(PublicKeyPin, depth: Int, key: PublicKeyPin)
     /// Another rule pins the key that the server presented.
     case otherRule(PublicKeyPin, rule: MatchedRule)
     /// A configured and a served pin differ only in upper and lower case or in one character, probably a typing error.
@@ -22,6 +24,8 @@ extension NearestMiss: CustomStringConvertible {
             "\(pin) was sent by the server, but the validated path does not run through it"
         case .otherPosition(let pin, let depth):
             "\(pin) is on the path at depth \(depth), but the rule wants it at \"\(pin.position.rawValue)\""
+        case .certificateAsKey(let pin, let depth, let key):
+            "\(pin) is the hash of the certificate at depth \(depth), not of its key, which is \(key)"
         case .otherRule(let pin, let rule):
             "\(pin) is pinned by the rule for \(rule.pattern)"
         case .misspelt(let configured, let served):
@@ -54,6 +58,13 @@ extension NearestMiss {
             guard let pin = pins.first(where: { $0.position.covers(depth: depth) }) ?? pins.first else { continue }
             guard pin.position.covers(depth: depth) else { return .otherPosition(pin, depth: depth) }
             return .onlyOneOfTwo(PinMatch(pin: pin, depth: depth, isBackup: rule.backupPins.contains(pin)))
+        }
+        for depth in 0..<path.count {
+            guard let key = path.publicKeyPin(at: depth), let digest = path.fingerprint(at: depth)?.digest else { break }
+            let pin = PublicKeyPin(digest: digest)
+            if configured.contains(where: { $0.key == pin }) {
+                return .certificateAsKey(pin, depth: depth, key: key)
+            }
         }
         let served = path.publicKeyPins
         if let other = policy.rule(pinning: served) { return other }

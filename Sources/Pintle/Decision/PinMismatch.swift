@@ -19,6 +19,9 @@ public struct PinMismatch: Sendable, Hashable {
     /// verdict.
     public var nearestMiss: String { slip.description }
 
+    /// A Boolean value that indicates whether a pin is the hash of a certificate on the path instead of that of its key.
+    package var pinsHashOfCertificate: Bool { if case .certificateAsKey = slip { true } else { false } }
+
     /// The pins, followed by the backup pins.
     public var configuredPins: [Pin] { pins + backupPins }
 }

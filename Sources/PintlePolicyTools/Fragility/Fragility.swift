@@ -1,6 +1,5 @@
 internal import Pintle
-internal import PintleConsole
-package import PintlePolicyFile
+package import PintleConsole
 internal import PintleSystem
 internal import PintleText
 
@@ -34,12 +33,7 @@ package struct Fragility {
         return "\(subject) is likely to match \(term): \(because)"
     }
 
-    /// `{"id", "until", "because"}`
-    package func write(to json: inout JSONWriter) {
-        json.object("fragility") { json in
-            json.member("id", id.rawValue)
-            json.member("until", until)
-            json.member("because", because)
-        }
-    }
+    package static let facts: [Fact<Fragility>] = [
+        Fact("id") { $0.id.rawValue }, Fact("until") { $0.until }, Fact("because") { $0.because },
+    ]
 }

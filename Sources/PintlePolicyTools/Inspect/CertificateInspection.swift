@@ -20,57 +20,18 @@ struct CertificateInspection {
         for entry in entries {
             report.gap()
             report.line("\(entry.position)")
-            switch entry.item {
-            case .certificate(let certificate): add(certificate, to: &report)
-            case .unfit(let certificate):
-                if let subject = certificate.outline.subjectName {
-                    report.fact("subject", .wrapped("\(claim: subject)"))
-                }
-                if let issuer = certificate.outline.issuerName {
-                    report.fact("issuer", .wrapped("\(claim: issuer)"))
-                }
-                report.fact("key", .wrapped("\(certificate.outline.publicKey)"))
-                report.fact("pin", "\(certificate.outline.publicKeyPin)")
-                report.fact("cert", "\(certificate.outline.fingerprint)")
-                if let defect = entry.item.defect { report.fact("problem", .wrapped("\(defect)")) }
-            case .request(let request):
-                report.fact("subject", .wrapped("\(claim: request.subject)"))
-                report.fact("key", .wrapped("\(request.publicKey)"))
-                report.fact("pin", "\(request.publicKeyPin)")
-            case .key(let key, let isPrivate):
-                report.fact("key", .wrapped("\(key.description), \(isPrivate ? "private" : "public")"))
-                report.fact("pin", "\(key.pin)")
-                if let id = key.updateKeyID { report.fact("update key id", "\(id)") }
-            }
+            report.add(Item.facts, of: item(entry))
         }
         return report
     }
 
-    private func add(_ certificate: Certificate, to report: inout Report) {
-        let facts = CertificateFacts(certificate)
-        report.fact("subject", .wrapped(certificate.subject.isEmpty ? "(none)" : "\(claim: certificate.subject)"))
-        report.fact("issuer", .wrapped("\(claim: certificate.issuer)"))
-        report.fact("serial", "\(facts.serialNumber)")
-        report.fact("version", "\(certificate.version)")
-        report.fact("valid", .wrapped(ValidityText.period(certificate.validity, now: now)))
-        report.fact("key", .wrapped("\(certificate.publicKey)"))
-        report.fact("pin", "\(certificate.publicKeyPin)")
-        report.fact("cert", "\(certificate.fingerprint)")
-        func add(_ label: Line, _ items: [String]?) {
-            guard let items, !items.isEmpty else { return }
-            let rest = isVerbose || items.count <= 20 ? 0 : items.count - 20
-            let shown = items.dropLast(rest).joined(separator: ", ")
-            report.fact(label, .wrapped("\(claim: shown)\(rest > 0 ? ", + \(rest) more" : "")"))
-        }
-        add("names", facts.names)
-        if let constraints = certificate.basicConstraints {
-            let limit = constraints.pathLength.map { ", at most \(ValidityText.counted($0, "authority")) below" } ?? ""
-            report.fact("authority", .wrapped("\(constraints.isCA ? "yes" : "no")\(limit)"))
-        }
-        add("usage", facts.keyUsage)
-        add("purposes", facts.purposes)
-        add("permitted", facts.permittedNames)
-        add("excluded", facts.excludedNames)
+    private func item(_ entry: PinEntry) -> Item { Item(entry: entry, now: now, isVerbose: isVerbose) }
+
+    /// A certificate, a request or a key, and what its text depends on.
+    struct Item {
+        let entry: PinEntry
+        let now: Date
+        let isVerbose: Bool
     }
 
     // MARK: JSON
@@ -80,7 +41,7 @@ struct CertificateInspection {
             json.member("source", source)
             json.member("kind", Self.kind(of: entries))
             json.member("verified", false)
-            json.objects("certificates", entries) { $0.write(PinEntry.details, of: $1) }
+            json.objects("certificates", entries) { $0.write(Item.facts, of: item($1)) }
         }
     }
 
@@ -92,4 +53,64 @@ struct CertificateInspection {
         case .key: "key"
         }
     }
+}
+
+extension CertificateInspection.Item {
+    static let facts: [Fact<Self>] = [
+        PinEntry.names.map { $0.of(\.entry) },
+        [
+            Fact("serialNumber", shown: "serial", "The serial number in hex, and the version of X.509") {
+                $0.fields?.serialNumber
+            },
+            Fact("version", shown: "version") { $0.certificate?.version },
+            Fact("isPrivate", "Whether the file has the private half of the key") {
+                if case .key(_, let isPrivate) = $0.entry.item { isPrivate } else { nil }
+            },
+        ],
+        PinEntry.key.map { $0.of(\.entry) },
+        [
+            Fact("updateKeyID", shown: "update key id", "The id that updates use for an Ed25519 key") {
+                if case .key(let key, _) = $0.entry.item { key.updateKeyID } else { nil }
+            }
+        ],
+        PinEntry.certificate.map { fact in
+            fact.key == "notBefore" ? fact.of(\.entry).shown(as: "valid", isWrapped: true, valid) : fact.of(\.entry)
+        },
+        [
+            Fact("pathLength", "The authorities that may follow below") { $0.certificate?.basicConstraints?.pathLength }
+                .shown(as: "authority", isWrapped: true) { item in
+                    guard let constraints = item.certificate?.basicConstraints else { return [] }
+                    let limit = constraints.pathLength.map {
+                        ", at most \(ValidityText.counted($0, "authority")) below"
+                    }
+                    return ["\(constraints.isCA ? "yes" : "no")\(limit ?? "")"]
+                },
+            list("names", as: "names", "The names of servers") { $0.names },
+            list("keyUsage", as: "usage", "Uses, as RFC 5280 names them") { $0.keyUsage },
+            list("purposes", as: "purposes") { $0.purposes },
+            list("permittedNames", as: "permitted", "The name constraints of an authority") { $0.permittedNames },
+            list("excludedNames", as: "excluded") { $0.excludedNames },
+            Fact("problem", shown: "problem", "The reason why a certificate is unfit") { $0.entry.item.defect },
+        ],
+    ].flatMap(\.self)
+
+    private static func list(
+        _ key: String, as label: String, _ help: String? = nil,
+        _ items: @escaping @Sendable (CertificateFacts) -> [String]?
+    ) -> Fact<Self> {
+        Fact(key, help) { $0.fields.flatMap(items) }
+            .shown(as: label, isWrapped: true) { item in
+                guard let items = item.fields.flatMap(items), !items.isEmpty else { return [] }
+                let rest = item.isVerbose ? 0 : max(0, items.count - 20)
+                let shown = items.dropLast(rest).joined(separator: ", ")
+                return ["\(claim: shown)\(rest > 0 ? ", + \(rest) more" : "")"]
+            }
+    }
+
+    @Sendable private static func valid(_ item: Self) -> [Line] {
+        item.certificate.map { [ValidityText.period($0.validity, now: item.now)] } ?? []
+    }
+
+    private var certificate: Certificate? { entry.item.certificate }
+    private var fields: CertificateFacts? { certificate.map(CertificateFacts.init) }
 }

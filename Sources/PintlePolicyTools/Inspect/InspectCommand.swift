@@ -34,7 +34,7 @@ extension Command {
                     ("source, kind", "The file, and the kind of its content"),
                     ("verified", "Always false"),
                     ("certificates", "Of certificates, requests and keys: a list of objects with the keys below"),
-                ] + PinEntry.details.rows())
+                ] + CertificateInspection.Item.facts.rows())
         ],
         articles: [.policyFile, .signedUpdates, .reports],
         run: { invocation throws(ToolError) in try InspectCommand(invocation: invocation).run() }

@@ -57,45 +57,53 @@ struct UpdateInspection {
         var report = Report("\(file.name)   update\(version); nothing was verified")
         report.gap()
         report.layout.labelColumns = 13
-        for signature in envelope.signatures {
-            report.fact("signed by", "\(signature.keyID ?? ""), as it says itself")
-        }
-        if envelope.signatures.isEmpty { report.fact("signed by", "no key") }
-        if let payload {
-            report.fact("issued", "\(RFC3339.string(from: payload.issuedAt))")
-            report.fact("expires", "\(RFC3339.string(from: payload.expiresAt))")
-            for name in payload.ignoredMembers { report.fact("ignored", "the payload's \(JSONWriter.quoted(name))") }
-        }
-        if let problem {
-            report.fact("problem", ["\(problem.code.rawValue): \(problem)"] + problem.details.map { "\($0)" })
-        }
+        report.add(Self.facts, of: self)
         if let policy { report += PolicyInspection.report(on: policy, now: invocation.now) }
         return report
     }
 
     private var document: JSONWriter {
         .document { json in
-            json.member("source", file.path)
-            json.member("kind", "update")
-            json.member("verified", false)
-            json.member("payloadType", envelope.payloadType)
-            json.objects("signatures", envelope.signatures) { $0.member("keyid", $1.keyID ?? "") }
-            if let payload {
-                if case .number(let number) = payload.version { json.member("version", number) }
-                json.member("issuedAt", payload.issuedAt)
-                json.member("expiresAt", payload.expiresAt)
-                if !payload.ignoredMembers.isEmpty { json.member("ignoredMembers", payload.ignoredMembers) }
-            }
-            if let problem {
-                json.object("problem") { json in
-                    json.member("code", problem.code.rawValue)
-                    json.member("message", "\(problem)")
-                }
-            }
+            json.write(Self.facts, of: self)
             if let policy {
                 json.key("policy")
                 policy.write(to: &json)
             }
         }
     }
+
+    private static let facts: [Fact<UpdateInspection>] = [
+        Fact("source") { $0.file.path }, Fact("kind") { _ in "update" }, Fact("verified") { _ in false },
+        Fact("payloadType") { $0.envelope.payloadType },
+        Fact("signatures", "The keys", listing: signature) { $0.envelope.signatures }
+            .shown(as: "signed by") { update in
+                let signatures = update.envelope.signatures
+                return signatures.isEmpty
+                    ? ["no key"] : signatures.map { "\($0.keyID ?? ""), as it says itself" }
+            },
+        Fact("version") { update in
+            if case .number(let number)? = update.payload?.version { number } else { nil }
+        },
+        Fact("issuedAt") { $0.payload?.issuedAt }
+            .shown(as: "issued") { update in update.payload.map { ["\(RFC3339.string(from: $0.issuedAt))"] } ?? [] },
+        Fact("expiresAt") { $0.payload?.expiresAt }
+            .shown(as: "expires") { update in update.payload.map { ["\(RFC3339.string(from: $0.expiresAt))"] } ?? [] },
+        Fact("ignoredMembers") { $0.ignoredMembers.isEmpty ? nil : $0.ignoredMembers }
+            .shown(as: "ignored") { update in
+                update.ignoredMembers.map { "the payload's \(JSONWriter.quoted($0))" }
+            },
+        Fact("problem", "The problem", reason) { $0.problem }
+            .shown(as: "problem") { update in
+                guard let problem = update.problem else { return [] }
+                return ["\(problem.code.rawValue): \(problem)"] + problem.details.map { "\($0)" }
+            },
+    ]
+
+    private static let signature: [Fact<SignedEnvelope.Signature>] = [Fact("keyid") { $0.keyID ?? "" }]
+
+    private static let reason: [Fact<UpdateError.Reason>] = [
+        Fact("code") { $0.code.rawValue }, Fact("message") { "\($0)" },
+    ]
+
+    private var ignoredMembers: [String] { payload?.ignoredMembers ?? [] }
 }

@@ -141,7 +141,9 @@ struct LintReportText {
                 json.member("port", server.endpoint.port)
                 json.member("decision", server.decision.map { $0.isTrusted ? "trusted" : "rejected" })
                 json.member("reason", server.decision?.reason)
-                server.fragility?.write(to: &json)
+                if let fragility = server.fragility {
+                    json.object("fragility") { $0.write(Fragility.facts, of: fragility) }
+                }
             }
         }
     }

@@ -50,68 +50,31 @@ extension PinEntry {
         ],
     ].flatMap(\.self)
 
-    /// The facts that `inspect` lists.
-    static let details: [Fact<PinEntry>] = [
-        names,
-        [
-            Fact("serialNumber", "The serial number in hex, and the version of X.509") { $0.fields?.serialNumber },
-            Fact("version") { $0.item.certificate?.version },
-            Fact("isPrivate", "Whether the file has the private half of the key") {
-                if case .key(_, let isPrivate) = $0.item { isPrivate } else { nil }
-            },
-        ],
-        key,
-        [
-            Fact("updateKeyID", "The id that updates use for an Ed25519 key") {
-                if case .key(let key, _) = $0.item { key.updateKeyID } else { nil }
-            }
-        ],
-        certificate,
-        [
-            Fact("pathLength", "The authorities that may follow below") {
-                $0.item.certificate?.basicConstraints?.pathLength
-            },
-            Fact("names", "The names of servers") { $0.fields?.names },
-            Fact("keyUsage", "Uses, as RFC 5280 names them") { $0.fields?.keyUsage },
-            Fact("purposes") { $0.fields?.purposes },
-            Fact("permittedNames", "The name constraints of an authority") { $0.fields?.permittedNames },
-            Fact("excludedNames") { $0.fields?.excludedNames },
-        ],
-        [Fact("problem", "The reason why a certificate is unfit") { $0.item.defect }],
-    ].flatMap(\.self)
-
-    private static let names: [Fact<PinEntry>] = [
+    static let names: [Fact<PinEntry>] = [
         Fact("position", "The place: `leaf`, `1`, `2`, ..., `root`, `extra`, `key` or `csr`") { $0.position },
-        Fact("subject", "Names, as RFC 4514 writes them") {
-            switch $0.item {
-            case .certificate(let certificate): certificate.subject.description
-            case .unfit(let certificate): certificate.outline.subjectName?.description
-            case .request(let request): request.subject.description
-            case .key: nil
-            }
-        },
-        Fact("issuer") {
-            switch $0.item {
-            case .certificate(let certificate): certificate.issuer.description
-            case .unfit(let certificate): certificate.outline.issuerName?.description
-            case .request, .key: nil
-            }
-        },
+        Fact("subject", "Names, as RFC 4514 writes them") { $0.subject?.description }
+            .shown(as: "subject", isWrapped: true) { entry in
+                entry.subject.map { [$0.isEmpty ? "(none)" : "\(claim: $0)"] } ?? []
+            },
+        Fact("issuer") { $0.issuer?.description }
+            .shown(as: "issuer", isWrapped: true) { entry in entry.issuer.map { ["\(claim: $0)"] } ?? [] },
     ]
 
-    private static let key: [Fact<PinEntry>] = [
-        Fact("keyType", "The kind and size of the key") { $0.item.publicKey.type },
+    static let key: [Fact<PinEntry>] = [
+        Fact("keyType", "The kind and size of the key") { $0.item.publicKey.type }
+            .shown(as: "key", isWrapped: true) { entry in
+                guard case .key(_, let isPrivate) = entry.item else { return ["\(entry.item.publicKey)"] }
+                return ["\(entry.item.publicKey), \(isPrivate ? "private" : "public")"]
+            },
         Fact("keyBits") { $0.item.publicKey.bits },
-        Fact("spkiPin", "The pin of the key: `sha256/` and base64") { $0.item.publicKeyPin.description },
+        Fact("spkiPin", shown: "pin", "The pin of the key: `sha256/` and base64") {
+            $0.item.publicKeyPin.description
+        },
     ]
 
-    private static let certificate: [Fact<PinEntry>] = [
-        Fact("certificateSHA256", "The fingerprint of the certificate in hex") {
-            switch $0.item {
-            case .certificate(let certificate): certificate.fingerprint.description
-            case .unfit(let certificate): certificate.outline.fingerprint.description
-            case .request, .key: nil
-            }
+    static let certificate: [Fact<PinEntry>] = [
+        Fact("certificateSHA256", shown: "cert", "The fingerprint of the certificate in hex") {
+            $0.fingerprint?.description
         },
         Fact("notBefore", "The first and the last instant of its validity") { $0.item.certificate?.validity.notBefore },
         Fact("notAfter") { $0.item.certificate?.validity.notAfter },
@@ -125,5 +88,28 @@ extension PinEntry {
         Fact("onPath") { $0.isOnPath },
     ]
 
-    private var fields: CertificateFacts? { item.certificate.map(CertificateFacts.init) }
+    private var subject: DistinguishedName? {
+        switch item {
+        case .certificate(let certificate): certificate.subject
+        case .unfit(let certificate): certificate.outline.subjectName
+        case .request(let request): request.subject
+        case .key: nil
+        }
+    }
+
+    private var issuer: DistinguishedName? {
+        switch item {
+        case .certificate(let certificate): certificate.issuer
+        case .unfit(let certificate): certificate.outline.issuerName
+        case .request, .key: nil
+        }
+    }
+
+    private var fingerprint: CertificatePin? {
+        switch item {
+        case .certificate(let certificate): certificate.fingerprint
+        case .unfit(let certificate): certificate.outline.fingerprint
+        case .request, .key: nil
+        }
+    }
 }

@@ -20,20 +20,7 @@ struct DurableReport {
             if rule.families.count > 1 { report.line("\(family.name)") }
             let columns = family.roots.map { TextLayout.columns(of: $0.name) }.max() ?? 0
             report.layout = Report.FactLayout(indent: 2, labelColumns: columns + 2)
-            for root in family.roots {
-                guard let pin = root.pin else {
-                    report.fact("\(root.name)", .wrapped("\("no hash: ", .warning)\(root.origin)"))
-                    continue
-                }
-                report.fact("\(root.name)", "\(pin)")
-                let facts: [Line?] = [
-                    root.notAfter.map { "to \(ValidityText.day($0))" },
-                    rule.seen.contains(pin) ? "\("on the path", .good)" : nil,
-                    file.additions.contains(pin) ? "not in the built-in family" : nil, root.note.map { "\($0)" },
-                ]
-                let known = facts.compactMap(\.self)
-                if let first = known.first { report.fact("", known.dropFirst().reduce(first) { "\($0), \($1)" }) }
-            }
+            for root in rule.roots(of: family, file) { report.fact("\(root.root.name)", root.lines) }
         }
         report.gap()
         report.layout = Self.adviceLayout
@@ -159,17 +146,18 @@ extension DurableRule {
     static let facts: [Fact<(rule: DurableRule, file: FamilyFile)>] = [
         Fact("source") { $0.rule.endpoint.map { "\($0)" } }, Fact("name") { $0.rule.authority.name },
         Fact("families", "The families", listing: family) { rule, file in
-            rule.families.map { family in
-                let roots = family.roots.map { root in
-                    Root(
-                        root: root, isOnPath: root.pin.map(rule.seen.contains) ?? false,
-                        isNew: root.pin.map(file.additions.contains) ?? false)
-                }
-                return (family: family, roots: roots)
-            }
+            rule.families.map { (family: $0, roots: rule.roots(of: $0, file)) }
         },
         quotations("sources") { $0.rule.authority.sources }, quotations("advice") { $0.rule.authority.advice },
     ]
+
+    fileprivate func roots(of family: AuthorityFamily, _ file: FamilyFile) -> [Root] {
+        family.roots.map { root in
+            Root(
+                root: root, isOnPath: root.pin.map(seen.contains) ?? false,
+                isNew: root.pin.map(file.additions.contains) ?? false)
+        }
+    }
 
     static let family: [Fact<(family: AuthorityFamily, roots: [Root])>] = [
         Fact("id") { $0.family.id }, Fact("name") { $0.family.name },
@@ -182,6 +170,17 @@ extension DurableRule {
         let isOnPath: Bool
         /// A Boolean value that indicates whether the built-in family lacks it.
         let isNew: Bool
+
+        /// The pin, and what is known about it.
+        var lines: [Report.Value] {
+            guard let pin = root.pin else { return [.wrapped("\("no hash: ", .warning)\(root.origin)")] }
+            let known: [Line] = [
+                root.notAfter.map { "to \(ValidityText.day($0))" }, isOnPath ? "\("on the path", .good)" : nil,
+                isNew ? "not in the built-in family" : nil, root.note.map { "\($0)" },
+            ].compactMap(\.self)
+            let rest = known.first.map { first in known.dropFirst().reduce(first) { "\($0), \($1)" } }
+            return [.whole("\(pin)")] + (rest.map { [.whole($0)] } ?? [])
+        }
 
         static let facts: [Fact<Root>] = [
             Fact("name") { $0.root.name }, Fact("spkiPin") { $0.root.pin?.description },

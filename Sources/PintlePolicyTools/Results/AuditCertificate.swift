@@ -10,12 +10,12 @@ struct AuditCertificate {
     let notAfter: Date
     let isRoot: Bool
 
-    /// The certificates of one result at most. ``AuditRecordWriter`` writes no more.
+    /// The certificates of one result at most. `AuditResult` writes no more.
     static let mostCertificates = 16
 
     /// Returns the certificates that are on the validated path, the leaf first; none if `list` names none.
     ///
-    /// - Throws: if the list is not what ``AuditRecordWriter`` writes: the path comes first, from `leaf` over `1`,
+    /// - Throws: if the list is not what `AuditResult` writes: the path comes first, from `leaf` over `1`,
     ///   `2`...
     ///   to `root`.
     static func path(_ list: JSONValue?) throws(AuditRecordError) -> [AuditCertificate] {

@@ -51,7 +51,7 @@ package struct AuditRecord {
     /// A Boolean value that indicates whether the server was reached and did not negotiate a hybrid group.
     package var lacksHybridGroup: Bool { outcome != .unreached && keyExchangeGroup?.isHybrid != true }
 
-    /// The longest line in bytes: several times what ``AuditRecordWriter`` writes.
+    /// The longest line in bytes: several times what `AuditResult` writes.
     static let maximumLineLength = 1 << 20
 
     /// - Parameters:

@@ -133,36 +133,7 @@ extension ReferenceSection {
 
     fileprivate static let auditJSON = ReferenceSection.json(
         "A line has these keys:",
-        keys: [
-            [
-                ("host, port, connectTo", "The server, and the place that was connected to, if it is another"),
-                ("at, milliseconds", "The instant of the decision, and the time until the certificates or the error"),
-            ], CheckFacts.verdict.row(asCheck), own, CheckFacts.handshake.row(asCheck), rest,
-        ].flatMap(\.self))
-    private static let asCheck = "As `pintle check` has them"
-    private static let own: KeyRows = [
-        (
-            "backup",
-            "`unused`, `in-use`, `matched` (the server has moved), `authority` (another pinned root) or `none`"
-        ),
-        ("pinsEnd", "The instant when the rule's pins expire"),
-        (
-            "certificateEnds, certificateEndsAt",
-            "The first end of a certificate that the server has to renew, and its position"
-        ),
-        (
-            "certificates",
-            "`position`, `subject`, `issuer`, `spkiPin`, `certificateSHA256`, `notBefore`, `notAfter`, "
-                + "`sent`, `onPath`; at most 16"
-        ),
-        ("moreCertificates, moreProblems", "The number of certificates and problems that were left out"),
-        ("problems, fragility", "As `pintle lint` has them; at most 32 problems"),
-    ]
-    private static let rest: KeyRows = [
-        ("error", "Instead of a decision: `code`, `message`, `hint`"),
-        ("policy", "The SHA-256 of the policy file in hex"),
-        ("anchors", "With `--anchors`, the SHA-256 of its certificates in DER, in hex"),
-    ]
+        keys: AuditResult.rows)
 }
 
 extension OptionSpecification {

@@ -12,7 +12,7 @@ struct AuditHandshakes {
     /// A Boolean value that indicates whether the user named a policy file. Without one, a missing rule is no problem.
     let hasPolicyFile: Bool
     let lint: LiveLint
-    let writer: AuditRecordWriter
+    let basis: AuditBasis
     let validator: PathValidator
     let proxies: ProxyEnvironment
     let configuration: TLSClient.Configuration
@@ -93,20 +93,22 @@ struct AuditHandshakes {
         _ target: AuditServer, _ verdict: LiveVerdict, _ outcome: LiveHandshake.Outcome, _ instant: Date,
         _ milliseconds: Int
     ) throws(ToolError) -> [UInt8] {
+        func line(_ answer: AuditResult.Answer) -> [UInt8] {
+            AuditResult(server: target, instant: instant, milliseconds: milliseconds, basis: basis, answer: answer).line
+        }
         let facts: CheckFacts
         do throws(ToolError) {
             facts = try verdict.facts(outcome)
         } catch {
             guard error.code != HandshakeError.Code.noResources.rawValue else { throw error }
-            return writer.line(
-                target, at: instant, milliseconds: milliseconds, rule: policy.rule(for: target.endpoint), error)
+            return line(.failed(policy.rule(for: target.endpoint), error))
         }
         let fragility = lint.fragility(of: facts, connectTo: target.connectTo)
         var entries = lint.entries(on: facts, fragility)
         if !hasPolicyFile { entries.removeAll { $0.problem.id == LiveProblem.noRule.rawValue } }
-        let line = writer.line(target, at: instant, milliseconds: milliseconds, facts, entries, fragility)
+        let result = line(.decided(facts, entries, fragility))
         facts.connection?.close()
-        return line
+        return result
     }
 }
 

@@ -131,7 +131,7 @@ final class AuditRun {
                     authority: invocation.libraries.publicAuthorities(invocation.environment),
                     families: try FamilyFile.read(invocation).families),
                 now: invocation.now),
-            writer: AuditRecordWriter(basis: basis),
+            basis: basis,
             validator: anchors.map { PathValidator(system: SystemAnchors(replacedBy: $0)) } ?? PathValidator(),
             proxies: try invocation.proxies(),
             configuration: LiveHandshake.configuration(arguments), parallel: request.parallel,

@@ -78,6 +78,11 @@ struct CheckAdvice {
             return (
                 nil, ["if its owner confirms it: pintle trust revoke \(facts.endpoint) --store \(store), then --ask"]
             )
+        case .pinMismatch(let mismatch) where mismatch.pinsHashOfCertificate:
+            return (
+                "The certificate path is valid. The rule pins the hash of a certificate as if it were that of a key.",
+                ["pin the hash of the key, which stays at a renewal with the same key: pintle pin \(server)"]
+            )
         case .pinMismatch(let mismatch):
             // A fingerprint does not identify the key: a renewal with the same key changes it too.
             let (pinned, change) =

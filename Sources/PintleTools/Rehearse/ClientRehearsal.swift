@@ -262,6 +262,9 @@ final class ClientRehearsal {
             if !client.uses("ca"), !client.uses("policy") {
                 hint = "does it trust the rehearsal's authorities? {ca} is their file, as in curl --cacert {ca}"
             }
+            if !client.isTold.pin {
+                hint = "does it have pins of its own? give it {pins}, or see --survey; " + hint
+            }
             if let doubt = observation.doubtAboutRefusal {
                 message = "the control is inconclusive: the client sent the valid server no request, and \(doubt.words)"
                 hint = "if it gave up, give it a longer time-out of its own; " + hint

@@ -25,6 +25,9 @@ struct RehearsalAdvice {
                 line += client?.isTold.identity == true ? "no request" : "nothing"
             }
             lines.append(line)
+        } else if through.contains("pinned-key-untrusted-ca") {
+            lines.append(
+                "this client pins but does not validate: a pin does not replace names, dates and the end of the path")
         } else if !through.isEmpty {
             lines.append("look at what was let through: 'pintle rehearse --list' names the standard behind each")
         }

@@ -479,6 +479,17 @@ struct PlanRenewalTests {
                 #"{"client": "certbot", "from": "2027-01-10", "lifetime": 47, "authorities": ["root"]}"#) == nil)
     }
 
+    @Test("A client that keeps the key renews after its own number of days, at least one")
+    func days() {
+        func days(_ client: RenewalClient) -> [Int] { [90, 47, 6, 1].map(client.daysToRenewal) }
+        #expect(days(.acmeSh) == [29, 29, 4, 1])
+        #expect(days(.traefik) == [60, 17, 1, 1])
+        #expect(days(.step) == [60, 31, 4, 1])
+        // These two halve short lifetimes, up to 9 and up to 10 days.
+        #expect([9, 10, 11].map(RenewalClient.certbot.daysToRenewal) == [4, 6, 7])
+        #expect([9, 10, 11].map(RenewalClient.lego.daysToRenewal) == [4, 5, 7])
+    }
+
     @Test("The article on pins has the table of the clients")
     func article() throws {
         let article = String(

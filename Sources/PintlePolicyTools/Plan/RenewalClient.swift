@@ -1,4 +1,4 @@
-/// A program that renews the certificates of a server, with its defaults of November 2026.
+/// A program that renews the certificates of a server, with its defaults of mid-2026.
 ///
 /// Most follow the time that the authority asks for (ACME renewal information, RFC 9773) if there is one. Authorities
 /// ask for about the same day, so plans do without it. The article on choosing pins has this table for readers.
@@ -27,6 +27,7 @@ enum RenewalClient: String, CaseIterable {
         case .certbot: (true, "--reuse-key", .twoThirds(halfUpTo: 9))
         // The default is `Always` since version 1.18.
         case .certManager: (true, "rotationPolicy: Never", .twoThirds())
+        // 30 days since version 3.1.3, less one.
         case .acmeSh: (false, "no --always-force-new-domain-key", .after(days: 29))
         case .lego: (true, "--reuse-key", .twoThirds(halfUpTo: 10))
         case .caddy: (true, "reuse_private_keys", .twoThirds())

@@ -37,7 +37,7 @@ extension PlanAdviser {
             by: lockOut.from, pin: plan.keys[first].pin, apps: apps)
     }
 
-    /// Returns the setting of the client that keeps a key: ` (certbot: --reuse-key)`; empty if the plan names no client.
+    /// Returns the setting that keeps a key: ` (certbot: --reuse-key)`; empty if the plan names no client.
     func setting(ofCertificate certificate: Int) -> String {
         guard let client = plan.certificates[certificate].renewal?.client else { return "" }
         return " (\(client.rawValue): \(client.keepsKey))"

@@ -15,8 +15,8 @@ enum RenewalClient: String, CaseIterable {
     private enum Time {
         /// After two thirds of the lifetime, or after half of it if it has at most so many days.
         case twoThirds(halfUpTo: Int = 0)
-        /// This many days after the certificate was issued. Authorities of certificates that do not live as long ask for
-        /// a renewal after about two thirds of the lifetime.
+        /// This many days after the certificate was issued. Authorities of certificates that do not live as long ask
+        /// for a renewal after about two thirds of the lifetime.
         case after(days: Int)
         /// This many days before the end.
         case beforeEnd(days: Int)

@@ -1,6 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// Pintle: certificate pinning (SSL pinning, public key pinning) for iOS, macOS, tvOS, watchOS, visionOS and Linux.
+//
 // On Linux the package has a session over libcurl and OpenSSL, and the command-line tool. On Apple's systems it has the
 // session and the trust of the system. With PINTLE_OPENSSL=1 macOS has the tool, with OpenSSL, and no session, because
 // macOS has no libcurl with OpenSSL. Tests/StandIns and Tests/Darwin build the targets of these two on Linux. Sources

@@ -43,6 +43,8 @@ seed Arguments check $'https://[2001:db8::1]:8443/path\n--policy=p.json\n--conne
 seed Names host 'API.xn--bcher-kva.example.'
 seed Approvals store '{"version":1,"generation":7,"approvals":[{"host":"a.b","port":443,"certificate":"'"$(printf 'ab%.0s' {1..32})"'","accepts":["self-signed"],"approvedAt":"2026-11-20T10:00:00Z","expiresAt":"2027-11-20T10:00:00Z","note":"x"},{"host":"::1","port":1,"spki":"'$hash'","accepts":[],"approvedAt":"2026-11-20T10:00:00Z","revokedAt":"2026-11-21T10:00:00Z"}]}'
 mkdir -p Plan Families && cp "$here"/../Examples/plans/*.json Plan/ && cp "$here"/../Sources/PintlePolicyLint/authorities.json Families/
+sed -z 's/"renews": {[^}]*}/"renews": {"client": "certbot", "lifetime": 47}/' "$here"/../Examples/plans/renewals.json >Plan/client.json
+sed -z 's/"renews": {[^}]*}/"renews": "certbot"/' "$here"/../Examples/plans/renewals.json >Plan/client-name.json
 seed Families small '{"version": 1, "date": "2027-01-01", "families": [{"id": "a", "name": "A", "aliases": ["b"], "lifetimes": [{"days": 90}], "rotation": {"sources": [{"url": "u", "read": "2027-01-01", "sentence": "s"}]}, "roots": [{"name": "r", "pin": "'"$hash"'", "notAfter": "2030-01-01", "from": "f"}, {"name": "q", "missing": "m"}]}], "edges": [{"id": "e", "name": "E", "families": ["a"]}]}'
 seed Names ipv4 '192.0.2.1:8443' && seed Names ipv6 'https://[2001:db8::192.0.2.1]:443/path?query#fragment'
 

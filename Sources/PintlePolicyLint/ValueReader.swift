@@ -132,6 +132,11 @@ extension ValueReader {
         }
     }
 
+    /// Returns the members of an object that another value stands for: none.
+    package func noFields<Key>(inPlaceOf value: JSONValue, _ path: String) -> Fields<Key> {
+        Fields(object: value, name: path, prefix: path + ".", values: [:])
+    }
+
     /// Reads a member with `read`, which gets the reader, the value and its path; `nil` without the member.
     package mutating func optional<Key, Value>(
         _ key: Key, of fields: Fields<Key>, _ read: (inout Self, JSONValue, String) -> Value?

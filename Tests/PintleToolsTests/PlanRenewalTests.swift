@@ -324,7 +324,22 @@ struct PlanRenewalTests {
             Change(
                 Scene.renews(more: #", "until": "2028-01-01""#),
                 "unknown-key: unknown key \"until\" in \(place) "
-                    + "(known keys: from, every, lifetime, keys, key, authorities, trust)"),
+                    + "(known keys: client, from, every, lifetime, keys, key, authorities, trust)"),
+            Change(#""certbot""#),
+            Change(#"{"client": "certbot"}"#),
+            Change(
+                #""certbod""#,
+                "unknown-value: \"certbod\" is not a value of \(place) "
+                    + "(did you mean \"certbot\"? values: certbot, cert-manager, acme.sh, lego, caddy, traefik, step)"),
+            Change(
+                #"{"client": "cert-manger"}"#,
+                "unknown-value: \"cert-manger\" is not a value of \(place).client "
+                    + "(did you mean \"cert-manager\"? values: certbot, cert-manager, acme.sh, lego, caddy, traefik, step)"
+            ),
+            Change(
+                #"{"client": "certbot", "key": "current"}"#,
+                "unused-key: \(place).key says nothing about renewals with new keys "
+                    + "(leave it out, or write \"keys\": \"same\")"),
         ])
     func problem(change: Change) throws {
         var scene = Scene()
@@ -339,6 +354,157 @@ struct PlanRenewalTests {
             return "\(error["code"]?.string ?? ""): \(error["message"]?.string ?? "") (\(error["hint"]?.string ?? ""))"
         }
         #expect(found == change.problems)
+    }
+
+    // MARK: Clients
+
+    /// A listed certificate of 92 days, from 2026-11-01, whose key the policy pins. Its renewal is due on 2027-01-01.
+    private func scene(_ renews: String, isPinned: Bool = true) -> Scene {
+        var scene = Scene()
+        scene.renews = renews
+        if isPinned { scene.rule = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.spare)"]"# }
+        return scene
+    }
+
+    @Test("A pin of the leaf ends when certbot renews, and lasts with --reuse-key")
+    func client() throws {
+        let renewed = scene(#""certbot""#)
+        let outcome = try renewed.outcome()
+        #expect(outcome.code == 1)
+        #expect(outcome.lockOuts == ["1.0 from 2027-01-01T00:00:00Z pin-mismatch"])
+        let headline =
+            "From 2027-01-01 on, certbot makes new keys for api.example.com: the pin of \"current\" in version 1.0 "
+            + "then matches nothing."
+        #expect(renewed.words.contains("Version 1.0 cannot connect to api.example.com. \(headline) Not simulated: "))
+        #expect(try page(renewed).contains(headline.replacing("\"", with: "&quot;")))
+        let renewal = try #require(outcome.elements("renewals").first)
+        #expect(outcome.text(renewal, "client") == "certbot")
+        #expect(outcome.text(renewal, "keys") == "new")
+        #expect(outcome.text(renewal, "from") == "2027-01-01T00:00:00Z")
+        #expect(renewal["every"]?.integer == 61)
+        #expect(renewal["lifetime"]?.integer == 92)
+        #expect(renewal["endsPinsOf"]?.elements?.compactMap(\.string) == ["1.0"])
+        #expect(outcome.text(renewal, "message") == headline)
+        let advice = try #require(outcome.elements("advice").first { outcome.text($0, "id") == "use-known-key" })
+        #expect(
+            outcome.text(advice, "message")
+                == "or renew for the key \"current\" every time (certbot: --reuse-key), which version 1.0 pins already")
+
+        let kept = scene(#"{"client": "certbot", "keys": "same"}"#)
+        let twin = try kept.outcome()
+        #expect(twin.code == 0)
+        #expect(twin.lockOuts == [])
+        let keptRenewal = try #require(twin.elements("renewals").first)
+        #expect(twin.text(keptRenewal, "keys") == "same")
+        #expect(keptRenewal["endsPinsOf"] == nil)
+        #expect(kept.words.contains("No simulated version is locked out. Not simulated: "))
+    }
+
+    @Test("The headline names a pin that ends, although another pin keeps the version connected")
+    func endedPin() throws {
+        var ended = scene(#""lego""#)
+        ended.rule = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.root)"]"#
+        #expect(try ended.outcome().code == 0)
+        #expect(
+            ended.words.contains(
+                "No simulated version is locked out. From 2027-01-01 on, lego makes new keys for api.example.com: "))
+        // The twin pins only the authority.
+        ended.rule = #""pins": ["\#(PlanFixture.root)"], "backupPins": ["\#(PlanFixture.spare)"]"#
+        #expect(!ended.words.contains("makes new keys"))
+        // A pin of the authorities matches no leaf.
+        ended.rule = """
+            "pins": [{"spki": "\(PlanFixture.current)", "at": "ca"}, "\(PlanFixture.root)"],
+            "backupPins": ["\(PlanFixture.spare)"]
+            """
+        #expect(!ended.words.contains("makes new keys"))
+    }
+
+    @Test("Each client keeps or changes the key as it does by default")
+    func defaults() throws {
+        let ends: [RenewalClient] = try RenewalClient.allCases.filter {
+            try scene("\"\($0.rawValue)\"").outcome().code == 1
+        }
+        #expect(ends == [.certbot, .certManager, .lego, .caddy])
+        // Each has an option that does the opposite.
+        for client in RenewalClient.allCases {
+            let keys = client.makesNewKeys ? "same" : "new"
+            let outcome = try scene(#"{"client": "\#(client.rawValue)", "keys": "\#(keys)"}"#).outcome()
+            #expect(outcome.code == (client.makesNewKeys ? 0 : 1), "\(client)")
+        }
+    }
+
+    @Test("Members beside the client's name replace its defaults and the listed certificate's values")
+    func overridden() throws {
+        let outcome = try scene(
+            #"{"client": "caddy", "lifetime": 47, "authorities": ["root", "root B"]}"#, isPinned: false
+        ).outcome()
+        #expect(outcome.code == 0)
+        let renewal = try #require(outcome.elements("renewals").first)
+        #expect(outcome.elements("renewals").count == 1)
+        #expect(renewal["lifetime"]?.integer == 47)
+        #expect(renewal["every"]?.integer == 31)
+        let later = try scene(#"{"client": "caddy", "from": "2027-01-20", "every": 10}"#).outcome()
+        #expect(later.lockOuts == ["1.0 from 2027-01-20T00:00:00Z pin-mismatch"])
+        #expect(later.elements("renewals").first?["every"]?.integer == 10)
+    }
+
+    @Test("A first renewal after the plan's end is not simulated")
+    func laterThanPlan() throws {
+        var early = scene(#""certbot""#)
+        early.until = "2026-12-31"
+        let outcome = try early.outcome()
+        #expect(outcome.code == 0)
+        #expect(outcome.document["renewals"] == nil)
+        early.until = "2027-01-02"
+        #expect(try early.outcome().code == 1)
+    }
+
+    @Test("A client needs the certificate that it renews, or the members that describe its renewals")
+    func clientWithoutCertificate() throws {
+        func error(_ renews: String) throws -> JSONValue? {
+            let text = scene(renews).text.replacing(
+                #""serves": [{"from": "2026-11-01", "certificate": "listed"}],"#, with: "")
+            return try ToolRun("plan", "-", "--json", "--at", "2027-02-01", input: Array(text.utf8)).json()["error"]
+        }
+        let missing = try error(#""certbot""#)
+        #expect(missing?["code"]?.string == "missing-key")
+        #expect(
+            missing?["message"]?.string
+                == "servers[0].renews is the name of a client, and no certificate is listed before")
+        #expect(
+            missing?["hint"]?.string
+                == "list the certificate that is renewed in \"serves\", or write \"renews\": {...}")
+        #expect(
+            try error(
+                #"{"client": "certbot", "from": "2027-01-10", "lifetime": 47, "authorities": ["root"]}"#) == nil)
+    }
+
+    @Test("A client that keeps the key renews after its own number of days, at least one")
+    func days() {
+        func days(_ client: RenewalClient) -> [Int] { [90, 47, 6, 1].map(client.daysToRenewal) }
+        #expect(days(.acmeSh) == [29, 29, 4, 1])
+        #expect(days(.traefik) == [60, 17, 1, 1])
+        #expect(days(.step) == [60, 31, 4, 1])
+        // These two halve short lifetimes, up to 9 and up to 10 days.
+        #expect([9, 10, 11].map(RenewalClient.certbot.daysToRenewal) == [4, 6, 7])
+        #expect([9, 10, 11].map(RenewalClient.lego.daysToRenewal) == [4, 5, 7])
+    }
+
+    @Test("The article on pins has the table of the clients")
+    func article() throws {
+        let article = String(
+            decoding: try Recipes.file("Sources/Pintle/Pintle.docc/ChoosingPins.md"), as: UTF8.self)
+        let rows = article.split(separator: "\n").filter { $0.hasPrefix("|") }.map { row in
+            row.split(separator: "|").map { $0.split(separator: " ").joined(separator: " ") }
+        }
+        for client in RenewalClient.allCases {
+            let row = try #require(
+                rows.first { $0.first?.lowercased().hasPrefix(client.rawValue) == true }, "\(client)")
+            let days = [90, 64, 47, 6].map { "\(client.daysToRenewal(ofLifetime: $0))" }.joined(separator: ", ")
+            #expect(row.last == (client.makesNewKeys ? days : "through renewals"), "\(client)")
+            #expect(row[1].hasPrefix(client.makesNewKeys ? "new" : "kept"), "\(client)")
+            #expect(row[2].replacing("`", with: "") == client.keepsKey, "\(client)")
+        }
     }
 
     @Test("A server needs a list or a pattern, and need not have both")

@@ -32,9 +32,15 @@ extension PlanAdviser {
             kind: .useKnownKey, server: lockOut.server,
             text: (certificate.renewal == nil
                 ? "or get \"\(certificate.name)\" for the key \(names), which "
-                : "or renew for the key \(names) every time, which ")
+                : "or renew for the key \(names) every time\(setting(ofCertificate: lockOut.certificate)), which ")
                 + "\(plan.versions(apps)) \(apps.count == 1 ? "pins" : "pin") already",
             by: lockOut.from, pin: plan.keys[first].pin, apps: apps)
+    }
+
+    /// Returns the setting that keeps a key: ` (certbot: --reuse-key)`; empty if the plan names no client.
+    func setting(ofCertificate certificate: Int) -> String {
+        guard let client = plan.certificates[certificate].renewal?.client else { return "" }
+        return " (\(client.rawValue): \(client.keepsKey))"
     }
 
     /// Returns `true` if the version shipped with a pin that a leaf with this key matches.
@@ -161,7 +167,8 @@ extension PlanAdviser {
         let apps = lockOut.victims.map(\.app)
         return PlanAdvice(
             kind: .reuseKey, server: lockOut.server,
-            text: "keep one key at all renewals of \(server(lockOut.server)), and pin it: \(plan.versions(apps)) "
+            text: "keep one key at all renewals of \(server(lockOut.server))"
+                + "\(setting(ofCertificate: lockOut.certificate)), and pin it: \(plan.versions(apps)) "
                 + "\(apps.count == 1 ? "requires" : "require") a pin of the leaf, and no policy can name a key before "
                 + "it is made",
             by: lockOut.from, apps: apps)

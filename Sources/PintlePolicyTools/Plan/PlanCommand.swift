@@ -23,8 +23,9 @@ extension Command {
             Reads planned keys and certificates, the certificates that each server will show over time, the versions \
             of the app with their policies, and signed updates. For every version and every change it asks how the app \
             would decide. It prints which versions could not connect from which day on, which pin to add by which day, \
-            from which day on a key can be switched, and which versions an update reaches. The headline says what was \
-            not simulated. No server is contacted. Days are in UTC.
+            from which day on a key can be switched, and which versions an update reaches. A server may name the \
+            client that renews its certificates. The headline says which pins new keys end, and what was not \
+            simulated. No server is contacted. Days are in UTC.
             """
         ],
         arguments: [Argument(name: "PLAN", help: "The plan file, or `-` for standard input")],
@@ -51,6 +52,11 @@ extension Command {
                         "Apps that accept a stolen key; the keys are listed below"
                     ),
                     (
+                        "renewals",
+                        "`host`, `port`, `client`, `keys` (`new`, `same`), `from`, `every`, `lifetime`, "
+                            + "`endsPinsOf`, `message`"
+                    ),
+                    (
                         "updates",
                         "`version`, `published`, `expires`, and `apps`: `app`, `result` (`accepted`, "
                             + "`rejected`), `error`, `message`"
@@ -62,12 +68,17 @@ extension Command {
                     ("notes", "Other remarks, in words"),
                 ]),
             ReferenceSection(
-                "Lockouts and exposures",
+                "Lockouts, renewals and exposures",
                 .paragraph(
                     """
                     A lockout has `from`, `until` (absent: the plan's end), `host`, `port`, `app`, `reason`, \
                     `pathFailure`, `certificate`, `missingKey`, `missingPin` and `message`. \
                     `authority` is there if the version loses the server only under that one of several authorities.
+                    """),
+                .paragraph(
+                    """
+                    Each server with `renews` is one of `renewals`. `endsPinsOf` has the versions whose pin of the \
+                    leaf the first new key ends.
                     """),
                 .paragraph(
                     """

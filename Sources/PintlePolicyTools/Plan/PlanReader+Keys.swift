@@ -59,7 +59,8 @@ extension PlanReader {
     }
 
     mutating func servers(
-        _ value: JSONValue, _ certificates: [String], _ keys: [String], until: Date?, _ path: String
+        _ value: JSONValue, _ certificates: [RotationPlan.Certificate], _ names: [String], _ keys: [String],
+        until: Date?, _ path: String
     ) -> [RotationPlan.Server] {
         var servers: [RotationPlan.Server] = []
         var known: Set<ServerEndpoint> = []
@@ -71,10 +72,12 @@ extension PlanReader {
                 let example = "[{\"from\": \"2027-03-01\", \"certificate\": ...}], or \"renews\": {...}"
                 reportMissing(.serves, of: fields, "add \"serves\": \(example)")
             }
-            let switches = optional(.serves, of: fields) { $0.switches($1, certificates, $2) } ?? []
-            let context = Context(certificates: certificates, keys: keys, after: switches.last?.from, until: until)
-            let patterns = optional(.renews, of: fields) { $0.renewals($1, context, $2) }
-            cases += max(1, patterns?.count ?? 1)
+            let switches = optional(.serves, of: fields) { $0.switches($1, names, $2) } ?? []
+            let last = switches.last.flatMap { last in certificates.first { $0.name == names[last.certificate] } }
+            let context = Context(
+                certificates: names, keys: keys, after: switches.last?.from, last: last, until: until)
+            let patterns = optional(.renews, of: fields) { $0.renewals($1, context, $2) } ?? []
+            cases += max(1, patterns.count)
             guard let host, let port = fields[.port] == nil ? 443 : port.flatMap({ UInt16(exactly: $0) }) else {
                 continue
             }
@@ -84,7 +87,7 @@ extension PlanReader {
                     "duplicate-server", fields[.host] ?? element, "\(endpoint) is there twice",
                     help: "join the two lists")
             }
-            for pattern in patterns?.map({ [$0] }) ?? [[]] {
+            for pattern in patterns.isEmpty ? [[]] : patterns.map({ [$0] }) {
                 servers.append(RotationPlan.Server(endpoint: endpoint, switches: switches + pattern))
             }
         }

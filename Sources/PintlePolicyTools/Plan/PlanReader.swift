@@ -53,7 +53,7 @@ struct PlanReader: ValueReader {
             } ?? ([], [])
         let servers =
             required(.servers, of: fields, example: "[{\"host\": ...}]") {
-                $0.servers($1, names, keyNames, until: until, $2)
+                $0.servers($1, certificates, names, keyNames, until: until, $2)
             } ?? []
         let apps = required(.apps, of: fields, example: "[{\"version\": ...}]") { $0.apps($1, $2) } ?? []
         let updates = optional(.updates, of: fields) { $0.updates($1, $2) } ?? []

@@ -4,7 +4,7 @@ internal import PintleSystem
 internal import PintleUpdates
 
 extension PlanReport {
-    /// `{"result", "from", "until", "notSimulated": [...], "lockouts": [...], "exposures"?, "updates"?,
+    /// `{"result", "from", "until", "notSimulated": [...], "lockouts": [...], "exposures"?, "renewals"?, "updates"?,
     /// "advice": [...], "notes"?}`; one lock-out for each version that loses a server.
     var document: JSONWriter {
         .document { json in
@@ -15,6 +15,7 @@ extension PlanReport {
             let lockedOut = lockOuts.flatMap { lockOut in lockOut.victims.map { (lockOut: lockOut, victim: $0) } }
             json.objects("lockouts", lockedOut) { write(&$0, $1.victim, of: $1.lockOut) }
             if !exposures.isEmpty { json.objects("exposures", exposures, write) }
+            if !renewals.isEmpty { json.objects("renewals", renewals, write) }
             if !plan.updates.isEmpty { json.objects("updates", plan.updates.indices) { write(&$0, update: $1) } }
             json.objects("advice", advice, write)
             if !notes.isEmpty { json.member("notes", notes) }
@@ -76,7 +77,7 @@ extension PlanReport {
 }
 
 extension JSONWriter {
-    fileprivate mutating func write(_ server: RotationPlan.Server) {
+    mutating func write(_ server: RotationPlan.Server) {
         member("host", server.endpoint.host.description)
         member("port", server.endpoint.port)
     }

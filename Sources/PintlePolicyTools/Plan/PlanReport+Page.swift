@@ -10,7 +10,8 @@ extension PlanReport {
         ReportPage(
             kind: "Rotation plan", result: "\(result)",
             verdict: isLockedOut ? .bad : isIncomplete || !exposures.isEmpty ? .warning : .good,
-            facts: ["\(span), simulated from \(file, .code)", "\(limits)"], note: "Days are in UTC.",
+            facts: ["\(span), simulated from \(file, .code)"] + endedPins.map { "\($0)" } + ["\(limits)"],
+            note: "Days are in UTC.",
             report: report(ofFile: file))
     }
 
@@ -32,7 +33,7 @@ extension PlanReport {
             isLockedOut
             ? "\("LOCKED OUT", .bad)" : code == "ok" ? "\(code, .good)" : "\(code, .warning)"
         var report = Report("\(word)   \(file)   \(span)", "")
-        report.prose("\(result). \(limits)", indent: 13)
+        report.prose("\((["\(result)."] + endedPins + [limits]).joined(separator: " "))", indent: 13)
         report.gap()
         addPictures(to: &report)
         report.layout = Report.FactLayout(indent: 0, labelColumns: 13)

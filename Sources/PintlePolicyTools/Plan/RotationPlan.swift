@@ -33,6 +33,8 @@ package struct RotationPlan: Sendable {
     /// One certificate stands for all of them: a policy decides equally about each. It is valid from the first to the
     /// end of the last.
     struct Renewal: Sendable {
+        /// The program that renews; `nil` if the plan does not name it.
+        let client: RenewalClient?
         /// The days from one renewal to the next.
         let every: Int
         /// The days for which each certificate is valid.
@@ -142,7 +144,7 @@ enum PlanKeys {
     enum Key: String, CaseIterable { case name, pin, compromised }
     enum Certificate: String, CaseIterable { case name, keys, notBefore, notAfter, fingerprint, trust }
     enum Server: String, CaseIterable { case host, port, serves, renews }
-    enum Renewal: String, CaseIterable { case from, every, lifetime, keys, key, authorities, trust }
+    enum Renewal: String, CaseIterable { case client, from, every, lifetime, keys, key, authorities, trust }
     enum RenewalKeys: String, CaseIterable { case new, same }
     enum Switch: String, CaseIterable { case from, certificate }
     enum App: String, CaseIterable {

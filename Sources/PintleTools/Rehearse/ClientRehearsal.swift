@@ -261,8 +261,7 @@ final class ClientRehearsal {
         } else {
             if !client.uses("ca"), !client.uses("policy") {
                 hint = "does it trust the rehearsal's authorities? {ca} is their file, as in curl --cacert {ca}"
-            }
-            if !client.isTold.pin {
+            } else if !client.isTold.pin {
                 hint = "does it have pins of its own? give it {pins}, or see --survey; " + hint
             }
             if let doubt = observation.doubtAboutRefusal {

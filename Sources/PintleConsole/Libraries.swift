@@ -87,7 +87,7 @@ extension Invocation {
     package func warnOfMissingSuffixes() {
         guard !libraries.knowsSuffixes else { return }
         console.warn(
-            "there is no list of public suffixes here, so a rule for all names below one, such as co.uk, is not noticed; "
-                + "pintle on Linux has a list")
+            "there is no list of public suffixes here, so a rule for all names below one, such as co.uk, is not "
+                + "noticed; pintle on Linux has a list")
     }
 }

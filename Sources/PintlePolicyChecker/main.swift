@@ -12,7 +12,8 @@ func end(_ lines: [String], _ code: Int32) -> Never {
 }
 
 let usage =
-    "error: usage: PintlePolicyChecker POLICY --output FILE --date YYYY-MM-DD [--configuration FILE] [-- CERTIFICATE...]"
+    "error: usage: PintlePolicyChecker POLICY --output FILE --date YYYY-MM-DD [--configuration FILE] "
+    + "[-- CERTIFICATE...]"
 let parts = CommandLine.arguments.dropFirst().split(separator: "--", maxSplits: 1, omittingEmptySubsequences: false)
 let words = Array(parts.first ?? [])
 var options: [String: String] = [:]

@@ -60,7 +60,9 @@ extension NearestMiss {
             return .onlyOneOfTwo(PinMatch(pin: pin, depth: depth, isBackup: rule.backupPins.contains(pin)))
         }
         for depth in 0..<path.count {
-            guard let key = path.publicKeyPin(at: depth), let digest = path.fingerprint(at: depth)?.digest else { break }
+            guard let key = path.publicKeyPin(at: depth), let digest = path.fingerprint(at: depth)?.digest else {
+                break
+            }
             let pin = PublicKeyPin(digest: digest)
             if configured.contains(where: { $0.key == pin }) {
                 return .certificateAsKey(pin, depth: depth, key: key)

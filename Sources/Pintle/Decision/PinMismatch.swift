@@ -19,7 +19,7 @@ public struct PinMismatch: Sendable, Hashable {
     /// verdict.
     public var nearestMiss: String { slip.description }
 
-    /// A Boolean value that indicates whether a pin is the hash of a certificate on the path instead of that of its key.
+    /// A Boolean value that indicates whether a pin is the hash of a certificate on the path, not of its key.
     package var pinsHashOfCertificate: Bool { if case .certificateAsKey = slip { true } else { false } }
 
     /// The pins, followed by the backup pins.

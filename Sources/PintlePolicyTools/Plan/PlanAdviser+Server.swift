@@ -98,7 +98,7 @@ extension PlanAdviser {
         let latest = simulation.instants[last]
         func none(_ reason: String) -> PlanAdvice {
             PlanAdvice(
-                kind: .noLaterSwitch, server: lockOut.server, text: "waiting does not help by itself: \(reason)")
+                kind: .noLaterSwitch, server: lockOut.server, text: "a later switch does not help: \(reason)")
         }
         let day = latest.startOfDay.addingDays(1)
         guard day < end else {

@@ -23,12 +23,12 @@ struct UpdateInteropTests {
 
     // MARK: openssl
 
-    /// Returns the recipe from the documentation.
+    /// Returns the recipe from the specification.
     private static func recipe() throws -> String {
         let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
-        let article = root + "/Sources/PintleUpdates/PintleUpdates.docc/SignedUpdates.md"
-        let block = try runProcess(["sed", "-n", "/^```sh$/,/^```$/{/^```/d;p}", article]).output
-        try #require(block.contains("pkeyutl -sign"), "the article has no recipe")
+        let specification = root + "/Specification/update.md"
+        let block = try runProcess(["sed", "-n", "/^```sh$/,/^```$/{/^```/d;p}", specification]).output
+        try #require(block.contains("pkeyutl -sign"), "the specification has no recipe")
         return block
     }
 

@@ -2,8 +2,8 @@ internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleText
 
-/// Android's network security configuration. To the policy belongs each `domain-config` that has a `pin-set`, or names a
-/// host for which the policy has a rule; the others stay, and so do `base-config` and `debug-overrides`.
+/// Android's network security configuration. To the policy belongs each `domain-config` that has a `pin-set`, or that
+/// names a host of the policy. All other elements stay.
 struct SecurityConfigFile: NativeFile {
     private let bytes: [UInt8]
     private let root: XMLElement

@@ -116,7 +116,7 @@ struct InfoPlistPinsTests {
         let locked = try outcome()
         #expect(locked.lockOuts == ["1.0 from 2027-01-10T00:00:00Z invalid-path other"])
         #expect(locked.advice.contains("info-plist"))
-        // With the new key in the file nobody is locked out.
+        // A release with the new key in its file can connect.
         try fixture.policy(
             hosts: ["api.example.com"], pins: [PlanFixture.current, PlanFixture.next].map { String($0.dropFirst(7)) })
         #expect(fixture.sync().code == 0)

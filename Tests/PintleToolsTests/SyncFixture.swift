@@ -3,6 +3,7 @@ import PintleTestKit
 
 @testable import PintleConsole
 @testable import PintlePolicyFile
+@testable import PintlePolicyLint
 @testable import PintlePolicyTools
 @testable import PintleTools
 
@@ -60,15 +61,23 @@ struct SyncFixture {
         return try run.json()["targets"]?.elements?.compactMap { $0["state"]?.string } ?? [run.errors]
     }
 
-    /// Returns the rules that an import reads from a file, in the order of their names.
+    /// Returns the rules that a file has, in the order of their names. Only the pins of an Info.plist are read.
     func rules(of name: String, _ format: ForeignFormat) throws -> [String] {
+        if format == .ats {
+            let entries = try ATSImport.pins(in: try directory.read(name), file: name)?.entries ?? [:]
+            return entries.map { host, entry in
+                "\(host) \(entry.includesSubdomains) "
+                    + [entry.leaves, entry.authorities].map { "\($0.map(\.description).sorted())" }.joined()
+            }.sorted()
+        }
         let draft = try ImportCommand.read(try directory.read(name), as: format, files: .none)
-        return draft.rules.map { "\($0) \($0.includesSubdomains) \($0.pins.map(\.description).sorted())" }.sorted()
+        // A configuration for plain http has hosts without pins.
+        return draft.rules.filter { !$0.pins.isEmpty }.map { "\($0) \($0.includesSubdomains) \($0.pins.map(\.description).sorted())" }.sorted()
     }
 
     /// Returns the same of the export.
     func exportedRules(_ format: ForeignFormat) throws -> [String] {
-        let name = "exported"
+        let name = "exported.xml"
         let run = ToolRun(
             arguments: [
                 "export", directory.path(of: "policy.json"), "--to", format.rawValue, "-o", directory.path(of: name),

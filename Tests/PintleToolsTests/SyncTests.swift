@@ -34,11 +34,11 @@ struct SyncTests {
     func meaning() throws {
         let text = try infoPlist(hosts: ["a.example.com", "b.example.com"])
         let (first, second) = (SyncFixture.pins[0], SyncFixture.pins[1])
-        let reordered = text.replacing(first, with: "x").replacing(second, with: first).replacing("x", with: second)
-            .replacing("\t", with: "  ").replacing("a.example.com", with: "x").replacing(
-                "b.example.com", with: "a.example.com"
-            )
-            .replacing("x", with: "b.example.com").replacing("<true/>", with: "<true></true><!-- -->")
+        let swapped = text.replacing(first, with: "@").replacing(second, with: first).replacing("@", with: second)
+            .replacing("a.example.com", with: "@").replacing("b.example.com", with: "a.example.com")
+            .replacing("@", with: "b.example.com")
+        let reordered = swapped.replacing("\t", with: "  ").replacing("<array>", with: "<array><!-- ours -->")
+        try #require(reordered != text)
         try fixture.directory.write(reordered, to: "Info.plist")
         #expect(fixture.sync("--check").code == 0)
         try fixture.directory.write(text.replacing(second, with: SyncFixture.pins[2]), to: "Info.plist")

@@ -1,10 +1,11 @@
 internal import PintleStorage
 internal import PintleSystem
+internal import PintleText
 
 /// A file of the user that is read, changed, and replaced as a whole. It is not replaced if another program has changed
 /// it since it was read.
 ///
-/// A symbolic link, a folder and a read-only file are refused. The file keeps its permissions.
+/// A symbolic link, a folder, a read-only file and one with several names are refused. The file keeps its permissions.
 package final class EditedFile {
     package let path: String
     /// The content; `nil` if there is no file.
@@ -14,6 +15,8 @@ package final class EditedFile {
     private let version: FileVersion?
     private let permissions: FileReplacement.Permissions
     private let isReadOnly: Bool
+    /// A Boolean value that indicates whether the file has other names, which would keep the old content.
+    private let hasOtherNames: Bool
 
     /// - Parameter limit: a larger file is refused.
     package init(_ path: String, limit: Int) throws(ToolError) {
@@ -26,9 +29,10 @@ package final class EditedFile {
             if number == ELOOP { throw Self.notRegular(path, "a symbolic link", "name the file that it leads to") }
             guard number == ENOENT else {
                 throw .unusable(
-                    "unreadable-file", ToolError.reason(number), file: path, hint: "check its owner and mode")
+                    "unreadable-file", ToolError.reason(number), file: path,
+                    hint: number == EACCES ? "check its owner and mode" : "check the name and the folder")
             }
-            (bytes, version, permissions, isReadOnly) = (nil, nil, .atMost(0o666), false)
+            (bytes, version, permissions, isReadOnly, hasOtherNames) = (nil, nil, .atMost(0o666), false, false)
             return
         }
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -38,6 +42,7 @@ package final class EditedFile {
         version = FileVersion(status)
         let mode = UInt32(status.st_mode) & 0o777
         permissions = status.st_uid == geteuid() ? .exactly(mode) : .atMost(mode & 0o666)
+        hasOtherNames = status.st_nlink > 1
         isReadOnly = mode & 0o222 == 0 || access(path, W_OK) != 0
         do {
             bytes = try ByteSource(descriptor: descriptor).readAll(limit: limit)
@@ -60,10 +65,17 @@ package final class EditedFile {
         version.map { $0 == other.version } ?? (other.version == nil && path == other.path)
     }
 
-    /// Throws the error that ``replace(with:)`` would throw of a file that is read-only or has changed already.
+    /// Throws the error that ``replace(with:)`` would throw of a file that may not be replaced, or has changed already.
     package func check() throws(ToolError) {
         guard !isReadOnly else {
-            throw .unusable("read-only-file", "the file is read-only", file: path, hint: "chmod u+w \(path)")
+            throw .unusable(
+                "read-only-file", "the file is read-only", file: path,
+                hint: "chmod u+w \(ShellWord.quoted(path))")
+        }
+        guard !hasOtherNames else {
+            throw .unusable(
+                "several-names", "the file has other names (hard links), which would keep the old content", file: path,
+                hint: "make a copy of it, and rename the copy to this name")
         }
         var status = stat()
         let current = lstat(path, &status) == 0 ? FileVersion(status) : nil

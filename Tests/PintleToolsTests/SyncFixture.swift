@@ -72,7 +72,9 @@ struct SyncFixture {
         }
         let draft = try ImportCommand.read(try directory.read(name), as: format, files: .none)
         // A configuration for plain http has hosts without pins.
-        return draft.rules.filter { !$0.pins.isEmpty }.map { "\($0) \($0.includesSubdomains) \($0.pins.map(\.description).sorted())" }.sorted()
+        return draft.rules.filter { !$0.pins.isEmpty }.map {
+            "\($0) \($0.includesSubdomains) \($0.pins.map(\.description).sorted())"
+        }.sorted()
     }
 
     /// Returns the same of the export.

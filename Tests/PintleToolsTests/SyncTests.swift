@@ -85,7 +85,7 @@ struct SyncTests {
         try fixture.policy(hosts: ["a.example.com"])
         let run = fixture.sync()
         #expect(run.code == 0)
-        #expect(run.errors.contains("pins of b.example.com go"))
+        #expect(run.errors.contains("exports no pins of b.example.com, so"))
         #expect(run.errors.contains("1 comment between the pins will be lost"))
         #expect(try !fixture.text("Info.plist").contains("b.example.com"))
     }
@@ -104,7 +104,7 @@ struct SyncTests {
             to: "n.xml")
         let run = fixture.sync()
         #expect(
-            run.errors.contains("pins of also.example.org go") && run.errors.contains("pins of gone.example.org go"))
+            run.errors.contains("exports no pins of also.example.org, gone.example.org, so"))
         let text = try fixture.text("n.xml")
         #expect(
             text.hasPrefix(
@@ -266,7 +266,10 @@ struct SyncTests {
         #expect(try fixture.refusal() == "read-only-file")
         #expect(try fixture.text("Info.plist") == Self.empty)
         #expect(fixture.sync("--check").code == 1)
-        try #require(chmod(path, 0o640) == 0)
+        let other = fixture.directory.path(of: "other")
+        try #require(chmod(path, 0o640) == 0 && link(path, other) == 0)
+        #expect(try fixture.refusal() == "several-names")
+        unlink(other)
         #expect(fixture.sync().code == 0)
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)

@@ -228,8 +228,10 @@ struct SyncRun {
                 "unchanged-meaning", "the pins cannot be placed in the file", file: path,
                 hint: "report this with the file, and merge the output of pintle export meanwhile")
         }
-        for host in old.meaning.hosts.subtracting(exported.meaning.hosts).sorted() {
-            warnings.append("\(path): pins of \(host) go, because the policy exports none")
+        let hosts = old.meaning.hosts.subtracting(exported.meaning.hosts).sorted()
+        if !hosts.isEmpty {
+            warnings.append(
+                "\(path): the policy exports no pins of \(TextLayout.list(hosts, width: 200)), so those in the file go")
         }
         if lostComments > 0 {
             warnings.append("\(path): \(ValidityText.counted(lostComments, "comment")) between the pins will be lost")

@@ -32,8 +32,8 @@ struct XMLEdit {
         let first = text.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard first == UInt8(ascii: "<") || text.starts(with: Array("bplist".utf8)) else {
             throw .unusable(
-                "not-xml", "not XML, but perhaps a property list in the old style or in JSON", at: nil,
-                hint: "convert it: plutil -convert xml1 FILE")
+                "not-xml", "the file is not XML", at: nil,
+                hint: "a property list in the old style or in JSON is converted by: plutil -convert xml1 FILE")
         }
     }
 

@@ -7,6 +7,7 @@ let entries = [
     "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Families",
     "Fields", "ForeignXML", "HTTP2", "Heads", "Identities", "JSON", "Keys", "Messages",
     "Names", "PEM", "Path", "Payload", "Pins", "Plan", "Policy", "Proxies", "Redirects", "Spool",
+    "Sync",
 ]
 
 let modules: [Target.Dependency] = [

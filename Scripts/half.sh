@@ -113,6 +113,11 @@ done
 quietly "$whole" export policy.json --to nsc >config.xml
 quietly "$whole" export policy.json --to ats --pins-at leaf >Info.plist
 same import --from nsc config.xml && same import --from ats Info.plist && same import --from nsc Info.plist
+cat >pintle-sync.json <<'END'
+{"version": 1, "policy": "policy.json", "targets": [{"format": "ats", "file": "Info.plist", "pinsAt": "leaf"},
+ {"format": "nsc", "file": "config.xml"}, {"format": "okhttp", "file": "Pins.kt"}, {"format": "envoy", "file": "pins.yaml", "pinsAt": "leaf"}]}
+END
+same sync --check && quietly "$half" sync >half.sync && same sync --check && same sync && same sync --check --json
 for plan in "$root"/Examples/plans/*.json; do same plan "$plan" --at 2026-11-20; done
 
 # Updates.

@@ -49,6 +49,11 @@ package struct InputFile {
 
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Returns whether both names are those of one regular file.
+    package static func isSame(_ path: String, _ other: String) -> Bool {
+        FileIdentity(path).map { $0 == FileIdentity(other) } ?? false
+    }
+
     private static func unreadable(_ name: String, _ error: ByteSource.SystemError) -> ToolError {
         let hint: String? =
             switch error.number {

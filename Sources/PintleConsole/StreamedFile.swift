@@ -29,37 +29,18 @@ package final class StreamedFile {
             target = .device(descriptor)
             return
         }
-        Self.removeRemains(of: path)
         // A link's target, or a file of another user, may let others write. Repeat only what its mode forbids.
         let mode = exists ? UInt32(status.st_mode) & 0o777 : 0o666
         let isOwn = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
         let permissions: FileReplacement.Permissions = isOwn ? .exactly(mode) : .atMost(mode & 0o666)
         target = .replacement(
             try Self.naming(path) { () throws(ReplacementError) in
-                try FileReplacement(of: path, as: "\(path).new-\(getpid())", permissions)
+                try FileReplacement(of: path, permissions)
             })
     }
 
     deinit {
         if case .device(let descriptor) = target { close(descriptor) }
-    }
-
-    /// Removes what processes that were killed have left of this file: `NAME.new-PID`, if there is no process PID.
-    private static func removeRemains(of path: String) {
-        let slash = path.lastIndex(of: "/")
-        let folder = slash.map { String(path[...$0]) } ?? "./"
-        let start = (slash.map { String(path[path.index(after: $0)...]) } ?? path) + ".new-"
-        guard let listing = opendir(folder) else { return }
-        defer { closedir(listing) }
-        while let entry = readdir(listing) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasPrefix(start), let process = pid_t(name.dropFirst(start.count)), process > 0,
-                kill(process, 0) != 0, errno == ESRCH
-            else { continue }
-            unlink(folder + name)
-        }
     }
 
     package func write(_ text: String) throws(ToolError) {
@@ -100,6 +81,33 @@ package final class StreamedFile {
             return try body()
         } catch {
             throw OutputFile.failure(path, error.number)
+        }
+    }
+}
+
+extension FileReplacement {
+    /// Creates an empty file under a name of this process, `NAME.new-PID`, and removes what killed processes have left
+    /// of the file.
+    convenience init(of path: String, _ permissions: Permissions) throws(ReplacementError) {
+        Self.removeRemains(of: path)
+        try self.init(of: path, as: "\(path).new-\(getpid())", permissions)
+    }
+
+    /// Removes what processes that were killed have left of this file: `NAME.new-PID`, if there is no process PID.
+    private static func removeRemains(of path: String) {
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { String(path[...$0]) } ?? "./"
+        let start = (slash.map { String(path[path.index(after: $0)...]) } ?? path) + ".new-"
+        guard let listing = opendir(folder) else { return }
+        defer { closedir(listing) }
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix(start), let process = pid_t(name.dropFirst(start.count)), process > 0,
+                kill(process, 0) != 0, errno == ESRCH
+            else { continue }
+            unlink(folder + name)
         }
     }
 }

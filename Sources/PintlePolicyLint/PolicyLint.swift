@@ -16,6 +16,8 @@ package struct PolicyLint {
     package var isPublicSuffix: (String) -> Bool = { _ in false }
     /// Returns the name of the public authority whose key or certificate this is: one that signs for everyone.
     package var sharedAuthority: (Pin) -> String? = { _ in nil }
+    /// The pins of the app's Info.plists.
+    package var infoPlists: [InfoPlistPins] = []
     /// The families of public authorities.
     package var families: AuthorityFamilies?
 
@@ -36,6 +38,7 @@ package struct PolicyLint {
         let draft = PolicyFileReader.read(root, resolvingFile: resolvingFile, isPublicSuffix: isPublicSuffix)
         var warnings = LintWarnings(draft, lint: self)
         if !draft.isMisread { warnings.collect() }
+        if let policy = draft.policy { for file in infoPlists { warnings.lookAtInfoPlist(file, policy) } }
 
         var places = PolicyPlaces(root)
         let offsets = warnings.problems.map { places.value(at: $0.place).offset }

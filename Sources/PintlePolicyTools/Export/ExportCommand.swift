@@ -87,13 +87,8 @@ struct ExportCommand {
         let format = invocation.arguments[.to]
         let settings = try settings(for: format)
         let policy = try PolicyInput(invocation.arguments.positionals[0], invocation).policy()
-        var positionless = invocation.arguments[.pinsAt]
-        if let error = ExportLockOut.byAuthorities(in: policy, to: format, stated: positionless) { throw error }
-        // The loss "position" names it.
-        if positionless == nil, ExportPlan.needsPositions(policy, for: format) { positionless = .leaf }
-        let plan = ExportPlan(policy, to: format, invocation.libraries, positionless: positionless)
-        if let error = ExportLockOut.byBackups(in: plan, of: policy, stated: positionless) { throw error }
-        if let error = ExportLockOut.byPooling(in: plan) { throw error }
+        let plan = try ExportPlan.checked(
+            policy, to: format, invocation.libraries, stated: invocation.arguments[.pinsAt])
         let report = LossReport(losses: plan.losses, format: format)
         report.write(to: invocation.console, isVerbose: invocation.isVerbose)
         if let error = plan.refusal { throw error }

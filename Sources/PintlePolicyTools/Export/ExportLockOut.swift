@@ -106,6 +106,23 @@ enum ExportLockOut {
     }
 }
 
+extension ExportPlan {
+    /// Plans an export, unless the format would refuse every server of a rule.
+    ///
+    /// - Parameter stated: the position that the author gives to pins without one; `nil` if the author gives none.
+    static func checked(
+        _ policy: PinningPolicy, to format: ForeignFormat, _ libraries: any Libraries, stated: PinPosition?
+    ) throws(ToolError) -> ExportPlan {
+        if let error = ExportLockOut.byAuthorities(in: policy, to: format, stated: stated) { throw error }
+        // The loss "position" names it.
+        let stated = stated ?? (needsPositions(policy, for: format) ? .leaf : nil)
+        let plan = ExportPlan(policy, to: format, libraries, positionless: stated)
+        if let error = ExportLockOut.byBackups(in: plan, of: policy, stated: stated) { throw error }
+        if let error = ExportLockOut.byPooling(in: plan) { throw error }
+        return plan
+    }
+}
+
 extension Pin {
     /// Returns the position, or `stated` for a pin without one.
     fileprivate func position(stated: PinPosition?) -> PinPosition { position == .any ? stated ?? .any : position }

@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintleText
 
 /// A reader of `NSPinnedDomains`: in an Info.plist, in an `NSAppTransportSecurity` dictionary, or by itself.
@@ -21,6 +22,20 @@ enum ATSImport {
         for entry in entries { add(entry, above: parent(of: entry, entries, places), to: &draft) }
         for member in settings.members ?? [] { try lose(member, from: &draft) }
         return draft
+    }
+
+    /// Returns the pins as the system enforces them; `nil` if the file has none.
+    static func pins(in bytes: [UInt8], file: String) throws(ToolError) -> InfoPlistPins? {
+        let root = try PropertyListReader.root(bytes)
+        guard let domains = (root["NSAppTransportSecurity"] ?? root)["NSPinnedDomains"] else { return nil }
+        var entries: [ServerName: InfoPlistPins.Entry] = [:]
+        for member in try domains.dictionary("NSPinnedDomains") {
+            let entry = try entry(member)
+            entries[entry.host] = InfoPlistPins.Entry(
+                includesSubdomains: entry.includesSubdomains, leaves: Set(entry.leaves),
+                authorities: Set(entry.authorities))
+        }
+        return InfoPlistPins(file: file, entries: entries)
     }
 
     // MARK: Settings that a policy cannot have

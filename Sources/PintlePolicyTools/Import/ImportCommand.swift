@@ -116,7 +116,7 @@ struct ImportCommand {
     }
 
     /// `res/` for `res/xml/network_security_config.xml`.
-    private static func parent(of path: String) -> String {
+    static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "../" }
         let folder = path[..<slash]
         guard let above = folder.lastIndex(of: "/") else { return folder == ".." ? "../../" : "" }

@@ -7,14 +7,18 @@ enum PropertyListReader {
             throw .unusable(
                 "binary-plist", "a binary property list", at: nil, hint: "convert it: plutil -convert xml1 FILE")
         }
-        let root = try XMLDocument.root(bytes)
+        return try setting(value(of: try XMLDocument.root(bytes)))
+    }
+
+    /// Returns the element of the one value.
+    static func value(of root: XMLElement) throws(ToolError) -> XMLElement {
         guard root.name == "plist", root.children.count == 1, let child = root.children.first, root.hasNoText else {
             throw .unusable("not-a-plist", "not a property list with one value", at: root.place)
         }
-        return try setting(child)
+        return child
     }
 
-    private static func setting(_ element: XMLElement) throws(ToolError) -> Setting {
+    static func setting(_ element: XMLElement) throws(ToolError) -> Setting {
         func leaf(_ value: Setting.Value) throws(ToolError) -> Setting {
             guard element.children.isEmpty else {
                 throw .unusable("malformed-plist", "<\(element.name)> has elements inside", at: element.place)

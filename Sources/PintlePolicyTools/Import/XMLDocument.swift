@@ -8,6 +8,12 @@ struct XMLElement: Sendable {
     let name: String
     let attributes: [(name: String, value: String)]
     let place: TextPlace
+    /// The bytes of the element in the document, with its tags.
+    fileprivate(set) var range: Range<Int>
+    /// The bytes between its tags; empty, at the end of ``range``, for a tag such as `<dict/>`.
+    fileprivate(set) var content: Range<Int>
+    /// The number of comments inside.
+    fileprivate(set) var comments = 0
     fileprivate(set) var children: [XMLElement] = []
     /// The text between the children, joined, with references resolved and without comments.
     fileprivate(set) var text = ""
@@ -32,6 +38,8 @@ enum XMLDocument {
         XML_SetElementHandler(parser, startElement, endElement)
         XML_SetCharacterDataHandler(parser, characters)
         XML_SetEntityDeclHandler(parser, entityDeclaration)
+        XML_SetSkippedEntityHandler(parser, skippedEntity)
+        XML_SetCommentHandler(parser, comment)
         let status = withExtendedLifetime(builder) {
             bytes.withUnsafeBytes { buffer in
                 XML_Parse(parser, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count), 1)
@@ -73,6 +81,13 @@ enum XMLDocument {
     private static let entityDeclaration: XML_EntityDeclHandler = { data, _, _, _, _, _, _, _, _ in
         builder(data)?.fail("entity", "the document declares an entity of its own", hint: "write its text instead")
     }
+
+    // An entity that only the external DTD may declare, which is not fetched: its text would be lost.
+    private static let skippedEntity: XML_SkippedEntityHandler = { data, _, _ in
+        builder(data)?.fail("entity", "the document uses an entity that it does not declare", hint: "write its text")
+    }
+
+    private static let comment: XML_CommentHandler = { data, _ in builder(data)?.comment() }
 }
 
 /// A builder of the tree while expat reads. Lives as long as one call, on its thread.
@@ -98,16 +113,34 @@ private final class XMLBuilder {
         guard open.count < ForeignLimits.depth, count <= ForeignLimits.items else {
             return fail("limits-exceeded", "more elements than any configuration has")
         }
-        open.append(XMLElement(name: name, attributes: attributes, place: place))
+        let tag = token
+        open.append(
+            XMLElement(
+                name: name, attributes: attributes, place: place, range: tag, content: tag.upperBound..<tag.upperBound))
     }
 
     func end() {
-        guard error == nil, let element = open.popLast() else { return }
+        guard error == nil, var element = open.popLast() else { return }
+        // For `<dict/>` this is the empty range behind it.
+        let tag = token
+        element.range = element.range.lowerBound..<tag.upperBound
+        element.content = element.content.lowerBound..<tag.lowerBound
         if open.isEmpty {
             root = element
         } else {
             open[open.count - 1].children.append(element)
+            open[open.count - 1].comments += element.comments
         }
+    }
+
+    func comment() {
+        if error == nil, !open.isEmpty { open[open.count - 1].comments += 1 }
+    }
+
+    /// The bytes of the tag that expat is at.
+    private var token: Range<Int> {
+        let start = max(0, Int(XML_GetCurrentByteIndex(parser)))
+        return start..<(start + max(0, Int(XML_GetCurrentByteCount(parser))))
     }
 
     func append(_ text: String) {

@@ -82,6 +82,6 @@ enum ProblemIDs {
         "report-only", "anchor-expired", "path-length-without-effect", "path-length-unusual", "issuer-key-of-leaf",
         "issuer-key-of-root", "public-suffix", "port-rule-wins", "rule-without-effect", "looser-than-parent",
         "subdomains-of-looser-parent", "similar-host", "allow-without-effect", "underscore-in-host",
-        "unlikely-server",
+        "unlikely-server", "info-plist-lacks-key",
     ]
 }

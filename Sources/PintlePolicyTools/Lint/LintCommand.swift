@@ -1,6 +1,7 @@
 internal import Pintle
 package import PintleConsole
 internal import PintlePolicyLint
+internal import PintleStorage
 internal import PintleSystem
 
 extension Command {
@@ -19,6 +20,9 @@ extension Command {
             Example(
                 line: "pintle lint policy.json --allow report-only:api.example.com",
                 purpose: "accept one warning, until it has no reason any more"),
+            Example(
+                line: "pintle lint policy-8.json --sync pintle-sync.json",
+                purpose: "before an update: does the app's Info.plist have its keys?"),
             Example(line: "pintle lint policy.json --json", purpose: "for a script: ids are stable"),
         ],
         overview: [
@@ -36,10 +40,14 @@ extension Command {
             allowed. An `--allow` that hides nothing is a problem itself, so that it goes when its reason goes; it is \
             not judged while there are errors.
             """,
+            """
+            If `pintle-sync.json` beside the policy names it, or `--sync` names such a file, the policy is held against \
+            the `NSPinnedDomains` of the app's Info.plist, which the system enforces whatever an update brings.
+            """,
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or `-` for standard input")],
         ownOptions: [
-            .live, .against, .from, .families, .expiresWithin, .allow, .github, .identity, .connectTo, .anchors,
+            .live, .against, .from, .families, .expiresWithin, .allow, .sync, .github, .identity, .connectTo, .anchors,
             .connectTimeout,
             .handshakeTimeout,
         ],
@@ -105,6 +113,9 @@ extension OptionSpecification {
             return text
         },
         help: "Accept this warning; may be repeated. One about the whole file has no `:HOST`")
+    fileprivate static let sync = Option(
+        "sync", .file("FILE"), defaultText: "\(SyncFile.name) beside the policy",
+        help: "The file of `pintle sync` that names the app's Info.plist")
     fileprivate static let github = OptionSpecification(
         "github", help: "Write annotations for GitHub's runners")
 }
@@ -120,6 +131,7 @@ struct LintCommand {
         let families = try FamilyFile.read(invocation)
         var lint = input.lint(families.families, authority, at: invocation.now)
         if let seconds = invocation.arguments[.expiresWithin] { lint.expiresWithin = seconds }
+        lint.infoPlists = try infoPlists(besides: input.file.path)
         let report = lint.report(on: input.file.bytes)
         if report.policy == nil, let error = input.otherKind { throw error }
         var entries = report.findings
@@ -145,6 +157,25 @@ struct LintCommand {
         }
         guard !entries.isEmpty else { return text.isFine ? .fine : .rejected }
         return entries.allSatisfy { $0.problem.id == LiveProblem.unreachable.rawValue } ? .unreachable : .rejected
+    }
+
+    /// Returns the pins of the Info.plists that a file of `pintle sync` names. A file that cannot be read is a warning.
+    private func infoPlists(besides policy: String) throws(ToolError) -> [InfoPlistPins] {
+        let named = invocation.arguments[.sync]
+        let path = named ?? PolicyFolder(ofFile: policy).path(of: SyncFile.name)
+        guard named != nil || policy != "-" && InputFile.exists(path) else { return [] }
+        let sync = try SyncFile.read(path, invocation)
+        guard named != nil || InputFile.isSame(sync.policy, policy) else { return [] }
+        var found: [InfoPlistPins] = []
+        for target in sync.targets where target.format == .ats {
+            do throws(ToolError) {
+                let file = try invocation.file(target.path, limit: ForeignLimits.fileSize)
+                if let pins = try ATSImport.pins(in: file.bytes, file: target.path) { found.append(pins) }
+            } catch {
+                invocation.console.warn("the policy is not held against \(target.path): \(error.message)")
+            }
+        }
+        return found
     }
 
     /// Asks the servers of the command line and inserts their problems among the entries, in the file's order.

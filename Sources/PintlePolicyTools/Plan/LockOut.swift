@@ -20,6 +20,8 @@ struct LockOut {
     let update: Int?
     /// The rule's `issuerKey` if the server's certificate comes from another issuer; `nil` for every other cause.
     var issuerKey: PublicKeyPin?
+    /// A Boolean value that indicates whether the system refuses, because of the versions' Info.plist.
+    var isBySystem = false
     let from: Date
     var victims: [Victim]
 
@@ -38,6 +40,7 @@ extension LockOut {
     func isAlike(_ other: LockOut, atServer server: Int? = nil) -> Bool {
         self.server == server ?? other.server && certificate == other.certificate && reason == other.reason
             && pathFailure == other.pathFailure && update == other.update && issuerKey == other.issuerKey
+            && isBySystem == other.isBySystem
     }
 }
 

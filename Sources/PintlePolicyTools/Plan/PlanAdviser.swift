@@ -68,6 +68,13 @@ package struct PlanAdviser {
                 "give the pins of \(server(lockOut.server)) a later expiry, or \"then\": \"systemTrust\", in the next "
                     + "release, and in an update for the versions that fetch them",
                 by: lockOut.from)
+        case (.invalidPath, .other) where lockOut.isBySystem:
+            return item(
+                .infoPlist,
+                "no update helps \(plan.versions(apps)): put a key of \(name) into the Info.plist of a release, with "
+                    + "pintle sync, and serve keys that \(apps.count == 1 ? "it has" : "they have") there until "
+                    + "the support for \(apps.count == 1 ? "it" : "them") ends",
+                by: lockOut.from)
         case (.invalidPath, .other) where lockOut.issuerKey != nil:
             let issuer = certificate.keys.dropFirst().first.map { plan.keys[$0] }
             let change =
@@ -184,6 +191,7 @@ struct PlanAdvice {
         case laterExpiry = "later-expiry"
         case addRule = "add-rule"
         case changeIssuer = "change-issuer"
+        case infoPlist = "info-plist"
         case reuseKey = "reuse-key"
         case withdrawPin = "withdraw-pin"
         case makeBackup = "make-backup"

@@ -16,6 +16,7 @@ extension PlanReader {
             let released = date(.released, of: fields)
             let policy = required(.policy, of: fields, example: "\"policy.json\"") { $0.policy($1, $2) }
             let fetches = optional(.fetchesUpdates, of: fields) { $0.boolean($1, $2) }
+            let infoPlist = optional(.infoPlist, of: fields) { $0.infoPlist($1, $2) }
             let supportedUntil = optional(.supportedUntil, of: fields) { $0.date($1, $2) }
             if let released, let supportedUntil, supportedUntil <= released, let value = fields[.supportedUntil] {
                 report(
@@ -37,7 +38,7 @@ extension PlanReader {
             apps.append(
                 RotationPlan.App(
                     version: version, released: released, policy: policy, fetchesUpdates: fetches ?? false,
-                    supportedUntil: supportedUntil))
+                    supportedUntil: supportedUntil, infoPlist: infoPlist ?? nil))
         }
         return apps
     }

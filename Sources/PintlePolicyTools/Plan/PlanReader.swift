@@ -8,6 +8,8 @@ internal import PintleSystem
 struct PlanReader: ValueReader {
     /// Reads a policy file by its path in the plan.
     private let policyFile: (String) throws(ToolError) -> PinningPolicy
+    /// Reads the pins of an Info.plist by its path in the plan.
+    private let infoPlistFile: (String) throws(ToolError) -> InfoPlistPins?
     private let isPublicSuffix: (String) -> Bool
     var problems: [ValueProblem] = []
     private var policies: [PinningPolicy] = []
@@ -21,13 +23,16 @@ struct PlanReader: ValueReader {
     /// - Parameters:
     ///   - file: the name of the plan in errors.
     ///   - isPublicSuffix: returns whether registries hand out names directly below this one.
+    ///   - infoPlistFile: reads the pins of an Info.plist that the plan names by its path.
     ///   - policyFile: reads a policy that the plan names by its path.
     /// - Throws: every problem with its place, in the order of the file; at most 100.
     static func read(
         _ bytes: [UInt8], file: String, isPublicSuffix: @escaping (String) -> Bool,
+        infoPlistFile: @escaping (String) throws(ToolError) -> InfoPlistPins? = { _ in nil },
         policyFile: @escaping (String) throws(ToolError) -> PinningPolicy
     ) throws(ToolError) -> RotationPlan {
-        var reader = PlanReader(policyFile: policyFile, isPublicSuffix: isPublicSuffix)
+        var reader = PlanReader(
+            policyFile: policyFile, infoPlistFile: infoPlistFile, isPublicSuffix: isPublicSuffix)
         // A number with decimals is an error of its key, with the key's remedy. Policies inside the plan add levels.
         let limits = JSONDocument.Limits(maximumBytes: PlanLimits.fileSize, maximumDepth: 20, allowsAnyNumber: true)
         do throws(ValueProblems) {
@@ -66,6 +71,17 @@ struct PlanReader: ValueReader {
             certificates: certificates + renewals, servers: servers,
             apps: apps.sorted { $0.released < $1.released }, updates: updates, daysToFetch: daysToFetch,
             policies: policies)
+    }
+
+    /// Returns the pins of an Info.plist.
+    mutating func infoPlist(_ value: JSONValue, _ path: String) -> InfoPlistPins?? {
+        guard let name = string(value, path) else { return nil }
+        do throws(ToolError) {
+            return try infoPlistFile(name)
+        } catch {
+            problems.append((value.offset, error))
+            return nil
+        }
     }
 
     // MARK: Policies

@@ -54,6 +54,9 @@ struct PlanReport {
             case (.hostNotAllowed, _), (.unknownHost, _):
                 "their policy has no rule for the server, and "
                     + (lockOut.asksUser ? "asks the user about such hosts" : "refuses such hosts")
+            case (.invalidPath, _) where lockOut.isBySystem:
+                "the server shows \(served), and their Info.plist pins no key on its path, which the system enforces "
+                    + "whatever their policy says: " + certificate.keys.map(plan.quotedName).joined(separator: ", ")
             case (.invalidPath, _):
                 "the server shows \(served)" + (lockOut.issuerKey.map { issuer(certificate, $0) } ?? "")
             }

@@ -26,18 +26,20 @@ extension PlanSimulation {
     private func collect(_ found: inout [LockOut], server: Int, app: Int) {
         var current: Int?
         for (index, instant) in instants.enumerated() {
-            guard let (policy, phase) = loss(ofServer: server, app: app, at: index),
-                let certificate = phase.certificate, case .rejected(let rejection) = phase.decision
+            guard let loss = loss(ofServer: server, app: app, at: index),
+                let certificate = loss.phase.certificate, case .rejected(let rejection) = loss.phase.decision
             else {
                 end(&current, in: &found, at: instant)
                 continue
             }
-            let isShipped = plan.apps[app].policy == policy
+            let policy = loss.policy
+            let isShipped = loss.isBySystem || plan.apps[app].policy == policy
             let next = LockOut(
                 server: server, certificate: certificate, rejection: rejection,
                 asksUser: asksUser(rejection, policy: policy),
                 update: isShipped ? nil : plan.updates.lastIndex { $0.policy == policy },
-                issuerKey: requiredIssuer(rejection, server: server, policy: policy), from: instant,
+                issuerKey: loss.isBySystem ? nil : requiredIssuer(rejection, server: server, policy: policy),
+                isBySystem: loss.isBySystem, from: instant,
                 victims: [LockOut.Victim(app: app)])
             if let current, found[current].isAlike(next) { continue }
             end(&current, in: &found, at: instant)

@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleConsole
+internal import PintlePolicyLint
 internal import PintleSystem
 internal import PintleUpdates
 
@@ -32,9 +33,12 @@ struct PlanSimulation {
 
     /// A refusal of a server by a version.
     struct Loss {
-        /// The oldest policy that refuses.
+        /// The oldest policy that refuses; the one of the version if the system does.
         let policy: Int
-        let phase: Int
+        let phase: Phase
+        /// A Boolean value that indicates whether the system refuses because of the Info.plist. It does so before a
+        /// policy is asked.
+        var isBySystem = false
     }
 
     enum MissedUpdate {
@@ -60,8 +64,11 @@ struct PlanSimulation {
         let possible = plan.apps.indices.map { app in
             instants.map { plan.possiblePolicies(ofApp: app, missed: missed[app], at: $0) }
         }
-        lossTable = phases.map { phases in
-            possible.map { zip(instants, $0).map { Self.loss($1, phases, at: $0) } }
+        lossTable = zip(plan.servers, phases).map { server, phases in
+            zip(plan.apps, possible).map { app, possible in
+                let system = Self.phases(of: server.endpoint, server.switches, under: app, plan)
+                return zip(instants, possible).map { Self.loss($1, phases, system, at: $0) }
+            }
         }
         (self.plan, self.now, self.policies) = (plan, now, policies)
         (self.phases, self.missed, self.instants) = (phases, missed, instants)
@@ -110,6 +117,22 @@ struct PlanSimulation {
         }
     }
 
+    /// Returns the refusals of the system because of a version's Info.plist.
+    private static func phases(
+        of endpoint: ServerEndpoint, _ switches: [RotationPlan.Server.Switch], under app: RotationPlan.App,
+        _ plan: RotationPlan
+    ) -> [Phase] {
+        guard let pins = app.infoPlist else { return [] }
+        return switches.map { change in
+            let keys = plan.certificates[change.certificate].keys.map { plan.keys[$0] }
+            let isAccepted = pins.accepts(keys.map { $0.isMadeLater ? nil : $0.pin }, of: endpoint.host)
+            let failure = PathFailure(.other, depth: 0, text: "NSPinnedDomains has no key of the path")
+            return Phase(
+                from: change.from, certificate: change.certificate,
+                decision: isAccepted ? nil : .rejected(.invalidPath(failure)))
+        }
+    }
+
     private static func missed(in plan: RotationPlan) throws(ToolError) -> [[MissedUpdate?]] {
         let trial = try UpdateTrial()
         var missed: [[MissedUpdate?]] = []
@@ -145,20 +168,24 @@ struct PlanSimulation {
     /// Returns the policies that a version can have at an instant: the newest first; empty while it is not supported.
     func possiblePolicies(ofApp app: Int, at index: Int) -> [Int] { policyTable[app][index] }
 
-    /// Returns a loss if one of the policies that a version can have refuses.
-    private static func loss(_ possible: [Int], _ phases: [[Phase]], at instant: Date) -> Loss? {
+    /// Returns a loss if the system or one of the policies that a version can have refuses.
+    private static func loss(
+        _ possible: [Int], _ phases: [[Phase]], _ system: [Phase], at instant: Date
+    ) -> Loss? {
+        guard let shipped = possible.last else { return nil }
+        if let index = system.last(before: instant), case .rejected = system[index].decision {
+            return Loss(policy: shipped, phase: system[index], isBySystem: true)
+        }
         for policy in possible.reversed() {
             guard let index = phases[policy].last(before: instant), case .rejected = phases[policy][index].decision
             else { continue }
-            return Loss(policy: policy, phase: index)
+            return Loss(policy: policy, phase: phases[policy][index])
         }
         return nil
     }
 
     /// Returns the policy of a version that refuses a server between an instant and the next, and its phase.
-    func loss(ofServer server: Int, app: Int, at index: Int) -> (policy: Int, phase: Phase)? {
-        lossTable[server][app][index].map { ($0.policy, phases[server][$0.policy][$0.phase]) }
-    }
+    func loss(ofServer server: Int, app: Int, at index: Int) -> Loss? { lossTable[server][app][index] }
 
     // MARK: Losses
 
@@ -174,8 +201,9 @@ struct PlanSimulation {
         let endpoint = plan.servers[server].endpoint
         let phases = policies.map { Self.phases(of: endpoint, switches, under: $0, other, from: now) }
         return PlanLosses(
-            isLost: policyTable.map { possible in
-                zip(instants, possible).map { Self.loss($1, phases, at: $0) != nil }
+            isLost: zip(plan.apps, policyTable).map { app, possible in
+                let system = Self.phases(of: endpoint, switches, under: app, other)
+                return zip(instants, possible).map { Self.loss($1, phases, system, at: $0) != nil }
             })
     }
 }

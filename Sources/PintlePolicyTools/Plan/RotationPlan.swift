@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintlePolicyLint
 internal import PintleSystem
 
 /// A plan file: the future of keys, certificates, releases and updates. Indices into the lists replace the names of the
@@ -68,6 +69,9 @@ package struct RotationPlan: Sendable {
         let fetchesUpdates: Bool
         /// The instant from which the version no longer counts; `nil` for a version that counts to the plan's end.
         var supportedUntil: Date?
+        /// The pins of the version's Info.plist, which the system enforces; `nil` if it has none, or the plan does not
+        /// say.
+        var infoPlist: InfoPlistPins?
 
         /// Returns `true` from the release to the end of the support.
         func isSupported(at instant: Date) -> Bool {
@@ -148,11 +152,11 @@ enum PlanKeys {
     enum RenewalKeys: String, CaseIterable { case new, same }
     enum Switch: String, CaseIterable { case from, certificate }
     enum App: String, CaseIterable {
-        case version, released, supportedUntil, policy, fetchesUpdates
+        case version, released, supportedUntil, policy, fetchesUpdates, infoPlist
         /// The former share of users. Its error names ``supportedUntil``.
         case share
 
-        static let allCases: [App] = [.version, .released, .supportedUntil, .policy, .fetchesUpdates]
+        static let allCases: [App] = [.version, .released, .supportedUntil, .policy, .fetchesUpdates, .infoPlist]
     }
     enum Update: String, CaseIterable {
         case version, published, expires, policy

@@ -1,4 +1,4 @@
-internal import PintleSystem
+package import PintleSystem
 
 /// Reads whole files. Only regular files, which have an end, and only up to a size that fits into memory.
 package enum RegularFile {
@@ -42,7 +42,7 @@ package struct FileVersion: Sendable, Hashable {
     private let modified: [Int]
     private let changed: [Int]
 
-    init(_ status: stat) {
+    package init(_ status: stat) {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
         size = Int64(status.st_size)

@@ -181,10 +181,8 @@ package struct DurableFile: Sendable {
     }
 
     private func syncFolder() throws(StorageError) {
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        // Not `Descriptor.open`, which refuses symbolic links: the folder may be reached through one.
-        guard let descriptor = Descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)), descriptor.sync() else {
-            throw .notWritten(folder, errno)
+        try Self.reporting(FileReplacement.folder(of: path)) { () throws(ReplacementError) in
+            try FileReplacement.syncFolder(of: path)
         }
     }
 }

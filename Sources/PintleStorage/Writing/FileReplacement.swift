@@ -60,6 +60,20 @@ package final class FileReplacement {
         guard rename(name, path) == 0 else { throw ReplacementError() }
         isRenamed = true
     }
+
+    /// Waits until the names in a file's folder are on the disk, so that a loss of power does not bring the old file
+    /// back.
+    package static func syncFolder(of path: String) throws(ReplacementError) {
+        let folder = folder(of: path)
+        // Not `Descriptor.open`, which refuses symbolic links: the folder may be reached through one.
+        guard let descriptor = Descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)), descriptor.sync() else {
+            throw ReplacementError()
+        }
+    }
+
+    static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
 }
 
 /// The error number of the call that failed.

@@ -5,9 +5,8 @@ internal import PintleSystem
 extension Command {
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .pin, .check, .trust, .lint, .audit, .report, .inspect, .plan, .renew, .export, .import, .evaluate,
-        .keygen, .sign,
-        .verify, .rehearse, .demo,
+        .pin, .check, .trust, .lint, .audit, .report, .inspect, .plan, .renew, .export, .import, .sync,
+        .evaluate, .keygen, .sign, .verify, .rehearse, .demo,
     ]
 }
 

@@ -1,0 +1,117 @@
+internal import PintleConsole
+internal import PintlePolicyFile
+internal import PintleText
+
+/// Android's network security configuration. To the policy belongs each `domain-config` that has a `pin-set`, or that
+/// names a host of the policy. All other elements stay.
+struct SecurityConfigFile: NativeFile {
+    private let bytes: [UInt8]
+    private let root: XMLElement
+    private let own: [XMLElement]
+    let meaning: NativeMeaning
+
+    /// - Parameter ruled: the hosts of the policy's rules; `nil` for an export, which is the policy's as a whole.
+    init(_ bytes: [UInt8], ruled: Set<String>?) throws(ToolError) {
+        try XMLEdit.check(bytes)
+        root = try XMLDocument.root(bytes)
+        self.bytes = bytes
+        guard root.name == "network-security-config" else {
+            throw .unusable("not-nsc", "the root is <\(root.name)>, not <network-security-config>", at: root.place)
+        }
+        var seen: Set<String> = []
+        var own: [XMLElement] = []
+        for config in root.children where config.name == "domain-config" {
+            let hosts = Self.domains(of: config)
+            for (host, place) in hosts where !seen.insert(host).inserted {
+                throw .unusable(
+                    "duplicate-key", "\(host) is in two elements, and Android refuses the file", at: place,
+                    hint: "join the two")
+            }
+            guard Self.isPinned(config) || hosts.contains(where: { ruled?.contains($0.host) ?? true }) else { continue }
+            try Self.check(config, hosts, ruled)
+            own.append(config)
+        }
+        self.own = own
+        var facts: [String] = []
+        for config in own {
+            for domain in config.children where domain.name == "domain" {
+                let host = NativeMeaning.word(Self.host(of: domain))
+                facts.append(Self.line(domain, host, text: false))
+                for (name, value) in Self.attributes(of: config) {
+                    facts.append("\(host) \(name)=\(JSONWriter.quoted(value))")
+                }
+                for child in config.children where child.name != "domain" { Self.add(child, host, to: &facts) }
+            }
+        }
+        meaning = NativeMeaning(
+            facts: facts, hosts: Set(own.filter(Self.isPinned).flatMap(Self.domains).map(\.host)))
+    }
+
+    /// - Throws: an error for an element that cannot be replaced without a loss, or that Android refuses.
+    private static func check(
+        _ config: XMLElement, _ hosts: [(host: String, place: TextPlace)], _ ruled: Set<String>?
+    ) throws(ToolError) {
+        if let nested = config.children.first(where: { $0.name == "domain-config" }) {
+            throw .unusable(
+                "nested-config", "a domain-config inside one with pins or a host of the policy", at: nested.place,
+                hint: "move it out, with the settings that it inherits")
+        }
+        for name in ["pin-set", "trust-anchors"] {
+            let same = config.children.filter { $0.name == name }
+            guard same.count < 2 else {
+                throw .unusable("duplicate-key", "<\(name)> is there twice", at: same[1].place, hint: "join the two")
+            }
+        }
+        guard let ruled, !config.children.contains(where: { $0.name == "pin-set" }),
+            let other = hosts.first(where: { !ruled.contains($0.host) })
+        else { return }
+        throw .unusable(
+            "mixed-config", "a domain-config without pins is for hosts of the policy and for \(other.host)",
+            at: other.place, hint: "give \(other.host) a domain-config of its own")
+    }
+
+    private static func isPinned(_ config: XMLElement) -> Bool {
+        config.children.contains { $0.name == "pin-set" || ($0.name == "domain-config" && isPinned($0)) }
+    }
+
+    /// Returns the domains of an element and of those inside.
+    private static func domains(of config: XMLElement) -> [(host: String, place: TextPlace)] {
+        var found: [(host: String, place: TextPlace)] = []
+        for child in config.children {
+            if child.name == "domain" { found.append((host(of: child), child.place)) }
+            if child.name == "domain-config" { found += domains(of: child) }
+        }
+        return found
+    }
+
+    private static func host(of domain: XMLElement) -> String { domain.text.trimmed.lowercased() }
+
+    // MARK: Meaning
+
+    private static func add(_ element: XMLElement, _ path: String, to facts: inout [String]) {
+        let line = Self.line(element, "\(path) \(NativeMeaning.word(element.name))", text: true)
+        if element.children.isEmpty || !attributes(of: element).isEmpty { facts.append(line) }
+        for child in element.children { add(child, "\(path) \(NativeMeaning.word(element.name))", to: &facts) }
+    }
+
+    private static func line(_ element: XMLElement, _ path: String, text: Bool) -> String {
+        let values = attributes(of: element).map { "\($0.name)=\(JSONWriter.quoted($0.value))" }.sorted()
+        let content = text ? element.text.trimmed : ""
+        return ([path] + values + (content.isEmpty ? [] : [JSONWriter.quoted(content)])).joined(separator: " ")
+    }
+
+    /// The attributes without those that Android's build removes.
+    private static func attributes(of element: XMLElement) -> [(name: String, value: String)] {
+        element.attributes.filter { !$0.name.hasPrefix("tools:") && !$0.name.hasPrefix("xmlns") }
+            .map { (NativeMeaning.word($0.name), $0.value) }
+    }
+
+    // MARK: Change
+
+    func replacing(by exported: SecurityConfigFile) throws(ToolError) -> (bytes: [UInt8], lostComments: Int) {
+        let edit = XMLEdit(bytes, parent: root, unit: "    ")
+        let new = exported.own.map { XMLEdit.lines(of: $0, in: exported.bytes) }
+        guard !own.isEmpty else { return (new.isEmpty ? bytes : edit.inserting(new, into: root), 0) }
+        return (edit.replacing(own, by: new), own.reduce(0) { $0 + $1.comments })
+    }
+}

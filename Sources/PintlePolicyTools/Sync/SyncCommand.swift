@@ -1,0 +1,281 @@
+internal import Pintle
+package import PintleConsole
+internal import PintlePolicyFile
+internal import PintleStorage
+internal import PintleText
+
+extension Command {
+    package static let sync = Command(
+        name: "sync",
+        summary: "Write the policy's pins into an app's native files, or check that they have them",
+        examples: [
+            Example(line: "pintle sync", purpose: "write the files that pintle-sync.json names"),
+            Example(line: "pintle sync --check", purpose: "in CI: exit code 1 if a committed file is stale"),
+            Example(line: "pintle sync ios/pintle-sync.json --check --json", purpose: "another file, for a script"),
+        ],
+        overview: [
+            """
+            Reads FILE, the policy that it names, and the policy's anchors. In an XML property list it writes only the \
+            value of `NSPinnedDomains` or `TSKPinnedDomains`, and in Android's network security configuration only each \
+            `domain-config` that has pins or names a host of the policy. All other bytes stay. It writes source files \
+            for OkHttp and YAML for Envoy as a whole, if their first line says that they are its own.
+            """,
+            """
+            All files are computed before the first is written. Each is replaced at once, and not at all if it is a \
+            link, read-only, or changed meanwhile. What a format cannot say is printed as `pintle export` does, and a \
+            rule that a format would lock out is refused.
+            """,
+        ],
+        arguments: [
+            Argument(
+                name: "FILE", help: "The file that names policy and targets (default: \(SyncFile.name))",
+                isOptional: true)
+        ],
+        ownOptions: [.check, .verbose],
+        exitCodes: [
+            (.fine, "all files have the pins of the policy"),
+            (.rejected, "with `--check`: a file is stale; nothing was written"),
+            (.unusable, "a file cannot be used, or a format would refuse every server of a rule"),
+        ],
+        sections: [
+            ReferenceSection(
+                "The file",
+                .verbatim(
+                    """
+                    {
+                      "version": 1,
+                      "policy": "policy.json",
+                      "targets": [
+                        {"format": "ats", "file": "ios/App/Info.plist", "pinsAt": "leaf"},
+                        {"format": "trustkit", "file": "ios/App/Info.plist"},
+                        {"format": "nsc", "file": "android/app/src/main/res/xml/network_security_config.xml"},
+                        {"format": "okhttp", "file": "android/app/src/main/java/Pins.kt", "package": "com.example"},
+                        {"format": "envoy", "file": "proxy/pins.yaml"}
+                      ]
+                    }
+                    """),
+                .paragraph(
+                    """
+                    Paths are relative to the file. `pinsAt`, `leaf` or `ca`, is the position of pins that have none. \
+                    `package` is for `okhttp`, whose language is that of the file: `.kt` or `.java`. Private roots for \
+                    `nsc` are written into the folder `raw` beside the file's own.
+                    """)),
+            .json(keys: [
+                ("result", "`current`, `stale` or `written`"), ("policy", "The path of the policy"),
+                (
+                    "targets",
+                    "A list of `format`, `file`, `state` (`current`, `stale`, `written`), `removed` and `added` (facts "
+                        + "of the file and of the policy that the other lacks), `losses` as `pintle export` has them"
+                ),
+            ]),
+        ],
+        articles: [.exports, .continuousIntegration],
+        run: { invocation throws(ToolError) in try SyncCommand(invocation: invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let check = OptionSpecification(
+        "check", help: "Write nothing, and exit with 1 if a file differs in meaning from the policy")
+}
+
+/// `pintle sync [FILE] [--check]`
+struct SyncCommand {
+    let invocation: Invocation
+
+    private var isCheck: Bool { invocation.arguments.has(.check) }
+
+    func run() throws(ToolError) -> ExitCode {
+        let path = invocation.arguments.positionals.first ?? SyncFile.name
+        if invocation.arguments.positionals.isEmpty, !InputFile.exists(path) {
+            throw .unusable(
+                "unreadable-file", "there is no \(path) here, which names the policy and the files to write",
+                hint: "pintle help sync shows one; or name another file: pintle sync FILE")
+        }
+        let sync = try SyncFile.read(path, invocation)
+        let policy = try PolicyInput(sync.policy, invocation).policy()
+        var run = SyncRun(sync, policy, invocation.libraries)
+        try run.compute()
+        // Losses do not change from one check to the next.
+        if !isCheck || invocation.isVerbose {
+            for result in run.results {
+                LossReport(losses: result.losses, format: result.format)
+                    .write(to: invocation.console, isVerbose: invocation.isVerbose)
+            }
+        }
+        for warning in run.warnings { invocation.console.warn(warning) }
+        if !isCheck { try run.write() }
+        let text = SyncReport(results: run.results, policy: sync.policy, file: path, isCheck: isCheck)
+        invocation.print(text.report(isVerbose: invocation.isVerbose), orJSON: text.document)
+        return isCheck && text.isStale ? .rejected : .fine
+    }
+}
+
+/// The comparison of a target with the policy.
+struct SyncResult {
+    let format: ForeignFormat
+    let path: String
+    /// A Boolean value that indicates whether there is no file yet.
+    let isNew: Bool
+    let difference: NativeMeaning.Difference
+    let losses: LossList
+}
+
+/// One run over all targets: everything is computed before anything is written.
+struct SyncRun {
+    /// A file with the changes of all targets in it.
+    private struct Change {
+        let file: EditedFile
+        var bytes: [UInt8]?
+        var isChanged = false
+    }
+
+    private let sync: SyncFile
+    private let policy: PinningPolicy
+    private let libraries: any Libraries
+    private var changes: [Change] = []
+    private(set) var results: [SyncResult] = []
+    private(set) var warnings: [String] = []
+
+    init(_ sync: SyncFile, _ policy: PinningPolicy, _ libraries: any Libraries) {
+        (self.sync, self.policy, self.libraries) = (sync, policy, libraries)
+    }
+
+    /// - Throws: the errors of all targets.
+    mutating func compute() throws(ToolError) {
+        var errors: [ToolError] = []
+        for target in sync.targets {
+            do throws(ToolError) {
+                try compute(target)
+            } catch {
+                errors.append(error.file == nil ? error.placed(in: target.path) : error)
+            }
+        }
+        if let error = ToolError.joining(errors) { throw error }
+    }
+
+    private mutating func compute(_ target: SyncFile.Target) throws(ToolError) {
+        let plan = try ExportPlan.checked(policy, to: target.format, libraries, stated: target.position)
+        if let error = plan.refusal { throw error }
+        let files = plan.files(ExportSettings(language: target.language))
+        guard let main = files.first else { return }
+        let place = try open(target.path)
+        let isNew = changes[place].bytes == nil
+        var difference: NativeMeaning.Difference
+        let content = Array(main.content.utf8)
+        switch target.format {
+        case .ats, .trustkit:
+            let path =
+                target.format == .ats
+                ? ["NSAppTransportSecurity", "NSPinnedDomains"] : ["TSKConfiguration", "TSKPinnedDomains"]
+            difference = try edit(place, try PropertyListFile(content, path: path)) { bytes throws(ToolError) in
+                try PropertyListFile(try Self.existing(bytes, target), path: path)
+            }
+        case .nsc:
+            let ruled = Set(plan.rules.map(\.host.description))
+            difference = try edit(place, try SecurityConfigFile(content, ruled: nil)) {
+                bytes throws(ToolError) in
+                try SecurityConfigFile(try Self.existing(bytes, target), ruled: ruled)
+            }
+            for certificate in files.dropFirst() {
+                let place = try open(ImportCommand.parent(of: target.path) + certificate.name)
+                let part = try edit(place, OwnFile(Array(certificate.content.utf8))) { OwnFile($0 ?? []) }
+                difference.removed += part.removed
+                difference.added += part.added
+            }
+        case .okhttp, .envoy, .curl:
+            let text = OwnFile.text(main.content, for: target, policy: sync.policyName)
+            difference = try edit(place, OwnFile(Array(text.utf8))) { bytes throws(ToolError) in
+                if let bytes { try OwnFile.check(bytes) }
+                return OwnFile(bytes ?? [])
+            }
+        }
+        results.append(
+            SyncResult(
+                format: target.format, path: target.path, isNew: isNew, difference: difference, losses: plan.losses))
+    }
+
+    private static func existing(_ bytes: [UInt8]?, _ target: SyncFile.Target) throws(ToolError) -> [UInt8] {
+        if let bytes { return bytes }
+        let hint =
+            target.format == .nsc
+            ? "make one with <network-security-config/> in it, and name it in AndroidManifest.xml"
+            : "if Xcode generates the Info.plist, make one with an empty <dict/> in it, and set INFOPLIST_FILE to it: "
+                + "Xcode adds the other keys"
+        throw .unusable("unreadable-file", "no such file", file: target.path, hint: hint)
+    }
+
+    /// Returns the index of the file, which other targets may have changed already.
+    private mutating func open(_ path: String) throws(ToolError) -> Int {
+        let file = try EditedFile(path, limit: ForeignLimits.fileSize)
+        if let index = changes.firstIndex(where: { $0.file.isSame(as: file) }) { return index }
+        changes.append(Change(file: file, bytes: file.bytes))
+        return changes.count - 1
+    }
+
+    /// Changes the file in memory if it does not mean what the policy says.
+    private mutating func edit<File: NativeFile>(
+        _ place: Int, _ exported: File, _ read: ([UInt8]?) throws(ToolError) -> File
+    ) throws(ToolError) -> NativeMeaning.Difference {
+        let path = changes[place].file.path
+        let old = try read(changes[place].bytes)
+        let difference = old.meaning.difference(to: exported.meaning)
+        guard !difference.isEmpty else { return difference }
+        let (bytes, lostComments) = try old.replacing(by: exported)
+        // What is written is read once more, so that no fault of this tool reaches an app.
+        guard try read(bytes).meaning.difference(to: exported.meaning).isEmpty else {
+            throw .unusable(
+                "unchanged-meaning", "the pins cannot be placed in the file", file: path,
+                hint: "report this with the file, and merge the output of pintle export meanwhile")
+        }
+        let hosts = old.meaning.hosts.subtracting(exported.meaning.hosts).sorted()
+        if !hosts.isEmpty {
+            warnings.append(
+                "\(path): the policy exports no pins of \(TextLayout.list(hosts, width: 200)), so those in the file go")
+        }
+        if lostComments > 0 {
+            warnings.append("\(path): \(ValidityText.counted(lostComments, "comment")) between the pins will be lost")
+        }
+        changes[place].bytes = bytes
+        changes[place].isChanged = true
+        return difference
+    }
+
+    /// Writes what changed.
+    ///
+    /// - Throws: an error that names the files that were written, and those that were not.
+    func write() throws(ToolError) {
+        let changed = changes.filter(\.isChanged)
+        var written: [String] = []
+        do throws(ToolError) {
+            for change in changed { try change.file.check() }
+            for change in changed {
+                let path = change.file.path
+                if change.file.bytes == nil, let slash = path.lastIndex(of: "/") {
+                    try OutputFolder.create(String(path[..<slash]))
+                }
+                try change.file.replace(with: change.bytes ?? [])
+                written.append(path)
+            }
+        } catch {
+            var error = error
+            let rest = changed.map(\.file.path).filter { !written.contains($0) }
+            error.message +=
+                "; written: \(written.isEmpty ? "none" : written.joined(separator: ", ")); not written: "
+                + rest.joined(separator: ", ")
+            throw error
+        }
+    }
+}
+
+extension OwnFile {
+    /// Returns an exported file as one of `pintle sync`.
+    static func text(_ exported: String, for target: SyncFile.Target, policy: String) -> String {
+        let remark = remark(policy)
+        guard target.format == .okhttp else { return "# \(remark)\n\(exported)" }
+        let text = exported.replacing(ExportRemark.text, with: remark)
+        guard let package = target.package else { return text }
+        let end = target.language == .java ? ";" : ""
+        return text.replacing("\nimport ", with: "\npackage \(package)\(end)\n\nimport ")
+    }
+}

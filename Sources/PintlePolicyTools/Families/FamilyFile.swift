@@ -23,11 +23,7 @@ package struct FamilyFile {
 
     /// Reads the file that is built into the tool.
     static func builtIn() throws(ToolError) -> FamilyFile {
-        do throws(ValueProblems) {
-            return FamilyFile(try FamilyFileReader.builtIn())
-        } catch {
-            throw ToolError(error)
-        }
+        FamilyFile(try ToolError.translating(FamilyFileReader.builtIn))
     }
 
     /// Reads the file of `--families`, or else the built-in one.
@@ -55,11 +51,7 @@ package struct FamilyFile {
 
     /// Reads a file of families.
     static func families(_ bytes: [UInt8], file: String) throws(ToolError) -> AuthorityFamilies {
-        do throws(ValueProblems) {
-            return try FamilyFileReader.read(bytes, file: file)
-        } catch {
-            throw ToolError(error)
-        }
+        try ToolError.translating { () throws(ValueProblems) in try FamilyFileReader.read(bytes, file: file) }
     }
 
     /// Returns the roots that the built-in file has in a family, and this file does not.
@@ -95,13 +87,17 @@ extension OptionSpecification {
 }
 
 extension ToolError {
-    /// Creates the error of a file with mistakes.
-    init(_ error: ValueProblems) {
-        let errors = error.all.map { problem in
-            ToolError.unusable(
-                problem.id, problem.message, file: problem.file, line: problem.line, column: problem.column,
-                hint: problem.help)
+    /// Runs a reader of a file, and throws its mistakes as an error of the tool.
+    static func translating<Content>(_ read: () throws(ValueProblems) -> Content) throws(ToolError) -> Content {
+        do throws(ValueProblems) {
+            return try read()
+        } catch {
+            let errors = error.all.map { problem in
+                ToolError.unusable(
+                    problem.id, problem.message, file: problem.file, line: problem.line, column: problem.column,
+                    hint: problem.help)
+            }
+            throw .joining(errors) ?? .unusable("unusable-file", "the file cannot be used")
         }
-        self = .joining(errors) ?? .unusable("unusable-file", "the file cannot be used")
     }
 }

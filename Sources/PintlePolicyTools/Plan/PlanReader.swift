@@ -35,12 +35,10 @@ struct PlanReader: ValueReader {
             policyFile: policyFile, infoPlistFile: infoPlistFile, isPublicSuffix: isPublicSuffix)
         // A number with decimals is an error of its key, with the key's remedy. Policies inside the plan add levels.
         let limits = JSONDocument.Limits(maximumBytes: PlanLimits.fileSize, maximumDepth: 20, allowsAnyNumber: true)
-        do throws(ValueProblems) {
-            return try reader.document(bytes, limits, file: file, called: "the plan", unusable: "invalid-plan") {
+        return try ToolError.translating { () throws(ValueProblems) in
+            try reader.document(bytes, limits, file: file, called: "the plan", unusable: "invalid-plan") {
                 $0.plan($1)
             }
-        } catch {
-            throw ToolError(error)
         }
     }
 
@@ -79,7 +77,7 @@ struct PlanReader: ValueReader {
         do throws(ToolError) {
             return try infoPlistFile(name)
         } catch {
-            problems.append((value.offset, error))
+            add(error, at: value)
             return nil
         }
     }
@@ -96,12 +94,17 @@ struct PlanReader: ValueReader {
             filePolicies[name] = index
             return index
         } catch {
-            problems += error.all.prefix(ValueLimits.problems).map { error in
-                ValueProblem(
-                    at: value.offset, error.code, error.message, help: error.hint, file: error.file, line: error.line,
-                    column: error.column)
-            }
+            add(error, at: value)
             return nil
+        }
+    }
+
+    /// Adds the errors of a file that the plan names.
+    private mutating func add(_ error: ToolError, at value: JSONValue) {
+        problems += error.all.prefix(ValueLimits.problems).map { error in
+            ValueProblem(
+                at: value.offset, error.code, error.message, help: error.hint, file: error.file, line: error.line,
+                column: error.column)
         }
     }
 

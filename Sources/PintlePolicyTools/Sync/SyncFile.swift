@@ -1,6 +1,7 @@
 internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintlePolicyLint
 internal import PintleStorage
 internal import PintleText
 
@@ -53,13 +54,15 @@ struct SyncReader: ValueReader {
     private static let targets = 64
 
     private let folder: PolicyFolder
-    var problems: [(offset: Int, error: ToolError)] = []
+    var problems: [ValueProblem] = []
 
     static func read(_ bytes: [UInt8], file: String, in folder: PolicyFolder) throws(ToolError) -> SyncFile {
         var reader = SyncReader(folder: folder)
         let limits = JSONDocument.Limits(maximumBytes: fileSize, maximumDepth: 8)
-        return try reader.document(bytes, limits, file: file, called: "the file", unusable: "invalid-sync-file") {
-            $0.file($1)
+        return try ToolError.translating { () throws(ValueProblems) in
+            try reader.document(bytes, limits, file: file, called: "the file", unusable: "invalid-sync-file") {
+                $0.file($1)
+            }
         }
     }
 

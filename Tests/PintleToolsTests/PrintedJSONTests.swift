@@ -45,7 +45,8 @@ struct PrintedJSONTests {
             names("Sources/\(module)/\(module).docc").map { "Sources/\(module)/\(module).docc/\($0)" }
         }
         let examples = names("Examples").map { "Examples/\($0)/README.md" }.filter(Recipes.holds)
-        return ["README.md", "Examples/README.md"] + articles.filter { $0.hasSuffix(".md") } + examples
+        let specification = names("Specification").map { "Specification/\($0)" }
+        return ["README.md", "Examples/README.md"] + (articles + specification).filter { $0.hasSuffix(".md") } + examples
     }
 
     static let blocks: [Block] = {

@@ -41,7 +41,7 @@ extension Command {
             not judged while there are errors.
             """,
             """
-            If `pintle-sync.json` beside the policy names it, or `--sync` names such a file, the policy is held against \
+            If `pintle-sync.json` beside the policy names it, or `--sync` names such a file, `pintle lint` also reads \
             the `NSPinnedDomains` of the app's Info.plist, which the system enforces whatever an update brings.
             """,
         ],

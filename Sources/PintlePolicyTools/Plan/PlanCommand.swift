@@ -112,10 +112,8 @@ struct PlanCommand {
         do {
             plan = try PlanReader.read(
                 file.bytes, file: file.name, isPublicSuffix: invocation.isPublicSuffix,
-                infoPlistFile: { path throws(ToolError) in try infoPlist(path, besides: file.path) }
-            ) { path throws(ToolError) in
-                try policy(path, besides: file.path)
-            }
+                infoPlistFile: { path throws(ToolError) in try infoPlist(path, besides: file.path) },
+                policyFile: { path throws(ToolError) in try policy(path, besides: file.path) })
         } catch {
             guard let kind = FileKind(of: file.bytes), kind != .plan else { throw error }
             throw kind.refusal(of: file, wanted: "a plan")

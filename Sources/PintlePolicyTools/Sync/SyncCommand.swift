@@ -16,8 +16,9 @@ extension Command {
         overview: [
             """
             Reads FILE, the policy that it names, and the policy's anchors. In an XML property list it writes only the \
-            value of `NSPinnedDomains` or `TSKPinnedDomains`, and in Android's network security configuration only each \
-            `domain-config` that has pins or names a host of the policy. All other bytes stay. It writes source files \
+            value of `NSPinnedDomains` or `TSKPinnedDomains`. In Android's network security configuration it writes \
+            only each `domain-config` that has pins or names a host of the policy. All other bytes stay; comments \
+            between the pins go with a warning, and so do pins of hosts that the policy lacks. It writes source files \
             for OkHttp and YAML for Envoy as a whole, if their first line says that they are its own.
             """,
             """
@@ -62,11 +63,9 @@ extension Command {
                     """)),
             .json(keys: [
                 ("result", "`current`, `stale` or `written`"), ("policy", "The path of the policy"),
-                (
-                    "targets",
-                    "A list of `format`, `file`, `state` (`current`, `stale`, `written`), `removed` and `added` (facts "
-                        + "of the file and of the policy that the other lacks), `losses` as `pintle export` has them"
-                ),
+                ("targets", "A list of `format`, `file`, `state`, `removed`, `added` and `losses`"),
+                ("state", "As `result`"), ("removed, added", "Facts that only the file has, or only the policy"),
+                ("losses", "As `pintle export` has them"),
             ]),
         ],
         articles: [.exports, .continuousIntegration],

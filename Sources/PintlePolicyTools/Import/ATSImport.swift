@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintlePolicyLint
+internal import PintleStorage
 internal import PintleText
 
 /// A reader of `NSPinnedDomains`: in an Info.plist, in an `NSAppTransportSecurity` dictionary, or by itself.
@@ -24,7 +25,21 @@ enum ATSImport {
         return draft
     }
 
-    /// Returns the pins as the system enforces them; `nil` if the file has none.
+    /// Reads the pins of an Info.plist as the system enforces them; `nil` if the file has none.
+    static func pins(inFile path: String) throws(ToolError) -> InfoPlistPins? {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try RegularFile.content(path, limit: ForeignLimits.fileSize)
+        } catch {
+            throw .unusable(error.id, error.message, file: path, hint: error.help)
+        }
+        do throws(ToolError) {
+            return try pins(in: bytes, file: path)
+        } catch {
+            throw error.placed(in: path)
+        }
+    }
+
     static func pins(in bytes: [UInt8], file: String) throws(ToolError) -> InfoPlistPins? {
         let root = try PropertyListReader.root(bytes)
         guard let domains = (root["NSAppTransportSecurity"] ?? root)["NSPinnedDomains"] else { return nil }

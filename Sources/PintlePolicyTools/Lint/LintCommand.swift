@@ -169,8 +169,7 @@ struct LintCommand {
         var found: [InfoPlistPins] = []
         for target in sync.targets where target.format == .ats {
             do throws(ToolError) {
-                let file = try invocation.file(target.path, limit: ForeignLimits.fileSize)
-                if let pins = try ATSImport.pins(in: file.bytes, file: target.path) { found.append(pins) }
+                if let pins = try ATSImport.pins(inFile: target.path) { found.append(pins) }
             } catch {
                 invocation.console.warn("the policy is not held against \(target.path): \(error.message)")
             }

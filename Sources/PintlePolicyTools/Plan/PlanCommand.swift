@@ -112,7 +112,9 @@ struct PlanCommand {
         do {
             plan = try PlanReader.read(
                 file.bytes, file: file.name, isPublicSuffix: invocation.isPublicSuffix,
-                infoPlistFile: { path throws(ToolError) in try infoPlist(path, besides: file.path) },
+                infoPlistFile: { path throws(ToolError) in
+                    try ATSImport.pins(inFile: PolicyFolder(ofFile: file.path).path(of: path))
+                },
                 policyFile: { path throws(ToolError) in try policy(path, besides: file.path) })
         } catch {
             guard let kind = FileKind(of: file.bytes), kind != .plan else { throw error }
@@ -132,17 +134,6 @@ struct PlanCommand {
             invocation.print(page.report)
         }
         return report.isLockedOut ? .rejected : .fine
-    }
-
-    /// Reads an Info.plist that the plan names.
-    private func infoPlist(_ name: String, besides plan: String) throws(ToolError) -> InfoPlistPins? {
-        let path = PolicyFolder(ofFile: plan).path(of: name)
-        let file = try invocation.file(path, limit: ForeignLimits.fileSize)
-        do throws(ToolError) {
-            return try ATSImport.pins(in: file.bytes, file: path)
-        } catch {
-            throw error.placed(in: path)
-        }
     }
 
     private static func check(_ plan: RotationPlan, from now: Date, file: String) throws(ToolError) {

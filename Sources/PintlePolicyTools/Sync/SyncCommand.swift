@@ -158,36 +158,43 @@ struct SyncRun {
         if let error = plan.refusal { throw error }
         let files = plan.files(ExportSettings(language: target.language))
         guard let main = files.first else { return }
+        var difference = NativeMeaning.Difference()
+        func add(_ part: NativeMeaning.Difference) {
+            difference.removed += part.removed
+            difference.added += part.added
+        }
+        // Before the file that names them.
+        for certificate in files.dropFirst() {
+            let place = try open(ImportCommand.parent(of: target.path) + certificate.name)
+            add(try edit(place, OwnFile(Array(certificate.content.utf8))) { OwnFile($0 ?? []) })
+        }
         let place = try open(target.path)
         let isNew = changes[place].bytes == nil
-        var difference: NativeMeaning.Difference
         let content = Array(main.content.utf8)
         switch target.format {
         case .ats, .trustkit:
             let path =
                 target.format == .ats
                 ? ["NSAppTransportSecurity", "NSPinnedDomains"] : ["TSKConfiguration", "TSKPinnedDomains"]
-            difference = try edit(place, try PropertyListFile(content, path: path)) { bytes throws(ToolError) in
-                try PropertyListFile(try Self.existing(bytes, target), path: path)
-            }
+            let exported = try PropertyListFile(content, path: path)
+            add(
+                try edit(place, exported) { bytes throws(ToolError) in
+                    try PropertyListFile(try Self.existing(bytes, target), path: path)
+                })
         case .nsc:
             let ruled = Set(plan.rules.map(\.host.description))
-            difference = try edit(place, try SecurityConfigFile(content, ruled: nil)) {
-                bytes throws(ToolError) in
-                try SecurityConfigFile(try Self.existing(bytes, target), ruled: ruled)
-            }
-            for certificate in files.dropFirst() {
-                let place = try open(ImportCommand.parent(of: target.path) + certificate.name)
-                let part = try edit(place, OwnFile(Array(certificate.content.utf8))) { OwnFile($0 ?? []) }
-                difference.removed += part.removed
-                difference.added += part.added
-            }
+            let exported = try SecurityConfigFile(content, ruled: nil)
+            add(
+                try edit(place, exported) { bytes throws(ToolError) in
+                    try SecurityConfigFile(try Self.existing(bytes, target), ruled: ruled)
+                })
         case .okhttp, .envoy, .curl:
             let text = OwnFile.text(main.content, for: target, policy: sync.policyName)
-            difference = try edit(place, OwnFile(Array(text.utf8))) { bytes throws(ToolError) in
-                if let bytes { try OwnFile.check(bytes) }
-                return OwnFile(bytes ?? [])
-            }
+            add(
+                try edit(place, OwnFile(Array(text.utf8))) { bytes throws(ToolError) in
+                    if let bytes { try OwnFile.check(bytes) }
+                    return OwnFile(bytes ?? [])
+                })
         }
         results.append(
             SyncResult(
@@ -224,7 +231,7 @@ struct SyncRun {
         // What is written is read once more, so that no fault of this tool reaches an app.
         guard try read(bytes).meaning.difference(to: exported.meaning).isEmpty else {
             throw .unusable(
-                "unchanged-meaning", "the pins cannot be placed in the file", file: path,
+                "not-placed", "the pins cannot be placed in the file", file: path,
                 hint: "report this with the file, and merge the output of pintle export meanwhile")
         }
         let hosts = old.meaning.hosts.subtracting(exported.meaning.hosts).sorted()

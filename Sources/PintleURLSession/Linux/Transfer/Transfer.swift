@@ -19,6 +19,8 @@ final class Transfer: @unchecked Sendable {
     private(set) var events: (any TransferEvents)?
     /// The loop's list of work. `nil` until the transfer runs.
     var work: LoopWork?
+    /// The transfers to the same server. `nil` unless the transfer waits or runs.
+    var host: HostQueues.Host?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
     /// A Boolean value that indicates whether the request was repeated although the server did not refuse it. That

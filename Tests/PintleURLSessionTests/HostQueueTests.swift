@@ -171,9 +171,9 @@ struct HostQueueTests {
         judge.hasRefused = kind == "refused"
         let queues = HostQueues(limit: 6)
         let (answered, refused, connecting) = (transfer(), transfer(), transfer())
-        for next in [answered, refused, connecting] {
-            queues.add(next)
-            #expect(next(in: queues) === next)
+        for running in [answered, refused, connecting] {
+            queues.add(running)
+            #expect(next(in: queues) === running)
         }
         answered.state.phase = .sent(connection(judge))
         answer(answered)

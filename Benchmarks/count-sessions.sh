@@ -1,5 +1,5 @@
 #!/bin/bash
-# Prints a line for thresholds.txt for each case of a pinned session: a kept GET of 100 bytes, one or 64 at once. The
+# Prints a line for thresholds.txt for each case of a pinned session: a kept GET of 100 bytes, 1, 64 or 256 at once. The
 # client is a process of its own, so the servers are not counted. count.sh calls it with the directory $1.
 set -euo pipefail
 material=$1
@@ -28,4 +28,5 @@ measure() { # version of HTTP, number of requests at once, number of rounds
 for version in http1 http2; do
     measure $version 1 500
     measure $version 64 15
+    measure $version 256 4
 done

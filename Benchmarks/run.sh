@@ -7,6 +7,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
+# Debian's packages of one version of Go put no command into PATH.
+command -v go >/dev/null || for folder in /usr/lib/go-*/bin; do PATH=$folder:$PATH; done
+
 material=$(mktemp -d)
 export TMPDIR=$material
 trap 'rm -rf "$material"' EXIT

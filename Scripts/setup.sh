@@ -89,6 +89,7 @@ for purpose in "$@"; do
         ;;
     bench)
         command valgrind valgrind
+        command nginx nginx-light
         command /usr/bin/time time
         library libcrypto libssl-dev
         ;;

@@ -40,6 +40,10 @@ struct HostQueueTests {
         )
     }
 
+    private func next(in queues: HostQueues) -> Transfer? {
+        queues.hosts[url.endpoint].flatMap { queues.next(for: $0) }
+    }
+
     private func transfer() -> Transfer {
         Transfer(
             TransferRequest(url: url), in: generation, options: CurlTransport.Options(), countedBy: TurnCounter(),
@@ -53,7 +57,7 @@ struct HostQueueTests {
         for connection in connections {
             let running = transfer()
             queues.add(running)
-            #expect(queues.next(for: url.endpoint) === running)
+            #expect(next(in: queues) === running)
             running.state.phase = connection.map { .sent($0) } ?? .connecting(TunnelReader())
         }
         let waiting = transfer()
@@ -66,20 +70,46 @@ struct HostQueueTests {
         "A transfer that connects holds the next one back only if no connection has answered", arguments: [true, false])
     func connecting(hasOther: Bool) throws {
         let queues = try queue([nil] + (hasOther ? [connection(judge(hasAnswered: true))] : []))
-        #expect((queues.next(for: url.endpoint) != nil) == hasOther)
+        #expect((next(in: queues) != nil) == hasOther)
     }
 
     @Test("A connection that has announced its end is none for the next request", arguments: [1, .max] as [UInt32])
     func ending(last: UInt32) throws {
         let queues = try queue([nil, connection(judge(hasAnswered: true, last: last))])
-        #expect((queues.next(for: url.endpoint) != nil) == (last == .max))
+        #expect((next(in: queues) != nil) == (last == .max))
     }
 
     @Test("A connection that has not answered holds the next request back for a second", arguments: [0, 1.5])
     func silent(seconds: Double) throws {
         let start = ProcessInfo.processInfo.systemUptime - seconds
         let queues = try queue([connection(judge(hasAnswered: false), at: start)])
-        #expect((queues.next(for: url.endpoint) != nil) == (seconds > 1))
+        #expect((next(in: queues) != nil) == (seconds > 1))
+    }
+
+    @Test("Transfers that share a connection count once, until the last of them has left it", arguments: [1, 2])
+    func sharedConnections(count: Int) throws {
+        let queues = HostQueues(limit: 2)
+        let judges = (0..<count).map { _ in judge(hasAnswered: true) }
+        let running = (0..<2).map { _ in transfer() }
+        for (index, transfer) in running.enumerated() {
+            queues.add(transfer)
+            #expect(next(in: queues) === transfer)
+            let judge = judges[index % count]
+            transfer.state.phase = .sent(connection(judge))
+            transfer.host?.addStream(isOnly: judge.addTransfer())
+        }
+        // Each of these may need a connection of its own.
+        let others = (0..<3).map { _ in transfer() }
+        for other in others { queues.add(other) }
+        #expect(next(in: queues) === others[0])
+        #expect((next(in: queues) === others[1]) == (count == 1))
+        // One shared connection does not count, so its end frees no place. Of two, one counts.
+        for transfer in running {
+            transfer.leaveConnection()
+            queues.leave(transfer)
+        }
+        #expect((next(in: queues) === others[1]) == (count == 2))
+        #expect(next(in: queues) == nil)
     }
 
     /// Ways in which a transfer that runs leaves the next one to itself, or does not.
@@ -95,7 +125,7 @@ struct HostQueueTests {
         if other != .none {
             let running = transfer()
             queues.add(running)
-            #expect(queues.next(for: url.endpoint) === running)
+            #expect(next(in: queues) === running)
             running.state.phase =
                 other == .connecting ? .connecting(TunnelReader()) : .sent(connection(judge(hasAnswered: true)))
             if other == .silent {
@@ -109,7 +139,7 @@ struct HostQueueTests {
         last.refusals = refusals
         queues.add(last, isFirst: true)
         let mayStart = other != .connecting && (other != .sent || refusals < Transfer.refusalLimit)
-        #expect((queues.next(for: url.endpoint) === last) == mayStart)
+        #expect((next(in: queues) === last) == mayStart)
     }
 
     @Test(
@@ -120,11 +150,11 @@ struct HostQueueTests {
         let last = transfer()
         last.refusals = refusals
         queues.add(last)
-        #expect(queues.next(for: url.endpoint) === last)
+        #expect(next(in: queues) === last)
         last.state.phase = .sent(connection(judge(hasAnswered: true)))
         if isAnswered { answer(last) }
         queues.add(transfer())
-        #expect((queues.next(for: url.endpoint) != nil) == (isAnswered || refusals < Transfer.refusalLimit))
+        #expect((next(in: queues) != nil) == (isAnswered || refusals < Transfer.refusalLimit))
     }
 
     private func answer(_ transfer: Transfer) {
@@ -141,9 +171,9 @@ struct HostQueueTests {
         judge.hasRefused = kind == "refused"
         let queues = HostQueues(limit: 6)
         let (answered, refused, connecting) = (transfer(), transfer(), transfer())
-        for next in [answered, refused, connecting] {
-            queues.add(next)
-            #expect(queues.next(for: url.endpoint) === next)
+        for running in [answered, refused, connecting] {
+            queues.add(running)
+            #expect(next(in: queues) === running)
         }
         answered.state.phase = .sent(connection(judge))
         answer(answered)
@@ -152,9 +182,9 @@ struct HostQueueTests {
         refused.refusals = kind == "unfinished" ? 1 : 0
         queues.noteRefusal(of: refused)
         queues.add(transfer())
-        #expect(queues.isHeldBack(url.endpoint))
+        #expect(queues.heldBack.contains { $0.endpoint == url.endpoint })
         queues.leave(answered)
-        #expect(queues.isHeldBack(url.endpoint) == (kind != "answered"))
-        #expect((queues.next(for: url.endpoint) != nil) == (kind == "answered"))
+        #expect(queues.heldBack.contains { $0.endpoint == url.endpoint } == (kind != "answered"))
+        #expect((next(in: queues) != nil) == (kind == "answered"))
     }
 }

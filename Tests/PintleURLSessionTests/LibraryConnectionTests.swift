@@ -1,3 +1,4 @@
+import CCurl
 import Foundation
 import FoundationNetworking
 import Glibc
@@ -142,6 +143,27 @@ extension HostilePeers {
             // The policy covers no sub-domain. libcurl could use `includeSubDomains` on it.
             let other = try #require(URL(string: "http://sub.localhost:\(plain.port)/"))
             #expect(try await session.data(from: other).0.count == 3 && plain.connectionCount == 1)
+        }
+
+        @Test("libcurl requests the parsed URL again and again, whatever the text beside it names")
+        func text() async throws {
+            let elsewhere = try LoopbackTCPServer.http()
+            // Each connection carries one request. libcurl repeats the next one with the text of its URL.
+            let server = try LoopbackTCPServer { connection in
+                _ = try? connection.read(upTo: 4_096)
+                try? connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
+                _ = try? connection.read(upTo: 4_096)
+            }
+            let url = try CurlURL("http://127.0.0.1:\(server.port)/")
+            for _ in 0..<2 {
+                let handle = try #require(curl_easy_init())
+                defer { curl_easy_cleanup(handle) }
+                pintle_curl_set_pointer(handle, CURLOPT_URL, "http://127.0.0.1:\(elsewhere.port)/")
+                pintle_curl_set_pointer(handle, CURLOPT_PROXY, "")
+                pintle_curl_set_url(handle, url.handle)
+                for _ in 0..<2 { #expect(curl_easy_perform(handle) == CURLE_OK) }
+            }
+            #expect(server.connectionCount == 4 && elsewhere.connectionCount == 0)
         }
 
         @Test(

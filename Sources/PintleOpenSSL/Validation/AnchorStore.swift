@@ -14,11 +14,17 @@ final class AnchorStore: @unchecked Sendable {
 
     /// - Parameters:
     ///   - certificates: the parsed anchors.
+    ///   - read: the same anchors as the core has parsed them; empty if it has not.
     ///   - addingSystem: `true` to add the system's roots, from OpenSSL's default places or from `SSL_CERT_FILE` and
     ///     `SSL_CERT_DIR`. OpenSSL reads a directory lazily, when a path names a root.
-    init?(_ certificates: [X509Reference], addingSystem: Bool = false) {
+    init?(_ certificates: [X509Reference], read: [Certificate] = [], addingSystem: Bool = false) {
         guard let store = X509_STORE_new() else { return nil }
         pointer = store
+        self.read.withLock { known in
+            for (reference, certificate) in zip(certificates, read) {
+                known[reference.pointer] = (reference, certificate)
+            }
+        }
         if addingSystem { X509_STORE_set_default_paths(store) }
         for certificate in certificates {
             // OpenSSL ignores a duplicate.

@@ -73,8 +73,9 @@ public final class SystemAnchors: Sendable {
     }
 
     private func make(_ anchors: TrustAnchors) -> Result<AnchorStore, PathFailure> {
+        let certificates = anchors.certificates + (anchors.includesSystem ? replacement ?? [] : [])
         var references: [X509Reference] = []
-        for anchor in anchors.certificates + (anchors.includesSystem ? replacement ?? [] : []) {
+        for anchor in certificates {
             if anchor.publicKey.hasUnnamedCurve {
                 let text = "the anchor \(anchor.subject) has \(KeyAlgorithm.unnamedCurveText)"
                 return .failure(PathFailure(.other, text: text))
@@ -84,7 +85,9 @@ public final class SystemAnchors: Sendable {
             }
             references.append(reference)
         }
-        guard let store = AnchorStore(references, addingSystem: anchors.includesSystem && replacement == nil) else {
+        let store = AnchorStore(
+            references, read: certificates, addingSystem: anchors.includesSystem && replacement == nil)
+        guard let store else {
             return .failure(PathFailure(.other, text: "out of memory"))
         }
         return .success(store)

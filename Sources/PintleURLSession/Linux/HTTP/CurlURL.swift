@@ -16,6 +16,8 @@ final class CurlURL: @unchecked Sendable {
 
     /// `CURLU *`
     let handle: OpaquePointer
+    /// The URL as the app or the server wrote it.
+    let written: String
     let scheme: Scheme
     let endpoint: ServerEndpoint
 
@@ -36,6 +38,7 @@ final class CurlURL: @unchecked Sendable {
             throw error
         }
         self.handle = handle
+        written = text
     }
 
     deinit {

@@ -38,7 +38,10 @@ extension ResponseHead {
     }
 
     private mutating func checkLength(_ values: [String]) -> String? {
-        guard !values.isEmpty, !Self.isCanonicalLength(values) else { return nil }
+        guard !values.isEmpty, !Self.isCanonicalLength(values) else {
+            length = values.first.flatMap { Int64($0) }
+            return nil
+        }
         var known: Int64?
         for value in values {
             for element in value.split(separator: ",", omittingEmptySubsequences: false) {
@@ -50,6 +53,7 @@ extension ResponseHead {
                 known = length
             }
         }
+        length = known
         guard let known, values != ["\(known)"] else { return nil }
         var isFirst = true
         fields = fields.compactMap { field in

@@ -74,8 +74,10 @@ extension TaskLoader: TransferEvents {
         let listener = listener
         let actions = state.withLock { state -> [Machine.Action] in
             // The task may have ended in the meantime. The file is then deleted.
-            guard state.machine.isAccepting(over: running) else { return [] }
-            state.content.file = file
+            if let file {
+                guard state.machine.isAccepting(over: running) else { return [] }
+                state.content.file = file
+            }
             return state.machine.accepted(over: running, by: listener)
         }
         perform(actions)

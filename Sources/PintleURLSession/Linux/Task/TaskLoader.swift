@@ -112,7 +112,7 @@ final class TaskLoader: Sendable {
     /// Moves the machine to its next state, and performs the actions that it returns.
     func advance(_ event: (inout Machine) -> [Machine.Action]) {
         let (actions, last) = state.withLock { state in
-            let last = state.machine
+            let last = (state.machine.state, state.machine.request)
             return (event(&state.machine), last)
         }
         perform(actions)
@@ -256,7 +256,8 @@ struct RunningTransfer: Equatable, Sendable {
 extension TaskStateMachine<RunningTransfer> {
     /// Returns the carrier of a transfer, or `nil` if it is not the current transfer of a live task.
     func carrier(of transfer: Transfer) -> RunningTransfer? {
-        carrier.flatMap { $0.transfer === transfer ? $0 : nil }
+        guard let carrier, carrier.transfer === transfer else { return nil }
+        return carrier
     }
 }
 

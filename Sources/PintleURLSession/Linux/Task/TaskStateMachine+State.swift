@@ -41,8 +41,8 @@ extension TaskStateMachine {
         indirect case transferring(Carrier, Hop, Stage)
     }
 
-    /// The progress of a transfer.
-    enum Stage: Sendable {
+    /// The progress of a transfer. Indirect, because each event copies it.
+    indirect enum Stage: Sendable {
         case loading
         case storingCookies(ReceivedResponse)
         /// The transfer is held until the delegate answers.

@@ -99,7 +99,7 @@ final class CurlLoop: @unchecked Sendable {
             curl_multi_perform(multi, &running)
             for transfer in takeAll(&work.streams) {
                 scheduleCheck(of: transfer)
-                startNext(for: transfer)
+                startNext(for: transfer.host)
             }
             // A command that was sent before a response came takes effect before the response is reported.
             runCommands()
@@ -180,7 +180,7 @@ final class CurlLoop: @unchecked Sendable {
                 scheduleCheck(of: transfer)
                 updateWaiting(transfer)
                 // The queue may have skipped the transfer while it was suspended.
-                if hold.contains(.suspended), transfer.handle == nil { startNext(for: transfer) }
+                if hold.contains(.suspended), transfer.handle == nil { startNext(for: transfer.host) }
             case .retire:
                 let retired = queues.waiting
                 queues.remove(retired)
@@ -196,18 +196,16 @@ final class CurlLoop: @unchecked Sendable {
         guard transfer.generation.isCurrent else { return transfer.end(.superseded) }
         queues.add(transfer)
         nextDeadline = min(nextDeadline, deadline(of: transfer))
-        startNext(for: transfer)
+        startNext(for: transfer.host)
     }
 
-    /// Starts the queued transfers to the same server that may run now.
-    private func startNext(for transfer: Transfer) {
-        startNext(for: transfer.request.url.endpoint)
-    }
-
-    private func startNext(for endpoint: ServerEndpoint) {
-        while let next = queues.next(for: endpoint) { start(next) }
+    /// Starts the queued transfers to a server that may run now. `nil` is the server of a transfer that neither waits
+    /// nor runs.
+    private func startNext(for host: HostQueues.Host?) {
+        guard let host else { return }
+        while let next = queues.next(for: host) { start(next) }
         // No event comes when a silent connection has settled.
-        if queues.isHeldBack(endpoint) {
+        if host.isHeldBack {
             nextStreamCheck = min(nextStreamCheck, ProcessInfo.processInfo.systemUptime + Transfer.shortestSilence)
         }
     }
@@ -241,9 +239,10 @@ final class CurlLoop: @unchecked Sendable {
         if transfer.handle == nil {
             queues.remove(transfer)
         } else {
+            let host = transfer.host
             detach(transfer)
             queues.leave(transfer)
-            startNext(for: transfer)
+            startNext(for: host)
         }
     }
 
@@ -297,7 +296,7 @@ final class CurlLoop: @unchecked Sendable {
                 detach(transfer)
                 queues.leave(transfer)
                 queues.add(transfer, isFirst: true)
-                startNext(for: transfer)
+                startNext(for: transfer.host)
             } else {
                 // Reported first, because closing a connection takes longer. An async call goes on after the turn.
                 transfer.end(result)
@@ -345,7 +344,7 @@ final class CurlLoop: @unchecked Sendable {
         guard now >= nextStreamCheck else { return }
         nextStreamCheck = .infinity
         for transfer in transfers.values { nextStreamCheck = min(nextStreamCheck, transfer.checkStream(at: now)) }
-        for endpoint in queues.heldBack { startNext(for: endpoint) }
+        for host in queues.heldBack { startNext(for: host) }
     }
 
     private func scheduleCheck(of transfer: Transfer) {

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Foundation
+internal import Glibc
 
 /// Callbacks for received and sent bytes.
 extension Transfer {
@@ -266,7 +267,7 @@ extension Transfer {
 
     /// A Boolean value that indicates whether libcurl has reported an error of its library for HTTP/2. Newer versions
     /// report harmless faults too.
-    var hasFrameError: Bool { libraryError.contains("nghttp2") }
+    var hasFrameError: Bool { strstr(errorText, "nghttp2") != nil }
 
     /// Makes libcurl look at an HTTP/2 stream on which nothing has happened for a while.
     ///

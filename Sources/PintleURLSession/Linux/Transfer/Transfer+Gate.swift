@@ -96,9 +96,10 @@ extension Transfer {
         state.phase = .sent(connection)
         state.attempts += 1
         (state.stream, state.isRefused) = (nil, false)
-        connection.judge?.addTransfer()
+        let isOnly = connection.judge?.addTransfer() ?? true
         chooseEndOfContent()
         guard connection.isStream else { return }
+        host?.addStream(isOnly: isOnly)
         // HTTP/2 has no such field, and the connection carries other requests too.
         if request.closesConnection { set(CURLOPT_FORBID_REUSE, 0) }
         work?.streams.append(self)

@@ -97,7 +97,11 @@ extension Transfer {
     }
 
     /// Counts the transfer as one that has left its connection.
-    func leaveConnection() { state.connection?.judge?.removeTransfer(hasAnswered: hasHead) }
+    func leaveConnection() {
+        guard let connection = state.connection else { return }
+        let isLast = connection.judge?.removeTransfer(hasAnswered: hasHead) ?? true
+        if connection.isStream { host?.removeStream(isLast: isLast) }
+    }
 
     /// Begins another attempt if there may be one: the server has refused the request, nothing was sent, or the request
     /// is idempotent and its connection ended before the response. libcurl 7.88 reports CURLE_HTTP2 or success

@@ -19,6 +19,8 @@ final class Transfer: @unchecked Sendable {
     private(set) var events: (any TransferEvents)?
     /// The loop's list of work. `nil` until the transfer runs.
     var work: LoopWork?
+    /// The transfers to the same server. `nil` unless the transfer waits or runs.
+    var host: HostQueues.Host?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
     /// A Boolean value that indicates whether the request was repeated although the server did not refuse it. That
@@ -223,9 +225,9 @@ extension Transfer {
         guard hasHead else { return wasSent ? .sent : .unsent }
         let head = state.head.head
         if isWithoutContent { return .answered(.whole) }
-        if let announcedLength, let handle {
+        if let length = head.length, let handle {
             // As it is encoded, like the announced length.
-            if pintle_curl_get_received_length(handle) == announcedLength { return .answered(.whole) }
+            if pintle_curl_get_received_length(handle) == length { return .answered(.whole) }
             // libcurl writes the status line of a stream itself.
             if head.version.hasPrefix("HTTP/2") { return .answered(.partial) }
         }
@@ -238,7 +240,4 @@ extension Transfer {
 
     /// A Boolean value that indicates whether the response has no content, whatever its fields say.
     var isWithoutContent: Bool { request.method == "HEAD" || [204, 304].contains(state.head.head.status) }
-
-    /// The announced length of the content in bytes, as it is encoded.
-    private var announcedLength: Int64? { state.head.head.values(of: "content-length").first.flatMap { Int64($0) } }
 }

@@ -24,8 +24,12 @@ struct TransferRequest: Sendable {
     var hasContent: Bool { !content.isNone || method != "GET" && method != "HEAD" }
     /// A Boolean value that indicates whether the server may receive the request twice without another effect (RFC 9110
     /// section 9.2.2).
-    var isIdempotent: Bool { Self.idempotent.contains(method) }
-    private static let idempotent: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+    var isIdempotent: Bool {
+        switch method {
+        case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true
+        default: false
+        }
+    }
     /// The proxy. libcurl gets it in every case, so that it does not read the environment itself.
     var proxy = ProxyConfiguration.none
     /// The time-out in seconds without a byte in either direction.

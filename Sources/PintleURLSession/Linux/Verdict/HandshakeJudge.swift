@@ -205,13 +205,19 @@ final class HandshakeJudge: HandshakeObserver {
         }
     }
 
-    func addTransfer() { transferCount += 1 }
+    /// - Returns: `true` if the connection carries no other transfer.
+    func addTransfer() -> Bool {
+        transferCount += 1
+        return transferCount == 1
+    }
 
     /// - Parameter hasAnswered: `true` if the transfer has got a response.
-    func removeTransfer(hasAnswered: Bool) {
+    /// - Returns: `true` if the connection carries no transfer any more.
+    func removeTransfer(hasAnswered: Bool) -> Bool {
         transferCount -= 1
         self.hasAnswered = self.hasAnswered || hasAnswered
         lastUse = ProcessInfo.processInfo.systemUptime
+        return transferCount == 0
     }
 
     /// Makes the next write over the connection fail if the server has sent anything that was not read yet, or has

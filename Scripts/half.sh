@@ -106,9 +106,10 @@ for file in leaf.pem leaf.der chain.pem; do same pin $file && same inspect $file
 same pin chain.pem p384.pub --as policy
 "$whole" pin chain.pem p384.pub --as policy >policy.json
 cp policy.json anchored.json && sed -i 's/"pins"/"anchors": {"include": ["root.pem"]}, "pins"/' anchored.json
+formats=$(grep -oP '^- `--to FORMAT`.*\(values: \K[^)]+' "$root/Sources/PintleTools/PintleTools.docc/CommandExport.md" | tr -d ,)
 for policy in policy.json anchored.json; do
     for command in lint inspect; do same $command $policy && same $command $policy --json; done
-    for format in ats nsc okhttp trustkit curl envoy; do same export $policy --to $format --pins-at leaf; done
+    for format in $formats; do same export $policy --to $format --pins-at leaf; done
 done
 quietly "$whole" export policy.json --to nsc >config.xml
 quietly "$whole" export policy.json --to ats --pins-at leaf >Info.plist

@@ -51,7 +51,7 @@ struct PlanReport {
                 "the server shows \(served), which is not valid before \(PlanTime.text(certificate.notBefore))"
             case (_, .untrustedRoot): "the server shows \(served), whose root is not one of their anchors"
             case (.pinsExpired, _): "their pins are past their date, and the policy then refuses"
-            case (.hostNotAllowed, _), (.unknownHost, _):
+            case (.hostNotAllowed, _):
                 "their policy has no rule for the server, and "
                     + (lockOut.asksUser ? "asks the user about such hosts" : "refuses such hosts")
             case (.invalidPath, _) where lockOut.isBySystem:
@@ -59,6 +59,7 @@ struct PlanReport {
                     + "whatever their policy says: " + certificate.keys.map(plan.quotedName).joined(separator: ", ")
             case (.invalidPath, _):
                 "the server shows \(served)" + (lockOut.issuerKey.map { issuer(certificate, $0) } ?? "")
+            default: lockOut.rejection.advice.failure
             }
         return (lockOut.pathFailure.map { "\(lockOut.reason) (\($0.rawValue))" } ?? lockOut.reason) + ": " + what
     }

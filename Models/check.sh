@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Proves the protocol of the updates' store by looking at every state of its model, and that the model
-# would find a mistake: each mutation, named in store.pml, must break an assertion.
+# would find a mistake: each mutation, named in store.pml, must break an assertion. Then checks the laws of the decision over
+# all states of decision.py.
 set -euo pipefail
 shopt -s inherit_errexit
 model=$(realpath "$(dirname "$0")")/store.pml
@@ -25,3 +26,5 @@ for mutation in FLOOR_FIRST NO_FLOOR NO_KEY_SET FALL_BACK; do
     [ "$count" -gt 0 ] || { echo "model: the mutation $mutation is not found" >&2 && exit 1; }
 done
 echo "model: all of $states states hold; all four mutations are found"
+python3 "$(dirname "$model")/decision.py" laws >laws.log || { cat laws.log >&2 && exit 1; }
+echo "model: $(grep -c 'all hold' laws.log) laws of the decision hold"

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""An independent model of decision.md (sections 1 to 6), written from that text alone.
+"""An independent model of Specification/decision.md (sections 1 to 6), written from that text alone.
+
+X5, X13 and X10 are L10 to L12 of the text.
 
     decision.py list             the families, their dimensions and counts
     decision.py family NAME      one JSON line (dimensions), one JSON line (legend), then the answers
@@ -104,7 +106,7 @@ def read_chain(certificates):                                                   
         if c["unreadable"]:
             if depth == 0:
                 return "malformed-certificate", 0
-            continue                                          # dropped; guess: its names are not names "that were read"
+            continue                                          # dropped: its names are not names "that were read"
         kept += 1
         names += c["names"]
         if names > 20000:

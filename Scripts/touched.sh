@@ -12,7 +12,7 @@ adds() { [ -n "$(git diff --name-only -G "$1" "$base" -- 'Sources/*.swift' 'Sour
 for part in "$@"; do
     case $part in
     plugin) touches '^Plugins/|^Sources/Pintle(PolicyChecker|PolicyLint|Text)/|^Scripts/plugin|^Tests/XcodeStandIn/' ;;
-    model) touches '^Models/|^Sources/PintleUpdates/(Store|Verification)' ;;
+    model) touches '^Models/|^Specification/|^Sources/PintleUpdates/(Store|Verification)' ;;
     costs) touches '^(Benchmarks|Sources)/' ;;
     darwin) touches '^Tests/(Darwin|System|StandIns/CryptoKit)|^Scripts/half|^Sources/Pintle(Console|PolicyTools|Process|System|Tools)/' || adds 'canImport\(Darwin\)' ;;
     verdicts) touches '^Tests/StandIns/|^Sources/Pintle(Apple|Attacks)/|^Sources/PintleURLSession/(Apple|Shared)/|^Examples/Sources/Client|^Scripts/verdicts' ;;

@@ -46,7 +46,8 @@ struct PrintedJSONTests {
         }
         let examples = names("Examples").map { "Examples/\($0)/README.md" }.filter(Recipes.holds)
         let specification = names("Specification").map { "Specification/\($0)" }
-        return ["README.md", "Examples/README.md"] + (articles + specification).filter { $0.hasSuffix(".md") } + examples
+        let pages = (articles + specification).filter { $0.hasSuffix(".md") }
+        return ["README.md", "Examples/README.md"] + pages + examples
     }
 
     static let blocks: [Block] = {

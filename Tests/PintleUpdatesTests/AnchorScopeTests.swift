@@ -78,7 +78,9 @@ struct AnchorScopeTests {
         let why = ", \"withdraws\": \"no reason is good enough\""
         #expect(try code(bare(include(ours), why), bundled: bare(include(ours), wide)) == .outOfScope)
         #expect(try code(bare(include(ours), wide), bundled: bare(include(ours), wide)) == nil)
-        #expect(try code(bare(include(ours)), bundled: bare(include(ours, system: true), wide)) == nil)
+        #expect(try code(bare(include(ours), why), bundled: bare(include(ours, system: true), wide)) == nil)
+        // Without a rule they would get plain HTTP.
+        #expect(try code(bare(include(ours)), bundled: bare(include(ours, system: true), wide)) == .outOfScope)
     }
 
     @Test("Names that a rule no longer covers do not fall back to a parent's roots")

@@ -252,6 +252,23 @@ struct ScopeTests {
         #expect(try code([rule("leafAndCA")], [rule("anyPin")]) == nil)
     }
 
+    @Test("Names that lose a rule which only reports, or has no pins, would get plain HTTP")
+    func plainHTTP() throws {
+        let wide = ", \"includeSubdomains\": true"
+        let reported = ", \"enforcement\": \"reportOnly\""
+        for rule in [{ Self.bare("api.example.com", $0) }, { Self.rule("api.example.com", reported + $0) }] {
+            #expect(try code([rule("")], [rule(wide)]) == .outOfScope)
+            #expect(try code([rule(wide)], [rule(wide)]) == nil)
+            #expect(try code([rule(", \"withdraws\": \"split up\"")], [rule(wide)]) == nil)
+            // Another rule still refuses plain HTTP.
+            let parent = Self.bare("example.com", wide)
+            #expect(try code([rule(""), parent], [rule(wide), parent]) == nil)
+            let reject = ", \"unpinnedHosts\": \"reject\""
+            let policy = { (hosts: String) in "{\"version\": 1\(reject), \"hosts\": [\(hosts)]}" }
+            #expect(try code(policy(rule("")), bundled: policy(rule(wide))) == nil)
+        }
+    }
+
     @Test("Names that a rule no longer covers do not fall to a weaker rule")
     func narrowing() throws {
         let wide = ", \"includeSubdomains\": true"

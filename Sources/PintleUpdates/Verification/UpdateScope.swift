@@ -177,7 +177,14 @@ struct UpdateScope: Sendable {
                 "\(names) would lose their terms about the path, which the bundled rule for \(old) has"
             }
         default:
-            guard rule.withdrawalReason == nil, !OpenTimes.always.isWithin(OpenTimes(old)) else { return }
+            guard rule.withdrawalReason == nil else { return }
+            // Any rule refuses plain HTTP to its names, also one that only reports.
+            guard next != nil || !OpenTimes.always.isWithin(OpenTimes(old)) else {
+                return problems.add(.includeSubdomains, of: index) {
+                    "\(names) would be left without a rule, so that plain HTTP is allowed\(Self.remedy)"
+                }
+            }
+            guard !OpenTimes.always.isWithin(OpenTimes(old)) else { return }
             problems.add(.includeSubdomains, of: index) { "\(names) would lose their pins\(Self.remedy)" }
         }
     }

@@ -88,7 +88,10 @@ package final class EditedFile {
 
     /// Replaces the content, or creates the file. The new file and its name are on the disk when this returns.
     package func replace(with bytes: [UInt8]) throws(ToolError) {
-        let replacement = try naming { () throws(ReplacementError) in try FileReplacement(of: path, permissions) }
+        let replacement = try naming { () throws(ReplacementError) in
+            // A name that no file of the user has by chance: what killed processes have left is removed.
+            try FileReplacement(of: path, mark: ".pintle-sync-", permissions)
+        }
         try naming { () throws(ReplacementError) in
             try replacement.write(bytes[...])
             try replacement.sync()

@@ -86,18 +86,19 @@ package final class StreamedFile {
 }
 
 extension FileReplacement {
-    /// Creates an empty file under a name of this process, `NAME.new-PID`, and removes what killed processes have left
-    /// of the file.
-    convenience init(of path: String, _ permissions: Permissions) throws(ReplacementError) {
-        Self.removeRemains(of: path)
-        try self.init(of: path, as: "\(path).new-\(getpid())", permissions)
+    /// Creates an empty file under a name of this process, and removes what killed processes have left of the file.
+    ///
+    /// - Parameter mark: stands between the name of the file and the number of the process.
+    convenience init(of path: String, mark: String = ".new-", _ permissions: Permissions) throws(ReplacementError) {
+        Self.removeRemains(of: path, mark)
+        try self.init(of: path, as: "\(path)\(mark)\(getpid())", permissions)
     }
 
-    /// Removes what processes that were killed have left of this file: `NAME.new-PID`, if there is no process PID.
-    private static func removeRemains(of path: String) {
+    /// Removes what processes that were killed have left of this file, if they are no processes any more.
+    private static func removeRemains(of path: String, _ mark: String) {
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { String(path[...$0]) } ?? "./"
-        let start = (slash.map { String(path[path.index(after: $0)...]) } ?? path) + ".new-"
+        let start = (slash.map { String(path[path.index(after: $0)...]) } ?? path) + mark
         guard let listing = opendir(folder) else { return }
         defer { closedir(listing) }
         while let entry = readdir(listing) {

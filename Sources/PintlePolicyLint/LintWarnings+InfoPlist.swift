@@ -23,7 +23,8 @@ extension LintWarnings {
                         "info-plist-lacks-key", .rule(index)[list][position],
                         "\(infoPlist.file) pins \(name) without this key, so the system refuses a server that shows it"
                             + update,
-                        help: "pintle sync writes it; release that before a server or an update uses the key")
+                        help:
+                            "add it there, as pintle sync does; release that before a server or an update uses the key")
                 }
             }
         }

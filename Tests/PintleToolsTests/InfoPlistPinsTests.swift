@@ -89,6 +89,12 @@ struct InfoPlistPinsTests {
         let run = ToolRun("lint", fixture.directory.path(of: "policy.json"))
         #expect(run.code == 0)
         #expect(run.errors.contains("the policy is not held against"))
+        // Who names the file wants an answer.
+        let path = fixture.directory.path(of: SyncFile.name)
+        #expect(ToolRun("lint", fixture.directory.path(of: "policy.json"), "--sync", path).code == 2)
+        try fixture.directory.write("{", to: SyncFile.name)
+        #expect(ToolRun("lint", fixture.directory.path(of: "policy.json")).code == 0)
+        #expect(ToolRun("lint", fixture.directory.path(of: "policy.json"), "--sync", path).code == 2)
     }
 
     // MARK: Plans

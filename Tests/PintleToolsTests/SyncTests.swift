@@ -450,6 +450,6 @@ struct SyncCrashTests {
         #expect(last.status == 0)
         _ = try runProcess([tool, "sync", fixture.directory.path(of: "sync-b.json")])
         let names = try runProcess(["/bin/ls", fixture.directory.path]).output
-        #expect(!names.contains("Info.plist.new"))
+        #expect(!names.contains("Info.plist.pintle"))
     }
 }

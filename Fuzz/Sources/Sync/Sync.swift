@@ -28,7 +28,8 @@ private let path = ["NSAppTransportSecurity", "NSPinnedDomains"]
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
     check(input, pins) { bytes throws(ToolError) in try PropertyListFile(bytes, path: path) }
-    check(input, configuration) { bytes throws(ToolError) in try SecurityConfigFile(bytes, ruled: ["a.test"]) }
+    let rules = SecurityConfigFile.Rules(hosts: ["a.test"], pinnedWithSubdomains: ["a.test"])
+    check(input, configuration) { bytes throws(ToolError) in try SecurityConfigFile(bytes, rules: rules) }
     _ = try? SyncReader.read(input, file: "file", in: PolicyFolder(ofFile: "file"))
     return 0
 }

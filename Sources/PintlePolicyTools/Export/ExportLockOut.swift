@@ -84,6 +84,23 @@ enum ExportLockOut {
                 + "\"requires\": \"leafAndCA\"; or take includeSubdomains from the parent")
     }
 
+    /// Looks for rules for one port of a format without ports, in whose place a rule of the same host decides that has
+    /// none of their pins.
+    static func byPorts(in plan: ExportPlan, of policy: PinningPolicy) -> ToolError? {
+        guard !plan.format.traits.hasPorts else { return nil }
+        let written = Dictionary(plan.rules.map { ($0.host, $0) }, uniquingKeysWith: { first, _ in first })
+        let names = policy.hosts.filter { host in
+            guard let rule = written[host.host], rule.enforcement == .enforce, rule.isPinned, !host.pins.isEmpty
+            else { return false }
+            return Set(rule.pins.map(\.subject)).isDisjoint(with: (host.pins + host.backupPins).map(\.subject))
+        }
+        guard !names.isEmpty else { return nil }
+        return error(
+            "\(plan.format.title) has no ports, so another rule decides there that has none of the pins: it would refuse "
+                + "every server of", names.map(\.description),
+            hint: "give both rules a pin in common, or leave the host out of the file and pin it by the policy")
+    }
+
     /// Returns whether the rule is probably one of an imported list of authorities.
     private static func isList(_ host: PinnedHost, _ shared: Set<Set<Pin>>) -> Bool {
         guard host.backupPins.isEmpty, host.pins.allSatisfy({ $0.position == .any }) else { return false }

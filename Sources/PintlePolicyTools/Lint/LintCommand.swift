@@ -159,18 +159,27 @@ struct LintCommand {
         return entries.allSatisfy { $0.problem.id == LiveProblem.unreachable.rawValue } ? .unreachable : .rejected
     }
 
-    /// Returns the pins of the Info.plists that a file of `pintle sync` names. A file that cannot be read is a warning.
+    /// Returns the pins of the Info.plists that a file of `pintle sync` names. If the command line does not name that
+    /// file, one that cannot be read is a warning.
     private func infoPlists(besides policy: String) throws(ToolError) -> [InfoPlistPins] {
         let named = invocation.arguments[.sync]
         let path = named ?? PolicyFolder(ofFile: policy).path(of: SyncFile.name)
         guard named != nil || policy != "-" && InputFile.exists(path) else { return [] }
-        let sync = try SyncFile.read(path, invocation)
+        let sync: SyncFile
+        do throws(ToolError) {
+            sync = try SyncFile.read(path, invocation)
+        } catch {
+            guard named == nil else { throw error }
+            invocation.console.warn("\(path) is left out: \(error.message)")
+            return []
+        }
         guard named != nil || InputFile.isSame(sync.policy, policy) else { return [] }
         var found: [InfoPlistPins] = []
         for target in sync.targets where target.format == .ats {
             do throws(ToolError) {
                 if let pins = try ATSImport.pins(inFile: target.path) { found.append(pins) }
             } catch {
+                guard named == nil else { throw error.file == nil ? error.placed(in: target.path) : error }
                 invocation.console.warn("the policy is not held against \(target.path): \(error.message)")
             }
         }

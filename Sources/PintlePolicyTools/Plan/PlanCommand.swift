@@ -106,20 +106,26 @@ struct PlanCommand {
     func run() throws(ToolError) -> ExitCode {
         let arguments = invocation.arguments
         let now = arguments[.planInstant] ?? invocation.now
-        try GuardedFiles.check(.page, of: arguments, reading: arguments.positionals)
+        var inputs = arguments.positionals
         let file = try invocation.file(arguments.positionals[0], limit: PlanLimits.fileSize + 1)
         let plan: RotationPlan
         do {
             plan = try PlanReader.read(
                 file.bytes, file: file.name, isPublicSuffix: invocation.isPublicSuffix,
                 infoPlistFile: { path throws(ToolError) in
-                    try ATSImport.pins(inFile: PolicyFolder(ofFile: file.path).path(of: path))
+                    let path = PolicyFolder(ofFile: file.path).path(of: path)
+                    inputs.append(path)
+                    return try ATSImport.pins(inFile: path)
                 },
-                policyFile: { path throws(ToolError) in try policy(path, besides: file.path) })
+                policyFile: { path throws(ToolError) in
+                    inputs.append(PolicyFolder(ofFile: file.path).path(of: path))
+                    return try policy(path, besides: file.path)
+                })
         } catch {
             guard let kind = FileKind(of: file.bytes), kind != .plan else { throw error }
             throw kind.refusal(of: file, wanted: "a plan")
         }
+        try GuardedFiles.check(.page, of: arguments, reading: inputs)
         try Self.check(plan, from: now, file: file.name)
         let report = PlanReport(
             try PlanSimulation(plan, now: now), families: try FamilyFile.read(invocation).families)

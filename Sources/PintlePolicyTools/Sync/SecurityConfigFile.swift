@@ -1,17 +1,32 @@
+internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyFile
 internal import PintleText
 
-/// Android's network security configuration. To the policy belongs each `domain-config` that has a `pin-set`, or that
-/// names a host of the policy. All other elements stay.
+/// Android's network security configuration. To the policy belongs each `domain-config` that has a `pin-set`, that
+/// names a host of the policy, or that trusts a root which this command has written. All other elements stay.
 struct SecurityConfigFile: NativeFile {
     private let bytes: [UInt8]
     private let root: XMLElement
     private let own: [XMLElement]
     let meaning: NativeMeaning
 
-    /// - Parameter ruled: the hosts of the policy's rules; `nil` for an export, which is the policy's as a whole.
-    init(_ bytes: [UInt8], ruled: Set<String>?) throws(ToolError) {
+    /// The hosts of the rules that are exported.
+    struct Rules {
+        let hosts: Set<String>
+        /// Those with pins, whose rules also cover sub-domains.
+        let pinnedWithSubdomains: Set<String>
+
+        /// Returns the nearest host above this one whose pins cover it.
+        func parent(of host: String) -> String? {
+            let labels = host.split(separator: ".")
+            return labels.indices.dropFirst().lazy.map { labels[$0...].joined(separator: ".") }
+                .first(where: pinnedWithSubdomains.contains)
+        }
+    }
+
+    /// - Parameter rules: those of the policy; `nil` for an export, which is the policy's as a whole.
+    init(_ bytes: [UInt8], rules: Rules?) throws(ToolError) {
         try XMLEdit.check(bytes)
         root = try XMLDocument.root(bytes)
         self.bytes = bytes
@@ -27,8 +42,12 @@ struct SecurityConfigFile: NativeFile {
                     "duplicate-key", "\(host) is in two elements, and Android refuses the file", at: place,
                     hint: "join the two")
             }
-            guard Self.isPinned(config) || hosts.contains(where: { ruled?.contains($0.host) ?? true }) else { continue }
-            try Self.check(config, hosts, ruled)
+            let isOwn = Self.isPinned(config) || Self.trustsWrittenRoot(config)
+            guard isOwn || hosts.contains(where: { rules?.hosts.contains($0.host) ?? true }) else {
+                try Self.checkForeign(hosts, rules)
+                continue
+            }
+            try Self.check(config, isOwn ? [] : hosts, rules?.hosts)
             own.append(config)
         }
         self.own = own
@@ -45,6 +64,18 @@ struct SecurityConfigFile: NativeFile {
         }
         meaning = NativeMeaning(
             facts: facts, hosts: Set(own.filter(Self.isPinned).flatMap(Self.domains).map(\.host)))
+    }
+
+    /// - Throws: an error for an element by which Android does not pin what the policy pins.
+    private static func checkForeign(_ hosts: [(host: String, place: TextPlace)], _ rules: Rules?) throws(ToolError) {
+        for (host, place) in hosts {
+            guard let parent = rules?.parent(of: host) else { continue }
+            throw .unusable(
+                "unpinned-below",
+                "\(host) has no pins here, so Android does not pin it, and the policy pins the "
+                    + "sub-domains of \(parent)", at: place,
+                hint: "take the element out, or give \(host) a rule of its own in the policy")
+        }
     }
 
     /// - Throws: an error for an element that cannot be replaced without a loss, or that Android refuses.
@@ -73,6 +104,17 @@ struct SecurityConfigFile: NativeFile {
     private static func isPinned(_ config: XMLElement) -> Bool {
         config.children.contains { $0.name == "pin-set" || ($0.name == "domain-config" && isPinned($0)) }
     }
+
+    /// Returns whether an element trusts a root that `pintle sync` has written beside the file.
+    private static func trustsWrittenRoot(_ config: XMLElement) -> Bool {
+        config.children.contains { child in
+            let source = child.attributes.first { $0.name == "src" }?.value ?? ""
+            return child.name == "certificates" && source.hasPrefix("@raw/" + writtenRoot)
+                || child.name == "trust-anchors" && trustsWrittenRoot(child)
+        }
+    }
+
+    private static let writtenRoot = "pintle_root_"
 
     /// Returns the domains of an element and of those inside.
     private static func domains(of config: XMLElement) -> [(host: String, place: TextPlace)] {
@@ -113,5 +155,14 @@ struct SecurityConfigFile: NativeFile {
         let new = exported.own.map { XMLEdit.lines(of: $0, in: exported.bytes) }
         guard !own.isEmpty else { return (new.isEmpty ? bytes : edit.inserting(new, into: root), 0) }
         return (edit.replacing(own, by: new), own.reduce(0) { $0 + $1.comments })
+    }
+}
+
+extension SecurityConfigFile.Rules {
+    init(_ rules: [ExportRule]) {
+        self.init(
+            hosts: Set(rules.map(\.host.description)),
+            pinnedWithSubdomains: Set(
+                rules.filter { $0.isPinned && $0.includesSubdomains }.map(\.host.description)))
     }
 }

@@ -93,7 +93,7 @@ struct SyncCommand {
         }
         let sync = try SyncFile.read(path, invocation)
         let policy = try PolicyInput(sync.policy, invocation).policy()
-        var run = SyncRun(sync, policy, invocation.libraries)
+        var run = SyncRun(sync, policy, invocation)
         try run.compute()
         // Losses do not change from one check to the next.
         if !isCheck || invocation.isVerbose {
@@ -131,13 +131,15 @@ struct SyncRun {
 
     private let sync: SyncFile
     private let policy: PinningPolicy
-    private let libraries: any Libraries
+    private let invocation: Invocation
     private var changes: [Change] = []
+    /// The formats and files of the targets so far.
+    private var seen: Set<String> = []
     private(set) var results: [SyncResult] = []
     private(set) var warnings: [String] = []
 
-    init(_ sync: SyncFile, _ policy: PinningPolicy, _ libraries: any Libraries) {
-        (self.sync, self.policy, self.libraries) = (sync, policy, libraries)
+    init(_ sync: SyncFile, _ policy: PinningPolicy, _ invocation: Invocation) {
+        (self.sync, self.policy, self.invocation) = (sync, policy, invocation)
     }
 
     /// - Throws: the errors of all targets.
@@ -154,8 +156,16 @@ struct SyncRun {
     }
 
     private mutating func compute(_ target: SyncFile.Target) throws(ToolError) {
-        let plan = try ExportPlan.checked(policy, to: target.format, libraries, stated: target.position)
-        if let error = plan.refusal { throw error }
+        let plan: ExportPlan
+        do throws(ToolError) {
+            plan = try ExportPlan.checked(policy, to: target.format, invocation.libraries, stated: target.position)
+            if let error = plan.refusal ?? ExportLockOut.byPorts(in: plan, of: policy) { throw error }
+        } catch {
+            var error = error
+            error.hint = error.hint?.replacing("--pins-at ca", with: "\"pinsAt\": \"ca\"")
+                .replacing("--pins-at leaf", with: "\"pinsAt\": \"leaf\"")
+            throw error
+        }
         let files = plan.files(ExportSettings(language: target.language))
         guard let main = files.first else { return }
         var difference = NativeMeaning.Difference()
@@ -169,6 +179,11 @@ struct SyncRun {
             add(try edit(place, OwnFile(Array(certificate.content.utf8))) { OwnFile($0 ?? []) })
         }
         let place = try open(target.path)
+        guard seen.insert("\(target.format) \(place)").inserted else {
+            throw .unusable(
+                "duplicate-target", "another target has the same format and file", hint: "remove one of the two")
+        }
+        warn(of: plan, target)
         let isNew = changes[place].bytes == nil
         let content = Array(main.content.utf8)
         switch target.format {
@@ -182,11 +197,11 @@ struct SyncRun {
                     try PropertyListFile(try Self.existing(bytes, target), path: path)
                 })
         case .nsc:
-            let ruled = Set(plan.rules.map(\.host.description))
-            let exported = try SecurityConfigFile(content, ruled: nil)
+            let rules = SecurityConfigFile.Rules(plan.rules)
+            let exported = try SecurityConfigFile(content, rules: nil)
             add(
                 try edit(place, exported) { bytes throws(ToolError) in
-                    try SecurityConfigFile(try Self.existing(bytes, target), ruled: ruled)
+                    try SecurityConfigFile(try Self.existing(bytes, target), rules: rules)
                 })
         case .okhttp, .envoy, .curl:
             let text = OwnFile.text(main.content, for: target, policy: sync.policyName)
@@ -199,6 +214,20 @@ struct SyncRun {
         results.append(
             SyncResult(
                 format: target.format, path: target.path, isNew: isNew, difference: difference, losses: plan.losses))
+    }
+
+    /// Warns of a file that is as the policy says, and yet does not do what its reader may expect.
+    private mutating func warn(of plan: ExportPlan, _ target: SyncFile.Target) {
+        let pinned = plan.rules.filter { $0.isPinned && $0.enforcement == .enforce }
+        if pinned.isEmpty { warnings.append("\(target.path): nothing is pinned there") }
+        guard target.format.traits.expiry == .none else { return }
+        let ended = pinned.compactMap { rule in policy.hosts[rule.index].expiry.date.map { (rule.name, $0) } }
+            .filter { $0.1 <= invocation.now }
+        if let (name, date) = ended.first {
+            warnings.append(
+                "\(target.path): the pins of \(name) ended \(ValidityText.day(date)) in the policy, and have no end there"
+                    + (ended.count > 1 ? "; \(ended.count - 1) more" : ""))
+        }
     }
 
     private static func existing(_ bytes: [UInt8]?, _ target: SyncFile.Target) throws(ToolError) -> [UInt8] {

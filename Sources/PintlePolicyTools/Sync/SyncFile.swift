@@ -121,7 +121,8 @@ struct SyncReader: ValueReader {
             report("invalid-name", value, "\(path) is not a path", help: "write it with visible characters")
             return nil
         }
-        return text
+        // The folders beside a file are found by its name.
+        return text.hasPrefix("./") && text.utf8.count > 2 ? String(text.dropFirst(2)) : text
     }
 
     private mutating func position(_ value: JSONValue, _ path: String) -> PinPosition? {

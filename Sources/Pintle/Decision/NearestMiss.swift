@@ -61,7 +61,7 @@ extension NearestMiss {
         }
         for depth in 0..<path.count {
             guard let key = path.publicKeyPin(at: depth), let digest = path.fingerprint(at: depth)?.digest else {
-                break
+                continue
             }
             let pin = PublicKeyPin(digest: digest)
             if configured.contains(where: { $0.key == pin }) {

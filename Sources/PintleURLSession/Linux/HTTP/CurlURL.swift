@@ -16,7 +16,7 @@ final class CurlURL: @unchecked Sendable {
 
     /// `CURLU *`
     let handle: OpaquePointer
-    /// The URL as the app or the server wrote it.
+    /// The text that `handle` was read from.
     let written: String
     let scheme: Scheme
     let endpoint: ServerEndpoint

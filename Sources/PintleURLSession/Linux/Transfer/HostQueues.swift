@@ -63,6 +63,8 @@ final class HostQueues {
             if isOnly { sharedConnectionCount += 1 }
         }
 
+        fileprivate var hasNoStream: Bool { streamCount == 0 && sharedConnectionCount == 0 }
+
         /// - Parameter isLast: `true` if the connection carries no transfer any more.
         func removeStream(isLast: Bool) {
             streamCount -= 1
@@ -167,6 +169,7 @@ final class HostQueues {
 
     /// Removes queued transfers in one pass, however many there are.
     func remove(_ transfers: [Transfer]) {
+        guard !transfers.isEmpty else { return }
         let removed = Set(transfers.map(ObjectIdentifier.init))
         for transfer in transfers { transfer.host = nil }
         for host in hosts.values {
@@ -179,6 +182,8 @@ final class HostQueues {
     private func change(_ host: Host?, _ change: (Host) -> Void) {
         guard let host else { return }
         change(host)
-        if host.isIdle { hosts[host.endpoint] = nil }
+        guard host.isIdle else { return }
+        assert(host.hasNoStream, "a transfer that has ended still counts")
+        hosts[host.endpoint] = nil
     }
 }

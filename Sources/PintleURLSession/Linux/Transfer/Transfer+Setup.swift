@@ -22,7 +22,7 @@ extension Transfer {
         // A cancelled DNS look-up does not wait for the resolver's thread, which ends by itself.
         pintle_curl_set_quick_exit(handle)
         pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
-        // The parsed URL overrides the text. Without the text, libcurl would write one for each transfer.
+        // The parsed URL overrides the text. Without the text, libcurl before 8.12 writes one for each transfer.
         pintle_curl_set_pointer(handle, CURLOPT_URL, request.url.written)
         pintle_curl_set_url(handle, request.url.handle)
         set(CURLOPT_FOLLOWLOCATION, 0)

@@ -96,8 +96,8 @@ enum ExportLockOut {
         }
         guard !names.isEmpty else { return nil }
         return error(
-            "\(plan.format.title) has no ports, so another rule decides there that has none of the pins: it would refuse "
-                + "every server of", names.map(\.description),
+            "\(plan.format.title) has no ports, so another rule decides there that has none of the pins: it would "
+                + "refuse every server of", names.map(\.description),
             hint: "give both rules a pin in common, or leave the host out of the file and pin it by the policy")
     }
 

@@ -196,6 +196,9 @@ struct SyncRun {
                 try edit(place, exported) { bytes throws(ToolError) in
                     try PropertyListFile(try Self.existing(bytes, target), path: path)
                 })
+            if target.format == .trustkit {
+                warnOfLocalRoots(try PropertyListReader.root(changes[place].bytes ?? []), target)
+            }
         case .nsc:
             let rules = SecurityConfigFile.Rules(plan.rules)
             let exported = try SecurityConfigFile(content, rules: nil)
@@ -225,9 +228,16 @@ struct SyncRun {
             .filter { $0.1 <= invocation.now }
         if let (name, date) = ended.first {
             warnings.append(
-                "\(target.path): the pins of \(name) ended \(ValidityText.day(date)) in the policy, and have no end there"
-                    + (ended.count > 1 ? "; \(ended.count - 1) more" : ""))
+                "\(target.path): the pins of \(name) ended \(ValidityText.day(date)) in the policy, and have no end "
+                    + "there" + (ended.count > 1 ? "; \(ended.count - 1) more" : ""))
         }
+    }
+
+    /// Warns of the setting beside the pins whose default exempts, on a Mac, the roots that its user has installed.
+    private mutating func warnOfLocalRoots(_ root: Setting, _ target: SyncFile.Target) {
+        let key = "TSKIgnorePinningForUserDefinedTrustAnchors"
+        if case .boolean(false)? = root["TSKConfiguration"]?[key]?.value { return }
+        warnings.append("\(target.path): on a Mac, roots that a user installed skip the pins until \(key) is false")
     }
 
     private static func existing(_ bytes: [UInt8]?, _ target: SyncFile.Target) throws(ToolError) -> [UInt8] {

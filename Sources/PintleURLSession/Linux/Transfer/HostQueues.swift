@@ -63,8 +63,6 @@ final class HostQueues {
             if isOnly { sharedConnectionCount += 1 }
         }
 
-        fileprivate var hasNoStream: Bool { streamCount == 0 && sharedConnectionCount == 0 }
-
         /// - Parameter isLast: `true` if the connection carries no transfer any more.
         func removeStream(isLast: Bool) {
             streamCount -= 1
@@ -182,8 +180,6 @@ final class HostQueues {
     private func change(_ host: Host?, _ change: (Host) -> Void) {
         guard let host else { return }
         change(host)
-        guard host.isIdle else { return }
-        assert(host.hasNoStream, "a transfer that has ended still counts")
-        hosts[host.endpoint] = nil
+        if host.isIdle { hosts[host.endpoint] = nil }
     }
 }

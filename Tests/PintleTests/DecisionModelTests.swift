@@ -36,7 +36,7 @@ struct DecisionModelTests {
         }
         if Self.takesAll { print("\(name): \(compared) of \(family.answers.count) states compared") }
         // Some rules of the model are none that a policy can have.
-        #expect(compared * 3 > family.answers.count / Self.step, "\(compared) of \(family.answers.count)")
+        #expect(compared * 5 > 3 * family.answers.count / Self.step, "\(compared) of \(family.answers.count)")
     }
 }
 

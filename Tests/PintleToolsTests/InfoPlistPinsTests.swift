@@ -89,7 +89,7 @@ struct InfoPlistPinsTests {
         let run = ToolRun("lint", fixture.directory.path(of: "policy.json"))
         #expect(run.code == 0)
         #expect(run.errors.contains("the policy is not held against"))
-        // Who names the file wants an answer.
+        // With --sync, lint must not pass without having looked.
         let path = fixture.directory.path(of: SyncFile.name)
         #expect(ToolRun("lint", fixture.directory.path(of: "policy.json"), "--sync", path).code == 2)
         try fixture.directory.write("{", to: SyncFile.name)

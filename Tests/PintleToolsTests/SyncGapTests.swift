@@ -3,6 +3,7 @@ import PintleTestKit
 import Testing
 
 @testable import PintleConsole
+@testable import PintlePolicyFile
 @testable import PintlePolicyTools
 
 /// States in which a file would look as the policy says, and pin less or lock out.
@@ -93,6 +94,8 @@ struct SyncGapTests {
         #expect(!fixture.sync().errors.contains("ended"))
         try policy(rule("api.example.com", [0, 1], ", \"enforcement\": \"reportOnly\""))
         #expect(fixture.sync("--check").errors.contains("nothing is pinned there"))
+        let warnings = try fixture.sync("--check", "--json").json()["warnings"]?.elements.map(Array.init) ?? []
+        #expect(warnings.contains { $0.string?.hasSuffix("nothing is pinned there") == true })
     }
 
     @Test("One file under two spellings is one target")

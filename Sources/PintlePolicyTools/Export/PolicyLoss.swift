@@ -126,12 +126,7 @@ struct LossReport {
     }
 
     func write(to json: inout JSONWriter) {
-        json.objects("losses", losses.sorted) { json, loss in
-            json.member("id", loss.kind.rawValue)
-            json.member("effect", loss.effect.rawValue)
-            json.member("message", loss.message)
-            if !loss.hosts.isEmpty { json.member("hosts", loss.hosts) }
-        }
+        json.objects("losses", losses.sorted) { $0.write(PolicyLoss.facts, of: $1) }
     }
 
     /// Refuses under `--strict` to write a policy that would accept more.
@@ -163,4 +158,11 @@ extension OptionSpecification {
     static let output = Option(
         "out", short: "o", .output("PATH", orStandardOutput: true), defaultText: "stdout",
         help: "Write to this file, or to this folder if there is more than one file")
+}
+
+extension PolicyLoss {
+    static let facts: [Fact<PolicyLoss>] = [
+        Fact("id") { $0.kind.rawValue }, Fact("effect") { $0.effect.rawValue }, Fact("message") { $0.message },
+        Fact("hosts") { $0.hosts.isEmpty ? nil : $0.hosts },
+    ]
 }

@@ -17,8 +17,8 @@ extension Command {
             """
             Reads FILE, the policy that it names, and the policy's anchors. In an XML property list it writes only the \
             value of `NSPinnedDomains` or `TSKPinnedDomains`. In Android's network security configuration it writes \
-            only each `domain-config` that has pins or names a host of the policy. All other bytes stay; comments \
-            between the pins go with a warning, and so do pins of hosts that the policy lacks. It writes source files \
+            only each `domain-config` that has pins, names a host of the policy or trusts a root that it wrote. All \
+            other bytes stay; comments between the pins go with a warning, and so do pins of hosts that the policy lacks. It writes source files \
             for OkHttp and YAML for Envoy as a whole, if their first line says that they are its own.
             """,
             """
@@ -61,12 +61,7 @@ extension Command {
                     `package` is for `okhttp`, whose language is that of the file: `.kt` or `.java`. Private roots for \
                     `nsc` are written into the folder `raw` beside the file's own.
                     """)),
-            .json(keys: [
-                ("result", "`current`, `stale` or `written`"), ("policy", "The path of the policy"),
-                ("targets", "A list of `format`, `file`, `state`, `removed`, `added` and `losses`"),
-                ("state", "As `result`"), ("removed, added", "Facts that only the file has, or only the policy"),
-                ("losses", "As `pintle export` has them"),
-            ]),
+            .json(keys: SyncReport.rows),
         ],
         articles: [.exports, .continuousIntegration],
         run: { invocation throws(ToolError) in try SyncCommand(invocation: invocation).run() }
@@ -104,7 +99,8 @@ struct SyncCommand {
         }
         for warning in run.warnings { invocation.console.warn(warning) }
         if !isCheck { try run.write() }
-        let text = SyncReport(results: run.results, policy: sync.policy, file: path, isCheck: isCheck)
+        let text = SyncReport(
+            results: run.results, warnings: run.warnings, policy: sync.policy, file: path, isCheck: isCheck)
         invocation.print(text.report(isVerbose: invocation.isVerbose), orJSON: text.document)
         return isCheck && text.isStale ? .rejected : .fine
     }
@@ -267,7 +263,7 @@ struct SyncRun {
         let difference = old.meaning.difference(to: exported.meaning)
         guard !difference.isEmpty else { return difference }
         let (bytes, lostComments) = try old.replacing(by: exported)
-        // What is written is read once more, so that no fault of this tool reaches an app.
+        // A wrong edit would reach an app, so the result is read again.
         guard try read(bytes).meaning.difference(to: exported.meaning).isEmpty else {
             throw .unusable(
                 "not-placed", "the pins cannot be placed in the file", file: path,

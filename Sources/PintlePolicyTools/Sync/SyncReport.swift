@@ -5,6 +5,7 @@ internal import PintleText
 /// The result of a run, as text and as JSON.
 struct SyncReport {
     let results: [SyncResult]
+    let warnings: [String]
     let policy: String
     /// The file that names the targets.
     let file: String
@@ -43,19 +44,29 @@ struct SyncReport {
         return report
     }
 
-    /// `{"result", "policy", "targets": [{"format", "file", "state", "removed", "added", "losses"}]}`
     var document: JSONWriter {
-        .document { json in
-            json.member("result", isStale ? word : "current")
-            json.member("policy", policy)
-            json.objects("targets", results) { json, result in
-                json.member("format", result.format.rawValue)
-                json.member("file", result.path)
-                json.member("state", result.difference.isEmpty ? "current" : word)
-                json.member("removed", result.difference.removed)
-                json.member("added", result.difference.added)
-                LossReport(losses: result.losses, format: result.format).write(to: &json)
-            }
-        }
+        .document { $0.write(Self.facts, of: self) }
     }
+
+    /// The keys of the JSON, as help explains them.
+    static var rows: KeyRows { facts.rows() + target.rows() }
+
+    private static let facts: [Fact<SyncReport>] = [
+        Fact("result", "`current`, `stale` or `written`") { $0.isStale ? $0.word : "current" },
+        Fact("policy", "The path of the policy") { $0.policy },
+        Fact("targets", "The files", listing: target) { report in
+            report.results.map { (result: $0, word: $0.difference.isEmpty ? "current" : report.word) }
+        },
+        Fact("warnings", "Sentences about files that a reader may misjudge") {
+            $0.warnings.isEmpty ? nil : $0.warnings
+        },
+    ]
+
+    private static let target: [Fact<(result: SyncResult, word: String)>] = [
+        Fact("format", "The format and the path") { $0.result.format.rawValue }, Fact("file") { $0.result.path },
+        Fact("state", "As `result`") { $0.word },
+        Fact("removed", "Facts that only the file has, or only the policy") { $0.result.difference.removed },
+        Fact("added") { $0.result.difference.added },
+        Fact("losses", "As `pintle export` has them", listing: PolicyLoss.facts) { $0.result.losses.sorted },
+    ]
 }

@@ -15,11 +15,12 @@ extension Command {
         ],
         overview: [
             """
-            Reads FILE, the policy that it names, and the policy's anchors. In an XML property list it writes only the \
-            value of `NSPinnedDomains` or `TSKPinnedDomains`. In Android's network security configuration it writes \
-            only each `domain-config` that has pins, names a host of the policy or trusts a root that it wrote. All \
-            other bytes stay; comments between the pins go with a warning, and so do pins of hosts that the policy lacks. It writes source files \
-            for OkHttp and YAML for Envoy as a whole, if their first line says that they are its own.
+            Reads FILE, the policy that it names, and the policy's anchors. In an XML property list it writes only \
+            the value of `NSPinnedDomains` or `TSKPinnedDomains`. In Android's network security configuration it \
+            writes only each `domain-config` that has pins, names a host of the policy or trusts a root that it \
+            wrote. All other bytes stay; comments between the pins go with a warning, and so do pins of hosts that \
+            the policy lacks. It writes source files for OkHttp and YAML for Envoy as a whole, if their first line \
+            says that they are its own.
             """,
             """
             All files are computed before the first is written. Each is replaced at once, and not at all if it is a \

@@ -138,7 +138,15 @@ struct LintWarnings {
     }
 
     private mutating func lookAtExpiry(of host: PinnedHost, _ index: Int) {
-        guard !host.pins.isEmpty else { return }
+        guard !host.pins.isEmpty else {
+            if host.expiry.date != nil {
+                warn(
+                    "expiry-without-effect", .rule(index)["expiry"],
+                    "the rule has no pins that could end, so the date changes nothing",
+                    help: "remove it, or add pins: pintle pin \(host)")
+            }
+            return
+        }
         guard let date = host.expiry.date else {
             if host.backupRequirement == .noneAccepted, host.backupPins.isEmpty, host.enforcement == .enforce {
                 warn(
@@ -171,9 +179,10 @@ struct LintWarnings {
 
     private mutating func lookAtEnforcement(of host: PinnedHost, _ index: Int) {
         guard host.enforcement == .reportOnly, !host.pins.isEmpty else { return }
+        let rejects = if case .rejecting = host.expiry { " until the expiry, which refuses every key" } else { "" }
         warn(
             "report-only", .rule(index)["enforcement"],
-            "a wrong key of \(host) is reported and let through",
+            "a wrong key of \(host) is reported and let through\(rejects)",
             help: host.reportTo.isEmpty
                 ? "add reportTo, or mismatches stay unseen; then set \"enforce\""
                 : "set \"enforce\" once the reports are quiet")

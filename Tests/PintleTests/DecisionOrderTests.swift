@@ -26,6 +26,26 @@ struct DecisionOrderTests {
             ], unpinnedHosts: unpinned)
     }
 
+    // MARK: The validation's answer
+
+    @Test("A valid path without certificates is refused, with and without pins or a rule")
+    func emptyPath() throws {
+        for policy in [try Self.policy(), try Self.policy(pins: []), try PinningPolicy(hosts: [])] {
+            let fixture = try DecisionFixture(policy, host: "a.example")
+            #expect(fixture.verdict().hasPrefix("trusted"))
+            let empty = ValidatedPath(uncheckedLeafToAnchor: [])
+            #expect(fixture.with { $0.outcome = .valid(empty) }.verdict() == "rejected invalid-path empty-chain")
+            guard
+                case .rejected(.invalidPath(let failure)) = policy.decide(
+                    fixture.endpoint, path: empty, at: DecisionFixture.now)
+            else {
+                Issue.record("an empty path is trusted")
+                continue
+            }
+            #expect(failure.code == .emptyChain)
+        }
+    }
+
     // MARK: 1. Limits
 
     @Test("An empty chain, one above the limits and an unreadable leaf are refused before validation")

@@ -43,6 +43,11 @@ struct PathTermsLintTests {
         let bare = "{\"host\": \"a.example\"}"
         #expect(try findings(bare) == ["rule-without-effect hosts[0].host"])
         #expect(try findings("{\"host\": \"a.example\", \"minimumPathLength\": 3}") == [])
+        let expiry = "\"expiry\": {\"after\": \"2028-01-01T00:00:00Z\", \"then\": \"reject\"}"
+        #expect(
+            try findings("{\"host\": \"a.example\", \"minimumPathLength\": 3, \(expiry)}")
+                == ["expiry-without-effect hosts[0].expiry"])
+        #expect(try findings(PolicyText.rule("a.example", expiry)) == [])
         let wide = PolicyText.rule("example.com", "\"includeSubdomains\": true, \(Self.terms)")
         #expect(try findings(wide, PolicyText.rule("x.example.com")) == ["looser-than-parent hosts[1].host"])
         #expect(try findings(wide, PolicyText.rule("x.example.com", Self.terms)) == [])

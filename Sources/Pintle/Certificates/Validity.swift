@@ -14,8 +14,12 @@ public struct Validity: Sendable, Hashable {
     /// Returns whether the instant lies in the period. Certificates have whole seconds only, so any fraction of the
     /// last second is still inside.
     public func contains(_ instant: Date) -> Bool {
-        let second = instant.timeIntervalSince1970.rounded(.down)
-        return notBefore.timeIntervalSince1970 <= second && second <= notAfter.timeIntervalSince1970
+        notBefore.timeIntervalSince1970 <= instant.timeIntervalSince1970.rounded(.down) && !hasEnded(at: instant)
+    }
+
+    /// Returns whether the last second of the period has passed.
+    package func hasEnded(at instant: Date) -> Bool {
+        notAfter.timeIntervalSince1970 < instant.timeIntervalSince1970.rounded(.down)
     }
 
     /// Reads only the validity of a certificate in DER that has been read before.

@@ -33,7 +33,7 @@ extension PinMismatch: CustomStringConvertible {
         let served = servedPins.map(\.description).joined(separator: ", ")
         let wanted = configuredPins.map(\.description).joined(separator: ", ")
         return """
-            no key on the path of \(endpoint) is pinned; served, leaf first: \(served); \
+            the path of \(endpoint) does not match the pins; served, leaf first: \(served); \
             wanted by the rule for \(rule.pattern): \(wanted); nearest: \(nearestMiss)
             """
     }

@@ -84,7 +84,7 @@ private struct ApprovalCheck {
     ) -> PathOutcome {
         // `expired` is accepted only if the leaf itself has expired, because that is the certificate the user saw. An
         // expired issuer is not on the path that ends at the leaf.
-        let accepted = chain.leaf.validity.notAfter < instant ? accepted : accepted.subtracting([.expired])
+        let accepted = chain.leaf.validity.hasEnded(at: instant) ? accepted : accepted.subtracting([.expired])
         guard case .invalid(let failure) = outcome,
             failure.acceptable.intersection(TrustApproval.AcceptedFailure.missingAuthority).isSubset(of: accepted)
         else { return outcome }

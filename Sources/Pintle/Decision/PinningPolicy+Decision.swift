@@ -78,16 +78,17 @@ extension PinningPolicy {
     /// Decides about a path that the caller's own validation has just built. Only steps 2 and 5 to 7 and the rule's
     /// terms about the path apply.
     ///
-    /// Use it for TLS stacks whose validation cannot be asked for another path. Under `askUser` the users' approvals
-    /// decide about hosts without a rule. The path is valid, so an approval has no failure to accept.
+    /// Use it for TLS stacks whose validation cannot be asked for another path. A path without certificates is refused
+    /// as `invalid-path`. Under `askUser` the users' approvals decide about hosts without a rule. The path is valid, so
+    /// an approval has no failure to accept.
     public func decide(
         _ endpoint: ServerEndpoint, path: ValidatedPath, approvals: TrustApprovals = .none, at instant: Date
     ) -> TrustDecision {
-        guard let rule = rule(for: endpoint) else {
+        let rule = rule(for: endpoint)
+        if rule == nil {
             if unpinnedHosts == .reject { return .rejected(.hostNotAllowed(endpoint)) }
             if let refusal = Self.refusal(ofAlias: endpoint) { return refusal }
-            return unpinnedHosts == .askUser
-                ? decideByApproval(endpoint, path, approvals, at: instant) : .trusted(.hostNotPinned)
+            if unpinnedHosts == .askUser { return decideByApproval(endpoint, path, approvals, at: instant) }
         }
         return decide(endpoint, path: path, rule: rule, presented: nil, at: instant, newestKnownTime: nil)
     }
@@ -164,6 +165,9 @@ extension PinningPolicy {
         _ endpoint: ServerEndpoint, path: ValidatedPath, rule: MatchedRule?, presented: PresentedChain?,
         at instant: Date, newestKnownTime: Date?
     ) -> TrustDecision {
+        if path.count == 0 {
+            return .rejected(.invalidPath(PathFailure(.emptyChain, text: "the validated path has no certificates")))
+        }
         guard let rule else { return .trusted(.hostNotPinned) }
         #if DEBUG
         if let debugAnchors, debugAnchors.areEnd(of: path) { return .trusted(.hostNotPinned) }

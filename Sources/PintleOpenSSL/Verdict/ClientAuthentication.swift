@@ -226,7 +226,7 @@ extension ClientIdentity {
         if result & CERT_PKEY_EE_SIGNATURE == 0 || result & CERT_PKEY_CA_SIGNATURE == 0 { misfits.append(.signature) }
         if X509_check_purpose(leaf, X509_PURPOSE_SSL_CLIENT, 0) != 1 { misfits.append(.usage) }
         if instant < validity.notBefore { misfits.append(.notYetValid) }
-        if instant > validity.notAfter { misfits.append(.expired) }
+        if validity.hasEnded(at: instant) { misfits.append(.expired) }
         return misfits
     }
 }

@@ -35,7 +35,8 @@ extension PolicyFileReader {
     }
 
     private mutating func readPin(_ value: JSONValue, at list: @autoclosure () -> PolicyPath, _ index: Int) -> Pin {
-        let path = list()[index]
+        // Only problems need the place.
+        var path: PolicyPath { list()[index] }
         switch value.kind {
         case .string:
             return readPin(value, at: path, .any) { text throws(PinError) in try .publicKey(text) }
@@ -47,26 +48,26 @@ extension PolicyFileReader {
         }
     }
 
-    private mutating func readPinObject(_ value: JSONValue, at path: PolicyPath) -> Pin {
-        let members = members(of: value, as: PolicyFileKeys.Pin.self, path) ?? [:]
-        if let note = members[.note] { readNote(note, about: path) }
-        let position: PinPosition = members[.at].flatMap { choice($0, path["at"]) } ?? .any
+    private mutating func readPinObject(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> Pin {
+        let members = members(of: value, as: PolicyFileKeys.Pin.self, path()) ?? [:]
+        if let note = members[.note] { readNote(note, about: path()) }
+        let position: PinPosition = members[.at].flatMap { choice($0, path()["at"]) } ?? .any
         switch (members[.spki], members[.certificate]) {
         case (let key?, nil):
-            return readPin(key, at: path["spki"], position) { text throws(PinError) in
+            return readPin(key, at: path()["spki"], position) { text throws(PinError) in
                 try .publicKey(text, at: position)
             }
         case (nil, let certificate?):
-            return readPin(certificate, at: path["certificate"], position) { text throws(PinError) in
+            return readPin(certificate, at: path()["certificate"], position) { text throws(PinError) in
                 try .certificate(text, at: position)
             }
         case (nil, nil):
             report(
-                "missing-key", value, path, "the pin says neither \"spki\" nor \"certificate\"",
+                "missing-key", value, path(), "the pin says neither \"spki\" nor \"certificate\"",
                 help: "add \"spki\": \"sha256/...\"")
         case (.some, .some):
             report(
-                "ambiguous-pin", value, path, "the pin says both \"spki\" and \"certificate\"",
+                "ambiguous-pin", value, path(), "the pin says both \"spki\" and \"certificate\"",
                 help: "write two pins, one of each")
         }
         return Self.unread(value, at: position)

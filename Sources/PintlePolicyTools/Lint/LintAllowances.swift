@@ -78,7 +78,7 @@ enum ProblemIDs {
     static let warnings = [
         "nothing-pinned", "placeholder-pin", "retired-key", "backup-in-use", "shared-authority-only",
         "single-authority", "family-incomplete", "fragile-pin", "leaf-certificate-only", "no-way-back", "expired",
-        "expires-soon",
+        "expires-soon", "expiry-without-effect",
         "report-only", "anchor-expired", "path-length-without-effect", "path-length-unusual", "issuer-key-of-leaf",
         "issuer-key-of-root", "public-suffix", "port-rule-wins", "rule-without-effect", "looser-than-parent",
         "subdomains-of-looser-parent", "similar-host", "allow-without-effect", "underscore-in-host",

@@ -36,7 +36,7 @@ package struct UpdatePayload: Sendable {
     package init(_ bytes: [UInt8]) throws(UpdateError.Reason) {
         let document: JSONDocument
         do {
-            // In a payload the policy lies two levels deeper than in a policy file.
+            // A policy file has 16 levels. In a payload it lies one level deeper; the other is for later formats.
             document = try JSONDocument(
                 bytes,
                 limits: .init(maximumBytes: SignedEnvelope.maximumBytes, maximumDepth: 18, allowsAnyNumber: true))

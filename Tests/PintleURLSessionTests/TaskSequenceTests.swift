@@ -117,7 +117,7 @@ struct TaskSequenceTests {
         while next < machines.count {
             let before = machines[next]
             next += 1
-            for event in TaskEvent.allCases {
+            for event in Self.events {
                 var machine = before
                 let actions = try event.apply(to: &machine).split(separator: ", ")
                 moves += 1
@@ -137,6 +137,11 @@ struct TaskSequenceTests {
         }
         print("task, any order: \(machines.count) states, \(moves) moves")
         #expect(machines.count > 500)
+    }
+
+    /// The events that are left out lead to more requests, and each of them to as many states again.
+    private static let events = TaskEvent.allCases.filter {
+        takesAll || ![.openedWithData, .openedNext, .follow, .madeAuthorized].contains($0)
     }
 
     private static func isWithinLimits(_ machine: TaskStateMachine<Int>) -> Bool {

@@ -31,13 +31,15 @@ struct StoreModelTests {
                 scene.compare(vault, model, expected, "\(state)")
                 guard let update else { continue }
                 let refusal = model.adopt(update, &expected)
-                #expect(try scene.adopt(update, in: vault) == refusal, "\(state), adopts \(update)")
+                let code = try scene.adopt(update, in: vault)
+                scene.expect(code == refusal, "\(code ?? "nil"), not \(refusal ?? "nil"): \(state), adopts \(update)")
                 scene.compare(vault, model, expected, "\(state), adopts \(update)")
                 // U1, U44: the next start finds the same.
                 expected = model.open()
                 scene.compare(try scene.open(model.bundled), model, expected, "\(state), adopts \(update), opens")
             }
         }
+        scene.report()
         print("store: \(pairs) of \(number) pairs of files and update compared")
     }
 
@@ -56,32 +58,38 @@ struct StoreModelTests {
                 // Opens without a note, because the adoption is what is interrupted.
                 let vault = try scene.open(start.bundled)
                 let snapshots = try scene.record { try scene.adopt(update, in: vault) }
-                #expect(snapshots.count > 6 || opened.inForce == before.inForce, "\(start), \(update)")
+                scene.expect(snapshots.count > 6 || opened.inForce == before.inForce, "\(start), \(update)")
                 for snapshot in snapshots {
                     crashes += 1
-                    let context = "\(start), adopts \(update) until \(snapshot.step)"
+                    func context() -> String { "\(start), adopts \(update) until \(snapshot.step)" }
                     let found = try scene.state(snapshot, bundled: start.bundled)
                     // Never the bundled policy if an update was in force, never an older update.
                     var next = found
                     let later = next.open()
-                    #expect([before.inForce, update].contains(later.inForce), "\(context)")
-                    #expect(later.floor?.version ?? 0 >= before.floor?.version ?? 0, "\(context)")
+                    scene.expect([before.inForce, update].contains(later.inForce), "\(context())")
+                    scene.expect(later.floor?.version ?? 0 >= before.floor?.version ?? 0, "\(context())")
                     for second in StoreModel.Update.allCases {
                         pairs += 1
                         try scene.restore(snapshot)
                         var model = found
                         var expected = model.open()
                         let vault = try scene.open(start.bundled)
-                        scene.compare(vault, model, expected, context)
+                        scene.compare(vault, model, expected, context())
                         let refusal = model.adopt(second, &expected)
-                        #expect(try scene.adopt(second, in: vault) == refusal, "\(context), adopts \(second)")
-                        scene.compare(vault, model, expected, "\(context), adopts \(second)")
-                        if let floor = before.floor, second.version < floor.version { #expect(refusal != nil) }
+                        let code = try scene.adopt(second, in: vault)
+                        scene.expect(
+                            code == refusal, "\(code ?? "nil"), not \(refusal ?? "nil"): \(context()), adopts \(second)"
+                        )
+                        scene.compare(vault, model, expected, "\(context()), adopts \(second)")
+                        if let floor = before.floor, second.version < floor.version {
+                            scene.expect(refusal != nil, "an older update: \(context())")
+                        }
                     }
                 }
             }
         }
         print("store: \(crashes) crashes, \(pairs) pairs of crash and update compared")
+        scene.report()
         #expect(crashes > 50)
     }
 
@@ -103,7 +111,7 @@ struct StoreModelTests {
                 guard isPossible else { continue }
                 edges += 1
                 let sequence = path + [operation]
-                Self.checkLaws(before, operation, world, refusal, "\(sequence)")
+                Self.checkLaws(before, operation, world, refusal, "\(sequence)", in: scene)
                 if Self.takesAll || edges.isMultiple(of: 5) {
                     compared += 1
                     try scene.replay(sequence, from: start, to: world, refusal)
@@ -114,6 +122,7 @@ struct StoreModelTests {
         print(
             "store, outside \(hasOutside): \(worlds.count) states, \(edges) sequences of up to \(Self.longest)",
             "operations, \(compared) of them compared")
+        scene.report()
         #expect(compared > 100)
     }
 
@@ -123,18 +132,20 @@ struct StoreModelTests {
     /// process itself has it.
     private static func checkLaws(
         _ before: StoreWorld, _ operation: StoreWorld.Operation, _ after: StoreWorld, _ refusal: String?,
-        _ context: String
+        _ context: @autoclosure () -> String, in scene: ModelScene
     ) {
         for (old, new) in zip(before.processes, after.processes) {
             guard let old, let new else { continue }
             if case .open = operation { continue }
-            #expect(new.floor?.version ?? 0 >= old.floor?.version ?? 0, "the floor falls: \(context)")
+            scene.expect(new.floor?.version ?? 0 >= old.floor?.version ?? 0, "the floor falls: \(context())")
             let isBack = new.inForce?.version ?? 0 < old.inForce?.version ?? 0
-            #expect(!isBack || old.isUnchecked && !new.isUnchecked, "an older update comes into force: \(context)")
+            scene.expect(
+                !isBack || old.isUnchecked && !new.isUnchecked, "an older update comes into force: \(context())")
         }
         guard case .adopt(let number, let update) = operation, let process = before.processes[number] else { return }
         if before.files.isLocked {
-            #expect(refusal != nil && after.files.update == before.files.update, "adopts in the dark: \(context)")
+            scene.expect(
+                refusal != nil && after.files.update == before.files.update, "adopts in the dark: \(context())")
             return
         }
         var files = before.files
@@ -142,11 +153,14 @@ struct StoreModelTests {
         let remembered = max(
             opened.floor?.version ?? 0, process.isUnchecked ? 0 : process.inForce?.version ?? 0)
         if refusal == nil {
-            #expect(update.version >= remembered, "an older update is adopted: \(context)")
-            #expect(after.processes[number]?.inForce == update && after.files.update == .update(update), "\(context)")
+            scene.expect(update.version >= remembered, "an older update is adopted: \(context())")
+            scene.expect(
+                after.processes[number]?.inForce == update && after.files.update == .update(update), "\(context())")
         }
         // Nobody is locked out: what is above everything that was ever adopted is taken.
-        if update == .three, remembered < 3, process.floor?.version ?? 0 < 3 { #expect(refusal == nil, "\(context)") }
+        if update == .three, remembered < 3, process.floor?.version ?? 0 < 3 {
+            scene.expect(refusal == nil, "\(context())")
+        }
     }
 
     /// The files that adoptions leave behind.
@@ -171,6 +185,7 @@ private final class ModelScene: Sendable {
     typealias Update = StoreModel.Update
 
     let snapshots = Locked<[Snapshot]>([])
+    private let faults = Locked<[String]>([])
     let isRecording = Locked(false)
     private let directory: TemporaryDirectory
     private let place: SteppedPlace
@@ -204,6 +219,19 @@ private final class ModelScene: Sendable {
         }
         (self.envelopes, self.floors, self.bundled) = (envelopes, floors, bundled)
         place.onStep.withLock { $0 = { [unowned self] in note("outside") } }
+    }
+
+    func expect(_ holds: Bool, _ fault: @autoclosure () -> String) {
+        guard !holds else { return }
+        let text = fault()
+        faults.withLock { $0.append(text) }
+    }
+
+    /// Records the first faults. There is one for each state that a mistake touches.
+    func report() {
+        let faults = faults.withLock { $0 }
+        for fault in faults.prefix(3) { Issue.record("\(fault)") }
+        if faults.count > 3 { Issue.record("\(faults.count) faults in all") }
     }
 
     // MARK: Files
@@ -326,15 +354,15 @@ private final class ModelScene: Sendable {
             case .unlock: place.isLocked.withLock { $0 = false }
             }
         }
-        let context = "\(sequence)"
-        #expect(code == refusal, "\(context)")
-        compareFiles(end.files, context)
+        func context() -> String { "\(sequence)" }
+        expect(code == refusal, "\(code ?? "adopted"), not \(refusal ?? "adopted"): \(context())")
+        compareFiles(end.files, context())
         for (vault, process) in zip(vaults, end.processes) {
             guard let vault, let process else {
-                #expect((vault == nil) == (process == nil))
+                expect((vault == nil) == (process == nil), "processes: \(sequence)")
                 continue
             }
-            compare(vault.active, end.files.bundled, process, context)
+            compare(vault.active, end.files.bundled, process, context())
         }
     }
 
@@ -344,41 +372,42 @@ private final class ModelScene: Sendable {
         isRecording.withLock { $0 = true }
         let refusal = try body()
         isRecording.withLock { $0 = false }
-        #expect(refusal == nil)
+        expect(refusal == nil, "refused: \(refusal ?? "")")
         return snapshots.withLock { $0 }
     }
 
     func compare(
-        _ vault: UpdateVault, _ model: StoreModel, _ expected: StoreModel.Opened, _ context: String
+        _ vault: UpdateVault, _ model: StoreModel, _ expected: StoreModel.Opened, _ context: @autoclosure () -> String
     ) {
         let process = StoreWorld.Process(
             inForce: expected.inForce, floor: expected.floor, isLost: expected.isLost,
             isUnchecked: expected.isUnchecked)
-        compare(vault.active, model.bundled, process, context)
-        compareFiles(model, context)
+        compare(vault.active, model.bundled, process, context())
+        compareFiles(model, context())
     }
 
     private func compare(
-        _ active: ActiveState, _ bundled: Int, _ expected: StoreWorld.Process, _ context: String
+        _ active: ActiveState, _ bundled: Int, _ expected: StoreWorld.Process, _ context: @autoclosure () -> String
     ) {
         let inForce = active.update.flatMap { update(floor: $0.floor(for: trust)) }
         let isInForce = active.snapshot.policy.updateVersion == (inForce?.version ?? bundled)
-        #expect(inForce == expected.inForce && isInForce, "in force: \(context)")
-        #expect(update(floor: active.floor.lowerBound) == expected.floor, "floor: \(context)")
-        #expect((active.loss != nil) == expected.isLost, "loss: \(context)")
-        #expect(active.floor.isUnchecked == expected.isUnchecked, "unchecked: \(context)")
-        #expect((active.floor.error != nil) == (expected.isUnchecked || expected.isOutdated), "\(context)")
+        expect(inForce == expected.inForce && isInForce, "in force: \(context())")
+        expect(update(floor: active.floor.lowerBound) == expected.floor, "floor: \(context())")
+        expect((active.loss != nil) == expected.isLost, "loss: \(context())")
+        expect(active.floor.isUnchecked == expected.isUnchecked, "unchecked: \(context())")
+        expect(
+            (active.floor.error != nil) == (expected.isUnchecked || expected.isOutdated), "floor's error: \(context())")
     }
 
     /// What the store cannot use it leaves alone, until an update replaces it.
-    func compareFiles(_ model: StoreModel, _ context: String) {
+    func compareFiles(_ model: StoreModel, _ context: @autoclosure () -> String) {
         if case .update(let stored) = model.update {
-            #expect((try? directory.read("update.json")) == envelopes[stored], "update.json: \(context)")
+            expect((try? directory.read("update.json")) == envelopes[stored], "update.json: \(context())")
         }
         if case .floor(let floor) = model.file {
-            #expect((try? directory.read("floor.json")) == floors[floor]?.json, "floor.json: \(context)")
+            expect((try? directory.read("floor.json")) == floors[floor]?.json, "floor.json: \(context())")
         }
-        #expect(place.floor.withLock { $0 } == model.outside.flatMap(bytes), "outside: \(context)")
+        expect(place.floor.withLock { $0 } == model.outside.flatMap(bytes), "outside: \(context())")
     }
 }
 

@@ -136,7 +136,7 @@ enum TaskEvent: String, CaseIterable {
         }
     }
 
-    private func authorization() throws -> Authorization {
+    func authorization() throws -> Authorization {
         let url = try CurlURL("https://localhost/first")
         guard let offer = AuthenticationOffer.offers(in: [Self.digest(nonce: "first")]).first else {
             throw URLError(.userAuthenticationRequired)
@@ -148,7 +148,8 @@ enum TaskEvent: String, CaseIterable {
 
     private static func digest(nonce: String) -> String { "Digest realm=\"b\", nonce=\"\(nonce)\", qop=\"auth\"" }
 
-    private func received() throws -> ReceivedResponse {
+    /// Returns the response of the event to a request; without one, to the first.
+    func received(by given: URLRequest? = nil) throws -> ReceivedResponse {
         var head = ResponseHead(status: 200, version: "HTTP/1.1")
         switch self {
         case .redirect, .redirectUnasked, .cookiesAndRedirect: head.fields = [("Location", "/next")]
@@ -163,7 +164,7 @@ enum TaskEvent: String, CaseIterable {
         }
         if let name = head.fields.first?.name { head.status = name == "Location" ? 302 : 401 }
         if self == .plain401 { head.status = 401 }
-        let request = try Self.request()
+        let request = try given ?? Self.request()
         guard let url = request.url, let response = PinnedHTTPURLResponse(head, url: url) else {
             throw URLError(.badServerResponse)
         }

@@ -1,3 +1,4 @@
+import Glibc
 import Pintle
 import PintleStorage
 import PintleTestKit
@@ -166,6 +167,28 @@ struct FloorStorageTests {
         await store.reload()
         #expect(store.version == 9 && place.versions == [9])
         #expect(scene.takeEvents() == ["adopted 9"])
+    }
+
+    @Test("A floor's file that cannot be written does not keep the outside storage below the update in force")
+    func obstructed() async throws {
+        let store = try scene.open(floor: place)
+        #expect(try await code(store, 7) == nil)
+        let old = try ["update.json", "floor.json"].map { ($0, try #require(scene.file($0))) }
+        // An attacker with access to the folder puts a folder in the place of the floor's file.
+        scene.remove("floor.json")
+        try scene.directory.write("", to: "floor.json/x")
+        #expect(try await code(store, 8) == "not stored: not-written")
+        #expect(store.version == 7 && place.versions == [7])
+        #expect(try scene.open(floor: place).version == 8)
+        #expect(place.versions == [8])
+        // So the old folder is detected, and the next update is adopted.
+        scene.remove("floor.json/x")
+        rmdir(scene.directory.path(of: "floor.json"))
+        for (name, bytes) in old { try scene.directory.write(bytes, to: name) }
+        let again = try scene.open(floor: place)
+        #expect(again.version == 0 && again.loss?.version == 8)
+        #expect(try await code(again, 7) == "rollback")
+        #expect(try await code(again, 9) == nil)
     }
 
     @Test("A malformed outside floor is restored from the folder; if the folder is empty, the store is lost")

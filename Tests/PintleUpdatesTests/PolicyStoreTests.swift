@@ -283,17 +283,63 @@ struct PolicyStoreTests {
                     let store = try later.open(.refuse)
                     #expect(store.update == nil && store.loss == nil && store.current.policy.hosts.count == 2)
                 } else {
-                    #expect(loss(later) == (hasFloor ? "7 invalid-policy" : "? invalid-policy"))
+                    #expect(loss(later) == "7 invalid-policy")
                 }
                 let store = try later.open(isOpen ? .refuse : .useBundled)
                 // The stored update does not cover this release's rules, and its version is used up.
                 #expect(await code(store, stored) == (isOpen && !hasFloor ? "replaced-version" : "invalid-policy"))
-                if hasFloor { #expect(await code(store, try update(6)) == "rollback") }
-                if hasFloor { #expect(await code(store, try update(7)) == "replaced-version") }
+                #expect(await code(store, try update(6)) == "rollback")
+                #expect(await code(store, try update(7)) == "replaced-version")
                 #expect(await code(store, try update(8)) == nil)
                 #expect(try later.open(.refuse).version == 8)
             }
         }
+    }
+
+    @Test(
+        "Without its file, the floor is that of the stored update even if the release refuses it",
+        arguments: [true, false])
+    func floorOfRefused(isDamaged: Bool) async throws {
+        var later = scene
+        later.app.bundled = Publication.policy(Publication.rule("example.com"), Publication.rule("example.net"))
+        func update(_ version: Int) throws -> [UInt8] {
+            let rules = Publication.policy(Publication.rule("example.com", pin: 9), Publication.rule("example.net"))
+            return try Publication(version: "\(version)", policy: rules).signed(by: scene.app.one)
+        }
+        func damage() throws {
+            if isDamaged {
+                try scene.directory.write("{\"version\": 7", to: "floor.json")
+            } else {
+                scene.remove("floor.json")
+            }
+        }
+        try await scene.open().adopt(scene.update(7), at: Publication.now)
+        let stored = try #require(scene.file("update.json"))
+        try damage()
+        let store = try later.open()
+        #expect(store.version == 0 && store.loss?.version == 7 && store.floor?.version == 7)
+        #expect(await code(store, try update(6)) == "rollback")
+        #expect(await code(store, try update(7)) == "replaced-version")
+        // The file is written again, so the floor outlives the update.
+        scene.remove("update.json")
+        #expect(await code(try later.open(), try update(6)) == "rollback")
+        // Counter-check: a later update is adopted, and so is any that a stranger's signature does not hold down.
+        #expect(await code(try later.open(), try update(8)) == nil)
+        try damage()
+        try scene.directory.write(try scene.update(7, by: scene.app.stranger), to: "update.json")
+        let other = try later.open()
+        #expect(other.floor == nil && other.loss != nil)
+        #expect(await code(other, try update(6)) == nil)
+        // Counter-check: a release with other keys, one of which stays, begins a new floor.
+        try scene.directory.write(stored, to: "update.json")
+        let foreign = UpdateFloor(
+            version: 7, keySetID: try scene.app.trust.keySetID, payloadDigest: SHA256Digest(hashing: []))
+        try scene.directory.write(foreign.json, to: "floor.json")
+        let next = try PolicyStore(
+            folder: scene.folder, trust: UpdateTrust(keys: [scene.app.one.key, TestKey(3).key]),
+            bundled: Publication.read(later.app.bundled))
+        #expect(next.version == 0 && next.floor == nil)
+        #expect(await code(next, try update(1)) == nil)
     }
 
     @Test("Two stores on one folder see each other's updates and never go back to an older one")

@@ -7,7 +7,8 @@ struct StoredState: Sendable {
     /// The stored update, if it passes the checks.
     private(set) var update: VerifiedUpdate?
     /// `known` or `unchecked`, because a single read knows of no earlier one. The floor is that of the stored update.
-    /// If no stored update passes the checks, it is the higher one of the two copies.
+    /// If no stored update passes the checks, it is the higher one of the two copies. Without the file, a stored update
+    /// whose signatures hold counts as a copy.
     let floor: FloorKnowledge
     /// The reason that an update which was once active is no longer stored; `nil` if none is lost.
     let loss: LostUpdate?
@@ -26,7 +27,8 @@ struct StoredState: Sendable {
         let fileFloor = floorReading.floor
         // If both copies have the same version, the one outside of the folder counts.
         let copies = [outside?.floor, fileFloor].compactMap { $0 }.filter { $0.keySetID == verifier.trust.keySetID }
-        let highest = copies.dropFirst().reduce(copies.first) { $1.version > $0?.version ?? 0 ? $1 : $0 }
+        let bundledVersion = verifier.bundled?.updateVersion ?? 0
+        var highest = copies.dropFirst().reduce(copies.first) { $1.version > $0?.version ?? 0 ? $1 : $0 }
 
         var (update, updateError): (VerifiedUpdate?, UpdateError?)
         if let bytes = reading.bytes {
@@ -36,13 +38,19 @@ struct StoredState: Sendable {
                 updateError = error
             }
         }
+        // The floor's file is lost or damaged. The update that was adopted still says how high the floor was, even if
+        // this release refuses it. A file for other keys is no loss: the release with these keys began a new floor.
+        if update == nil, fileFloor == nil, let bytes = reading.bytes, let signed = verifier.floor(ofSigned: bytes),
+            signed.version > max(highest?.version ?? 0, bundledVersion)
+        {
+            highest = signed
+        }
         let floor = update?.floor(for: verifier.trust) ?? highest
         self.floor = outside?.error.map { .unchecked(atLeast: floor, $0) } ?? .known(floor)
         self.update = update
         self.fileFloor = fileFloor
         self.outside = outside
 
-        let bundledVersion = verifier.bundled?.updateVersion ?? 0
         let cause = Self.cause(reading, updateError)
         if update != nil {
             loss = nil

@@ -120,7 +120,18 @@ package final class UpdateVault: Sendable {
             }
             // A copy that cannot be read may be higher, and `outdated` does not contain it.
             if let error = stored.floor.error { onEvent(.floorUnreadable(error)) }
-            for copy in outdated { try files.write(floor, to: copy, under: lock) }
+            var failure: StorageError?
+            for copy in outdated {
+                do throws(StorageError) {
+                    try files.write(floor, to: copy, under: lock)
+                } catch {
+                    // Without the lock, another process may be raising the other copy.
+                    guard error.code != .busy else { throw error }
+                    // A file that cannot be written must not keep the copy outside of the folder down.
+                    failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
         } catch {
             onEvent(.notStored(error))
             // At start, activate the stored update even if the disk cannot be written: falling back to the bundled

@@ -60,9 +60,17 @@ package struct UpdateVerifier: Sendable {
         try verify(envelope, floor: floor, minimumVersion: 0, adoptingAt: nil)
     }
 
-    private func verify(
-        _ bytes: [UInt8], floor: UpdateFloor?, minimumVersion: Int, adoptingAt now: Date?
-    ) throws(UpdateError) -> VerifiedUpdate {
+    /// Returns the floor that the adoption of a stored update has set; `nil` unless its signatures hold and it has a
+    /// version. The update may be refused for any other reason.
+    package func floor(ofSigned bytes: [UInt8]) -> UpdateFloor? {
+        guard let signed = try? authenticate(bytes), case .number(let version) = signed.payload.version, version > 0
+        else { return nil }
+        return UpdateFloor(version: version, keySetID: trust.keySetID, payloadDigest: signed.digest)
+    }
+
+    private func authenticate(
+        _ bytes: [UInt8]
+    ) throws(UpdateError) -> (payload: UpdatePayload, digest: SHA256Digest, signers: [UpdateKey]) {
         let envelope = try Self.attempt { () throws(UpdateError.Reason) in try SignedEnvelope(bytes) }
         let signers = envelope.signers(trustedBy: trust, hashing: maximumHashedBytes)
         guard !signers.isEmpty else { throw UpdateError(.invalidSignature) }
@@ -73,10 +81,16 @@ package struct UpdateVerifier: Sendable {
         guard envelope.payloadType == SignedEnvelope.policyType else {
             throw UpdateError(.unknownPayloadType(envelope.payloadType), signers: signers)
         }
-        let digest = envelope.payloadDigest
         let payload = try Self.attempt(signers: signers) { () throws(UpdateError.Reason) in
             try UpdatePayload(envelope.payload)
         }
+        return (payload, envelope.payloadDigest, signers)
+    }
+
+    private func verify(
+        _ bytes: [UInt8], floor: UpdateFloor?, minimumVersion: Int, adoptingAt now: Date?
+    ) throws(UpdateError) -> VerifiedUpdate {
+        let (payload, digest, signers) = try authenticate(bytes)
         let floor = floor.flatMap { $0.keySetID == trust.keySetID ? $0 : nil }
         let number = if case .number(let number) = payload.version { number } else { Int?.none }
         return try Self.attempt(version: number, signers: signers) { () throws(UpdateError.Reason) in

@@ -31,13 +31,14 @@ struct PolicyAlphabet {
             isSystem && anchors.includesSystem || anchors.certificates.contains(root)
         }
 
+        /// Returns the decision, by default of a user who has approved every server. That counts only if no rule covers
+        /// the host.
         func decision(
-            of policy: PinningPolicy, at endpoint: ServerEndpoint, _ instant: Date
+            of policy: PinningPolicy, at endpoint: ServerEndpoint, _ instant: Date, isApproved: Bool = true
         ) throws -> TrustDecision {
-            // A user has approved every server. This counts only if no rule covers the host.
             let approval = try TrustApproval(.publicKey(leaf.publicKeyPin), for: endpoint, at: instant)
             return policy.evaluate(
-                endpoint, presented: [leaf.der], approvals: TrustApprovals([approval]), at: instant
+                endpoint, presented: [leaf.der], approvals: isApproved ? TrustApprovals([approval]) : .none, at: instant
             ) { request in
                 if isValid(under: request.anchors) { return .valid(path) }
                 guard request.anchors.certificates.contains(leaf) else {

@@ -20,8 +20,10 @@ final class ScopeAlphabet {
     /// root that nobody trusts.
     let servers: [PolicyAlphabet.Server]
     private let issuers: [PublicKeyPin]
+    private let serverNames: [String]
     let ours: Certificate
     let theirs: Certificate
+    private let pinNames: [Pin: String]
     /// Pins of the first and the second key, of the first one at the leaf, of its certificate, and of the intermediate.
     let (first, second, firstAtLeaf, firstCertificate, intermediate): (Pin, Pin, Pin, Pin, Pin)
     /// The issuer of half of the servers below the system's root, and that of the other half.
@@ -40,7 +42,8 @@ final class ScopeAlphabet {
         }
         var servers: [PolicyAlphabet.Server] = []
         var issuers: [PublicKeyPin] = []
-        for leaf in leaves {
+        var names: [String] = []
+        for (number, leaf) in leaves.enumerated() {
             for above in [[system], [middle, system], [ours], [middle, ours], [theirs], [nobody]] {
                 let path = [leaf] + above
                 servers.append(
@@ -49,14 +52,19 @@ final class ScopeAlphabet {
                         root: path[path.count - 1],
                         isSystem: above.last == system))
                 issuers.append(above[0].publicKeyPin)
+                names.append("\(["A", "B", "C"][number]), " + above.map { "\($0.subject)" }.joined(separator: ", "))
             }
         }
-        (self.servers, self.issuers) = (servers, issuers)
+        (self.servers, self.issuers, serverNames) = (servers, issuers, names)
         (first, second) = (Pin(.publicKey(leaves[0].publicKeyPin)), Pin(.publicKey(leaves[1].publicKeyPin)))
         firstAtLeaf = Pin(.publicKey(leaves[0].publicKeyPin), at: .leaf)
         firstCertificate = Pin(.certificate(leaves[0].fingerprint))
         intermediate = Pin(.publicKey(middle.publicKeyPin), at: .ca)
         (intermediateKey, systemKey) = (middle.publicKeyPin, system.publicKeyPin)
+        pinNames = [
+            first: "A", second: "B", firstAtLeaf: "A as leaf", firstCertificate: "certificate A",
+            intermediate: "Middle",
+        ]
     }
 
     private func mask(_ isIn: (_ server: Int, _ instant: Date) throws -> Bool) rethrows -> Servers {
@@ -69,6 +77,13 @@ final class ScopeAlphabet {
         return mask
     }
 
+    /// Returns the first of some servers, and when.
+    func text(_ servers: Servers) -> String {
+        guard servers & ~Self.plainHTTP != 0 else { return "plain HTTP" }
+        let bit = servers.trailingZeroBitCount
+        return "\(serverNames[bit / Self.instants.count]) at \(bit % Self.instants.count)"
+    }
+
     /// Returns the servers that have a valid path under these anchors.
     func servers(under anchors: TrustAnchors) -> Servers {
         mask { server, _ in servers[server].isValid(under: anchors) }
@@ -76,17 +91,17 @@ final class ScopeAlphabet {
 
     /// Returns the servers whose decision `isIn` accepts, where this rule decides, or none.
     private func decided(
-        _ rule: PinnedHost?, _ unpinned: PinningPolicy.UnpinnedHosts = .systemTrust,
+        _ rule: PinnedHost?, _ unpinned: PinningPolicy.UnpinnedHosts = .systemTrust, isApproved: Bool = true,
         where isIn: (TrustDecision) -> Bool
     ) throws -> Servers {
         let policy = try PinningPolicy(hosts: rule.map { [$0] } ?? [], unpinnedHosts: unpinned)
-        let endpoint = ServerEndpoint(host: try rule?.host ?? ServerName("a.test"), port: rule?.port ?? 443)
-        return try mask { isIn(try servers[$0].decision(of: policy, at: endpoint, $1)) }
+        let endpoint = ServerEndpoint(host: try ServerName("a.test"), port: 443)
+        return try mask { isIn(try servers[$0].decision(of: policy, at: endpoint, $1, isApproved: isApproved)) }
     }
 
-    /// Returns the servers that are trusted without a rule.
-    func trusted(without unpinned: PinningPolicy.UnpinnedHosts) throws -> Servers {
-        try decided(nil, unpinned, where: \.isTrusted)
+    /// Returns the servers that are trusted without a rule: by a user who has approved all of them, and by another.
+    func trustedWithoutRule(_ unpinned: PinningPolicy.UnpinnedHosts) throws -> [Servers] {
+        try [true, false].map { try decided(nil, unpinned, isApproved: $0, where: \.isTrusted) }
     }
 
     /// Returns the servers that a pin matches, whatever their root.
@@ -112,7 +127,7 @@ final class ScopeAlphabet {
             if case .trusted(.pinMatched) = decision { true } else { false }
         }
         let pins = try (rule.pins + rule.backupPins).map {
-            JudgedRule.JudgedPin(pin: $0, servers: try servers(matching: $0))
+            JudgedRule.JudgedPin(pin: $0, name: pinNames[$0] ?? "", servers: try servers(matching: $0))
         }
         let leaves = pins.filter { $0.pin.position == .leaf }.reduce(0) { $0 | $1.servers }
         let authorities = pins.filter { $0.pin.position == .ca }.reduce(0) { $0 | $1.servers }
@@ -133,6 +148,7 @@ final class ScopeAlphabet {
 struct JudgedRule: CustomStringConvertible {
     struct JudgedPin {
         let pin: Pin
+        let name: String
         let servers: ScopeAlphabet.Servers
     }
 
@@ -169,16 +185,20 @@ struct JudgedRule: CustomStringConvertible {
     var withdraws: Bool { rule.withdrawalReason != nil }
 
     var description: String {
+        let expiry =
+            switch rule.expiry {
+            case .never: ""
+            case .systemTrust(let date): date == PolicyAlphabet.early ? "open at 1" : "open at 2"
+            case .rejecting(let date): date == PolicyAlphabet.early ? "rejecting at 1" : "rejecting at 2"
+            }
         let words: [String] = [
             rule.includesSubdomains ? "sub-domains" : "",
-            rule.pins.isEmpty ? "" : "pins \((rule.pins + rule.backupPins).map { "\($0)".suffix(12) })",
-            rule.requires == .leafAndCA ? "leafAndCA" : "", rule.enforcement == .reportOnly ? "reportOnly" : "",
-            rule.expiry == .never ? "" : "\(rule.expiry)",
-            rule.anchors == .system
-                ? ""
-                : "\(rule.anchors.certificates.count) anchors" + (rule.anchors.includesSystem ? " and system" : ""),
-            rule.minimumPathLength.map { "length \($0)" } ?? "",
-            rule.issuerKey.map { "issuer \("\($0)".suffix(6))" } ?? "",
+            pins.isEmpty ? "" : "pins \(pins.map(\.name).joined(separator: ", "))",
+            rule.requires == .leafAndCA ? "both" : "", rule.enforcement == .reportOnly ? "reportOnly" : "", expiry,
+            rule.anchors.includesSystem ? "" : "no system",
+            rule.anchors.certificates.isEmpty
+                ? "" : "\(rule.anchors.certificates.count) anchors",
+            rule.minimumPathLength.map { "length \($0)" } ?? "", rule.issuerKey == nil ? "" : "issuer",
             withdraws ? "withdraws" : "",
         ]
         return ([rule.description] + words.filter { !$0.isEmpty }).joined(separator: " ")
@@ -193,12 +213,14 @@ struct JudgedPolicy: CustomStringConvertible {
     let rules: [JudgedRule?]
     /// The place of the rule that decides about each endpoint.
     let deciding: [Int?]
-    /// The servers that the policy trusts at each endpoint.
+    /// The servers that the policy trusts at each endpoint, for a user who has approved all of them.
     let trusted: [ScopeAlphabet.Servers]
+    /// The same for another user.
+    let trustedUnapproved: [ScopeAlphabet.Servers]
 
     init(
         _ rules: [JudgedRule?], _ unpinned: PinningPolicy.UnpinnedHosts, allowsAnyHost: Bool,
-        at endpoints: [ServerEndpoint], trustedWithoutRule: ScopeAlphabet.Servers
+        at endpoints: [ServerEndpoint], withoutRule: [ScopeAlphabet.Servers]
     ) throws {
         let policy = try PinningPolicy(
             hosts: rules.compactMap(\.?.rule), unpinnedHosts: unpinned, updateVersion: 0,
@@ -206,12 +228,21 @@ struct JudgedPolicy: CustomStringConvertible {
         let places = rules.indices.filter { rules[$0] != nil }
         let deciding = endpoints.map { policy.rule(for: $0).map { places[$0.index] } }
         let ports = policy.portsOfRules
-        // Only the rule that decides has an effect (D10 of Specification/decision.md; DecisionModelTests).
-        trusted = zip(endpoints, deciding).map { endpoint, place in
-            (place.flatMap { rules[$0] }?.trusted ?? trustedWithoutRule)
-                | (policy.allowsPlainHTTP(to: endpoint, ports: ports) ? ScopeAlphabet.plainHTTP : 0)
+        let plain = endpoints.map {
+            policy.allowsPlainHTTP(to: $0, ports: ports) ? ScopeAlphabet.plainHTTP : 0
         }
+        // Only the rule that decides has an effect (D10 of Specification/decision.md; DecisionModelTests).
+        let trusted = withoutRule.map { withoutRule in
+            zip(deciding, plain).map { place, plain in
+                (place.flatMap { rules[$0] }?.trusted ?? withoutRule) | plain
+            }
+        }
+        (self.trusted, trustedUnapproved) = (trusted[0], trusted[1])
         (self.policy, embedded, self.rules, self.deciding) = (policy, EmbeddedPolicy(policy), rules, deciding)
+    }
+
+    func hasSameAnswers(as other: JudgedPolicy) -> Bool {
+        trusted == other.trusted && trustedUnapproved == other.trustedUnapproved
     }
 
     var description: String {

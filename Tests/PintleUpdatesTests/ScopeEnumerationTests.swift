@@ -17,37 +17,41 @@ struct ScopeEnumerationTests {
     func pairs(name: String) throws {
         let alphabet = try ScopeAlphabet()
         let family = try #require(try ScopeFamily.named(name, alphabet))
-        var comparison = ScopeComparison(alphabet, endpoints: try family.endpoints())
+        let endpoints = try family.endpoints()
+        var comparison = ScopeComparison(alphabet, endpoints: endpoints)
         let part = Self.takesAll ? (bundled: 1, update: 1) : family.part
-        for unpinned in family.unpinned {
-            let trusted = try alphabet.trusted(without: unpinned)
-            func policies(_ rules: KeyPath<ScopeFamily.Place, [PinnedHost?]>, part: Int, anyHost: Bool) throws
-                -> [JudgedPolicy]
-            {
-                let count = family.places.map { $0[keyPath: rules].count }.reduce(1, *)
-                return try stride(from: 0, to: count, by: part).map { number in
-                    var rest = number
-                    let rules = try family.places.map { place in
-                        let rules = place[keyPath: rules]
-                        defer { rest /= rules.count }
-                        return try rules[rest % rules.count].map { rule in
-                            try alphabet.judged(rule.with(host: try ServerName(place.host), port: .some(place.port)))
-                        }
+        func policies(
+            _ rules: KeyPath<ScopeFamily.Place, [PinnedHost?]>, part: Int, _ unpinned: PinningPolicy.UnpinnedHosts,
+            anyHost: Bool = false
+        ) throws -> [JudgedPolicy] {
+            let withoutRule = try alphabet.trustedWithoutRule(unpinned)
+            let count = family.places.map { $0[keyPath: rules].count }.reduce(1, *)
+            return try stride(from: 0, to: count, by: part).map { number in
+                var rest = number
+                let chosen = try family.places.map { place in
+                    let rules = place[keyPath: rules]
+                    defer { rest /= rules.count }
+                    return try rules[rest % rules.count].map { rule in
+                        try alphabet.judged(rule.with(host: try ServerName(place.host), port: .some(place.port)))
                     }
-                    return try JudgedPolicy(
-                        rules, unpinned, allowsAnyHost: anyHost, at: comparison.endpoints, trustedWithoutRule: trusted)
                 }
+                return try JudgedPolicy(
+                    chosen, unpinned, allowsAnyHost: anyHost, at: endpoints, withoutRule: withoutRule)
             }
-            let updates = try policies(\.update, part: part.update, anyHost: false)
+        }
+        for unpinned in family.unpinned {
+            let updates = try (family.changesUnpinned ? PinningPolicy.UnpinnedHosts.allCases : [unpinned]).flatMap {
+                try policies(\.update, part: part.update, $0)
+            }
             for anyHost in family.allowsAnyHost {
-                for old in try policies(\.bundled, part: part.bundled, anyHost: anyHost) {
+                for old in try policies(\.bundled, part: part.bundled, unpinned, anyHost: anyHost) {
                     let scope = UpdateScope(bundled: old.policy)
                     for new in updates { comparison.compare(old, new, scope) }
                 }
             }
         }
         comparison.expectNoObjection()
-        print("\(name): \(comparison)")
+        if Self.takesAll { print("\(name): \(comparison)") }
     }
 }
 
@@ -78,10 +82,13 @@ private struct ScopeComparison: CustomStringConvertible {
         let problems = scope.problems(of: new.embedded)
         let leavesOut = zip(old.rules, new.rules).contains { $0 != nil && $1 == nil }
         guard problems.isEmpty else {
-            guard !leavesOut, !zip(old.trusted, new.trusted).contains(where: { $1 & ~$0 != 0 }) else { return }
+            func widens(_ servers: KeyPath<JudgedPolicy, [ScopeAlphabet.Servers]>) -> Bool {
+                zip(old[keyPath: servers], new[keyPath: servers]).contains { $1 & ~$0 != 0 }
+            }
+            guard !leavesOut, !widens(\.trusted), !widens(\.trustedUnapproved) else { return }
             let key = Set(problems.map { $0.path.split(separator: ".").last ?? "" }).sorted().joined(separator: ", ")
             add("\(old) -> \(new): \(problems[0].message)", key, to: &stricter)
-            if old.trusted == new.trusted { add("\(old) -> \(new): \(problems[0].message)", key, to: &needless) }
+            if old.hasSameAnswers(as: new) { add("\(old) -> \(new): \(problems[0].message)", key, to: &needless) }
             return
         }
         guard scope.missingHosts(in: new.embedded.hosts).isEmpty else {
@@ -91,14 +98,17 @@ private struct ScopeComparison: CustomStringConvertible {
         }
         if leavesOut { objections.append("\(old) -> \(new): a rule is missing") }
         accepted += 1
-        if old.trusted != new.trusted { changed += 1 }
+        if !old.hasSameAnswers(as: new) { changed += 1 }
         var widens = false
         for place in endpoints.indices {
-            let added = new.trusted[place] & ~old.trusted[place]
+            let added =
+                new.trusted[place] & ~old.trusted[place] | new.trustedUnapproved[place] & ~old.trustedUnapproved[place]
             guard added != 0 else { continue }
             widens = true
             let excess = added & ~allowed(old, new, at: place)
-            if excess != 0 { objections.append("\(old) -> \(new): \(endpoints[place]) \(String(excess, radix: 8))") }
+            if excess != 0 {
+                objections.append("\(old) -> \(new): \(endpoints[place]), \(alphabet.text(excess))")
+            }
         }
         if widens { widened += 1 }
     }
@@ -126,7 +136,9 @@ private struct ScopeComparison: CustomStringConvertible {
             knownPins: (former?.pins ?? []) + (known?.pins ?? []), isRenewable: before == after || isBelow)
         // Plain HTTP was refused because of each rule that covered the host, at any port.
         let covering = old.rules.indices.filter { old.rules[$0]?.covers(endpoint.host) ?? false }
-        if covering.allSatisfy({ new.rules[$0]?.withdraws ?? false }) { servers |= ScopeAlphabet.plainHTTP }
+        if !covering.isEmpty, covering.allSatisfy({ new.rules[$0]?.withdraws ?? false }) {
+            servers |= ScopeAlphabet.plainHTTP
+        }
         return servers
     }
 

@@ -14,6 +14,8 @@ struct ScopeFamily {
     let places: [Place]
     var unpinned: [PinningPolicy.UnpinnedHosts] = [.systemTrust]
     var allowsAnyHost = [false]
+    /// A Boolean value that indicates whether an update may treat hosts without a rule otherwise.
+    var changesUnpinned = false
     /// The parts of the bundled policies and of the updates that each run takes: one in so many.
     var part = (bundled: 1, update: 1)
 
@@ -40,7 +42,9 @@ struct ScopeFamily {
                 host: parent, port: nil, bundled: rules.everyRule, update: rules.everyRule.flatMap(rules.withdrawn))
             return ScopeFamily(places: [place], part: (37, 41))
         case "sub-domains":
-            return ScopeFamily(places: [place(parent, rules.kinds)], unpinned: all, allowsAnyHost: [false, true])
+            return ScopeFamily(
+                places: [place(parent, rules.kinds)], unpinned: all, allowsAnyHost: [false, true], changesUnpinned: true
+            )
         case "parent and child":
             let places = [place(parent, rules.kinds), place(child, rules.kinds)]
             return ScopeFamily(places: places, unpinned: all, part: (13, 29))

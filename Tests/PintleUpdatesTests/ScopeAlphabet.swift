@@ -16,8 +16,7 @@ final class ScopeAlphabet {
     static let instants = [PolicyAlphabet.early - 1, PolicyAlphabet.early, PolicyAlphabet.late]
     static let plainHTTP: Servers = 1 << 63
 
-    /// Three keys, each below the system's root, below two private ones, directly and by an intermediate, and below a
-    /// root that nobody trusts.
+    /// Three keys, each below the system's root and below two private ones, directly and by an intermediate.
     let servers: [PolicyAlphabet.Server]
     private let issuers: [PublicKeyPin]
     private let serverNames: [String]
@@ -43,18 +42,27 @@ final class ScopeAlphabet {
         var servers: [PolicyAlphabet.Server] = []
         var issuers: [PublicKeyPin] = []
         var names: [String] = []
-        for (number, leaf) in leaves.enumerated() {
-            for above in [[system], [middle, system], [ours], [middle, ours], [theirs], [nobody]] {
-                let path = [leaf] + above
-                servers.append(
-                    PolicyAlphabet.Server(
-                        path: ValidatedPath(uncheckedLeafToAnchor: path.map(\.der)), leaf: leaf,
-                        root: path[path.count - 1],
-                        isSystem: above.last == system))
-                issuers.append(above[0].publicKeyPin)
-                names.append("\(["A", "B", "C"][number]), " + above.map { "\($0.subject)" }.joined(separator: ", "))
-            }
+        func add(_ leaf: Int, _ above: [Certificate]) {
+            let path = [leaves[leaf]] + above
+            servers.append(
+                PolicyAlphabet.Server(
+                    path: ValidatedPath(uncheckedLeafToAnchor: path.map(\.der)), leaf: path[0],
+                    root: path[path.count - 1],
+                    isSystem: above.last == system))
+            issuers.append(above[0].publicKeyPin)
+            names.append("\(["A", "B", "C"][leaf]), " + above.map { "\($0.subject)" }.joined(separator: ", "))
         }
+        for leaf in leaves.indices {
+            for above in [[system], [middle, system], [ours], [middle, ours], [theirs]] { add(leaf, above) }
+        }
+        for leaf in [0, 2] {
+            add(leaf, [system, ours])
+            // The intermediate does not issue the certificate.
+            add(leaf, [theirs, middle, system])
+        }
+        add(2, [middle, theirs])
+        // Nobody trusts the root.
+        add(2, [nobody])
         (self.servers, self.issuers, serverNames) = (servers, issuers, names)
         (first, second) = (Pin(.publicKey(leaves[0].publicKeyPin)), Pin(.publicKey(leaves[1].publicKeyPin)))
         firstAtLeaf = Pin(.publicKey(leaves[0].publicKeyPin), at: .leaf)

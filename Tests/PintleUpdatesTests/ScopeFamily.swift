@@ -40,39 +40,39 @@ struct ScopeFamily {
         case "one rule":
             let place = Place(
                 host: parent, port: nil, bundled: rules.everyRule, update: rules.everyRule.flatMap(rules.withdrawn))
-            return ScopeFamily(places: [place], part: (37, 41))
+            return ScopeFamily(places: [place], part: (23, 29))
         case "sub-domains":
             return ScopeFamily(
                 places: [place(parent, rules.kinds)], unpinned: all, allowsAnyHost: [false, true], changesUnpinned: true
             )
         case "parent and child":
             let places = [place(parent, rules.kinds), place(child, rules.kinds)]
-            return ScopeFamily(places: places, unpinned: all, part: (13, 29))
+            return ScopeFamily(places: places, unpinned: all, part: (7, 23))
         case "port and child":
             return ScopeFamily(
-                places: [place(parent, rules.kinds, port: 443), place(child, rules.kinds)], part: (11, 19))
+                places: [place(parent, rules.kinds, port: 443), place(child, rules.kinds)], part: (7, 13))
         case "port and host":
             return ScopeFamily(
-                places: [place(parent, rules.kinds), place(parent, rules.kinds, port: 443)], part: (11, 19))
+                places: [place(parent, rules.kinds), place(parent, rules.kinds, port: 443)], part: (7, 13))
         case "child, parent and its port":
             let places = [
                 place(parent, [bare, one]), place(child, [bare, two]), place(parent, [bare, one], port: 443),
             ]
-            return ScopeFamily(places: places, unpinned: all, allowsAnyHost: [false, true], part: (7, 41))
+            return ScopeFamily(places: places, unpinned: all, allowsAnyHost: [false, true], part: (5, 23))
         case "child, its port and the parent's":
             let places = [
                 place(child, [bare, two]), place(child, [bare, two], port: 443), place(parent, [bare, one], port: 443),
             ]
-            return ScopeFamily(places: places, unpinned: all, part: (7, 29))
+            return ScopeFamily(places: places, unpinned: all, part: (4, 23))
         case "three names":
             let places = [place(parent, [bare, one]), place(child, [bare, two]), place(grandchild, [bare, two])]
-            return ScopeFamily(places: places, unpinned: all, part: (7, 29))
+            return ScopeFamily(places: places, unpinned: all, part: (4, 23))
         case "two ports":
             let places = [
                 place(parent, [bare, one]), place(parent, [bare, two], port: 443),
                 place(parent, [bare, one], port: 8443),
             ]
-            return ScopeFamily(places: places, unpinned: all, part: (7, 29))
+            return ScopeFamily(places: places, unpinned: all, part: (4, 23))
         case "two names and two ports":
             func few(_ host: String, _ port: UInt16?, _ pinned: PinnedHost) -> Place {
                 let (narrow, wide) = (pinned, pinned.with(includesSubdomains: true))
@@ -84,7 +84,7 @@ struct ScopeFamily {
             let places = [
                 few(parent, nil, one), few(parent, 443, one), few(child, nil, two), few(child, 443, two),
             ]
-            return ScopeFamily(places: places, part: (7, 53))
+            return ScopeFamily(places: places, part: (5, 29))
         default: return nil
         }
     }

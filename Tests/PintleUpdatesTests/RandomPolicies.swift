@@ -26,6 +26,27 @@ struct PolicyAlphabet {
         let root: Certificate
         /// A Boolean value that indicates whether the system trusts the root.
         let isSystem: Bool
+
+        func isValid(under anchors: TrustAnchors) -> Bool {
+            isSystem && anchors.includesSystem || anchors.certificates.contains(root)
+        }
+
+        /// Returns the decision, by default of a user who has approved every server. That counts only if no rule covers
+        /// the host.
+        func decision(
+            of policy: PinningPolicy, at endpoint: ServerEndpoint, _ instant: Date, isApproved: Bool = true
+        ) throws -> TrustDecision {
+            let approval = try TrustApproval(.publicKey(leaf.publicKeyPin), for: endpoint, at: instant)
+            return policy.evaluate(
+                endpoint, presented: [leaf.der], approvals: isApproved ? TrustApprovals([approval]) : .none, at: instant
+            ) { request in
+                if isValid(under: request.anchors) { return .valid(path) }
+                guard request.anchors.certificates.contains(leaf) else {
+                    return .invalid(PathFailure(.untrustedRoot, text: "another root"))
+                }
+                return .valid(ValidatedPath(uncheckedLeafToAnchor: [leaf.der]))
+            }.decision
+        }
     }
 
     /// The last name ends in the letters of the first one without being below it.

@@ -44,26 +44,6 @@ struct ScopePropertyTests {
             && scope.missingHosts(in: Array(pair.update.hosts)).isEmpty
     }
 
-    private func isValid(_ server: PolicyAlphabet.Server, under anchors: TrustAnchors) -> Bool {
-        server.isSystem && anchors.includesSystem || anchors.certificates.contains(server.root)
-    }
-
-    private func decision(
-        of policy: PinningPolicy, about server: PolicyAlphabet.Server, at endpoint: ServerEndpoint, _ instant: Date
-    ) throws -> TrustDecision {
-        // A user has approved every server. This counts only if no rule covers the host.
-        let approval = try TrustApproval(.publicKey(server.leaf.publicKeyPin), for: endpoint, at: instant)
-        return policy.evaluate(
-            endpoint, presented: [server.leaf.der], approvals: TrustApprovals([approval]), at: instant
-        ) { request in
-            if isValid(server, under: request.anchors) { return .valid(server.path) }
-            guard request.anchors.certificates.contains(server.leaf) else {
-                return .invalid(PathFailure(.untrustedRoot, text: "another root"))
-            }
-            return .valid(ValidatedPath(uncheckedLeafToAnchor: [server.leaf.der]))
-        }.decision
-    }
-
     /// The reason that an update turns a rejection into trust.
     private enum Widening {
         /// The update adds the matching pin, and the path was valid before.
@@ -84,7 +64,7 @@ struct ScopePropertyTests {
     ) -> Widening {
         let governing = pair.bundled.rule(for: endpoint).map { pair.bundled.hosts[$0.index] }
         let rule = pair.update.rule(for: endpoint).map { pair.update.hosts[$0.index] }
-        guard isValid(server, under: governing?.anchors ?? .system) else { return .forbidden("other anchors") }
+        guard server.isValid(under: governing?.anchors ?? .system) else { return .forbidden("other anchors") }
         let terms = governing?.pathTerms ?? PathTerms()
         if (terms.minimumLength ?? 1) > server.path.certificates.count { return .forbidden("a path that is too short") }
         if let issuer = terms.issuerKey, issuer != server.root.publicKeyPin {
@@ -135,9 +115,9 @@ struct ScopePropertyTests {
         for instant in PolicyAlphabet.instants(of: pair.bundled, pair.update) {
             for endpoint in endpoints {
                 for server in alphabet.servers {
-                    let new = try decision(of: pair.update, about: server, at: endpoint, instant)
+                    let new = try server.decision(of: pair.update, at: endpoint, instant)
                     guard new.isTrusted else { continue }
-                    let old = try decision(of: pair.bundled, about: server, at: endpoint, instant)
+                    let old = try server.decision(of: pair.bundled, at: endpoint, instant)
                     guard old.isTrusted || take(server, endpoint, instant, old, new) else { return }
                 }
             }

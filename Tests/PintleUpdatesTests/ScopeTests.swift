@@ -320,6 +320,24 @@ struct ScopeTests {
         #expect(try code(asking(api), bundled: asking(api)) == nil)
     }
 
+    @Test("Names that a rule no longer covers need a reason, even if they come under a rule that is as strict")
+    func narrowedToEqualRule() throws {
+        let wide = ", \"includeSubdomains\": true"
+        let parent = Self.rule("example.com", wide)
+        func messages(_ api: String) throws -> [String] {
+            let scope = UpdateScope(
+                bundled: try Publication.read(Publication.policy(parent, Self.rule("api.example.com", wide))))
+            return scope.problems(of: EmbeddedPolicy(try Publication.read(Publication.policy(parent, api)))).map(
+                \.message)
+        }
+        #expect(
+            try messages(Self.rule("api.example.com")) == [
+                "the sub-domains of api.example.com would come under the rule for example.com instead; say why in "
+                    + "\"withdraws\""
+            ])
+        #expect(try messages(Self.rule("api.example.com", ", \"withdraws\": \"one rule is enough\"")).isEmpty)
+    }
+
     @Test("If unpinned hosts are rejected, an update may add a host only with pins or with a reason")
     func added() throws {
         func policy(_ rules: String..., unpinned: String, more: String = "") -> String {

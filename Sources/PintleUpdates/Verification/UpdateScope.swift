@@ -185,7 +185,10 @@ struct UpdateScope: Sendable {
                 }
             }
             guard !OpenTimes.always.isWithin(OpenTimes(old)) else { return }
-            problems.add(.includeSubdomains, of: index) { "\(names) would lose their pins\(Self.remedy)" }
+            problems.add(.includeSubdomains, of: index) {
+                next.map { "\(names) would come under the rule for \($0) instead\(Self.remedy)" }
+                    ?? "\(names) would lose their pins\(Self.remedy)"
+            }
         }
     }
 

@@ -96,6 +96,16 @@ struct SyncLossTests {
         #expect(fixture.sync("--check").code == 0)
     }
 
+    @Test("Comments in a rewritten element of Android's are counted, and those beside it stay")
+    func comments() throws {
+        try config(Self.configuration(inside: "<!-- one --><pin-set><!-- two --></pin-set>"))
+        #expect(fixture.sync("--check").errors.contains("2 comments between the pins will be lost"))
+        #expect(fixture.sync().errors.contains("2 comments between the pins will be lost"))
+        try config(Self.configuration(before: "<!-- one -->"))
+        #expect(!fixture.sync().errors.contains("lost"))
+        #expect(try fixture.text("n.xml").contains("<!-- one -->"))
+    }
+
     @Test("Where the pins are current, nothing is rewritten, so nothing is refused")
     func currentStays() throws {
         try config("<network-security-config/>")
@@ -178,7 +188,7 @@ struct SyncLossTests {
         let text = try fixture.text("n.xml")
         let elements = text.split(separator: "  <domain-config").map { "  <domain-config\($0)" }
         let shared = try #require(elements.first { $0.contains("b.example.com") && $0.contains("c.example.com") })
-            .replacing("</network-security-config>\n", with: "")
+            .replacing("</network-security-config>", with: "")
         func without(_ host: String) -> String {
             shared.replacing("<domain includeSubdomains=\"false\">\(host).example.com</domain>", with: "")
         }

@@ -19,8 +19,8 @@ extension Command {
             the value of `NSPinnedDomains` or `TSKPinnedDomains`. In Android's network security configuration it \
             writes only each `domain-config` that has pins, names a host of the policy or trusts a root that it \
             wrote. All other bytes stay; comments between the pins go with a warning, and so do pins of hosts that \
-            the policy lacks. Other content there that would be lost, such as `tools:ignore`, is refused. It writes source files for OkHttp and YAML for Envoy as a whole, if their first line \
-            says that they are its own.
+            the policy lacks. Other content there that would be lost, such as `tools:ignore`, is refused. It writes \
+            source files for OkHttp and YAML for Envoy as a whole, if their first line says that they are its own.
             """,
             """
             All files are computed before the first is written. Each is replaced at once, and not at all if it is a \
@@ -58,10 +58,10 @@ extension Command {
                     """),
                 .paragraph(
                     """
-                    Paths are relative to the file. `pinsAt`, `leaf` or `ca`, is the position of pins that have none, for \
-                    `ats` and `envoy`. `package` is for `okhttp`, whose language is that of the file: `.kt` or `.java`. Private roots for \
-                    `nsc` are written into the folder `raw` beside the file's own. Those that no target names any more \
-                    are named in a warning, not deleted.
+                    Paths are relative to the file. `pinsAt`, `leaf` or `ca`, is the position of pins that have none, \
+                    for `ats` and `envoy`. `package` is for `okhttp`, whose language is that of the file: `.kt` or \
+                    `.java`. Private roots for `nsc` are written into the folder `raw` beside the file's own. Those that no \
+                    target names any more are named in a warning, not deleted.
                     """)),
             .json(keys: SyncReport.rows),
         ],
@@ -246,8 +246,8 @@ struct SyncRun {
         warnings.append("\(target.path): on a Mac, roots that a user installed skip the pins until \(key) is false")
     }
 
-    /// Warns of roots in a folder that no element names any more. They are not deleted, because a file that is no target
-    /// may name them.
+    /// Warns of roots in a folder that no element names any more. They are not deleted, because a file that is no
+    /// target may name them.
     private mutating func warnOfUnnamedRoots(in folder: String) {
         guard OutputFolder.exists(folder) else { return }
         do throws(FileError) {

@@ -49,13 +49,17 @@ package struct InfoPlistPins: Sendable {
         return entry
     }
 
-    /// Returns whether the system accepts a server with these keys.
+    /// Returns the lists of which the system refuses a server with these keys, `leaf` and `ca`; empty if it accepts it.
     ///
     /// - Parameter path: the keys of the path, leaf first; `nil` for one that no file can name.
-    package func accepts(_ path: [PublicKeyPin?], of host: ServerName) -> Bool {
-        guard let pins = pins(for: host) else { return true }
+    package func unmatchedLists(_ path: [PublicKeyPin?], of host: ServerName) -> [PinPosition] {
+        guard let pins = pins(for: host) else { return [] }
         func has(_ key: PublicKeyPin?, _ list: Set<PublicKeyPin>) -> Bool { key.map(list.contains) ?? false }
-        return (pins.leaves.isEmpty || has(path.first ?? nil, pins.leaves))
-            && (pins.authorities.isEmpty || path.dropFirst().contains { has($0, pins.authorities) })
+        var lists: [PinPosition] = []
+        if !pins.leaves.isEmpty, !has(path.first ?? nil, pins.leaves) { lists.append(.leaf) }
+        if !pins.authorities.isEmpty, !path.dropFirst().contains(where: { has($0, pins.authorities) }) {
+            lists.append(.ca)
+        }
+        return lists
     }
 }

@@ -268,6 +268,34 @@ struct ExportTests {
         #expect(try export("", pins) == ["stricter port", "other stacks"])
     }
 
+    @Test("If the rule of one port decides at another port that has none of its pins, the loss names that rule")
+    func portsWithoutCommonPins() throws {
+        func export(_ second: String, to format: String) throws -> [String] {
+            let rules = [(443, Self.pin), (8443, second)].map { port, pin in
+                "{\"host\": \"api.example.com\", \"port\": \(port), \"backupPins\": \"none-accepted\", "
+                    + "\"pins\": [{\"spki\": \"\(pin)\", \"at\": \"leaf\"}]}"
+            }
+            let path = try directory.write(
+                "{\"version\": 1, \"hosts\": [\(rules.joined(separator: ", "))]}", to: "ports.json")
+            var found: [String] = []
+            for loss in try ToolRun("export", path, "--to", format, "--json").json()["losses"]?.elements.map(Array.init)
+                ?? []
+            {
+                guard loss["id"]?.string == "port-rule", let effect = loss["effect"]?.string else { continue }
+                let hosts = loss["hosts"]?.elements.map(Array.init) ?? []
+                found += hosts.compactMap(\.string).map { "\(effect) \($0)" }
+            }
+            return found
+        }
+        for format in ["ats", "nsc", "okhttp", "trustkit"] {
+            #expect(
+                try export(Self.spare, to: format)
+                    == ["weaker api.example.com:8443", "stricter api.example.com:8443"])
+            #expect(try export(Self.pin, to: format) == [])
+        }
+        for format in ["curl", "envoy"] { #expect(try export(Self.spare, to: format) == []) }
+    }
+
     // MARK: Output
 
     @Test("Private roots go to Android as resources, with debug anchors beside them, and import reads them again")

@@ -129,6 +129,109 @@ struct InfoPlistPinsTests {
         #expect(try outcome().lockOuts == [])
     }
 
+    private struct Advised {
+        var reason = ""
+        var advice = ""
+        var pins: [String] = []
+        var lockOuts: [String] = []
+    }
+
+    /// Returns what a plan says about an Info.plist with these lists.
+    private func advised(
+        leaves: [String] = [], authorities: [String] = [], text: String = PlanFixture().text
+    ) throws -> Advised {
+        let lists = [("NSPinnedLeafIdentities", leaves), ("NSPinnedCAIdentities", authorities)].map { key, pins in
+            let items = pins.map { "<dict><key>SPKI-SHA256-BASE64</key><string>\($0.dropFirst(7))</string></dict>" }
+            return pins.isEmpty ? "" : "<key>\(key)</key><array>\(items.joined())</array>"
+        }
+        try fixture.directory.write(
+            "<plist><dict><key>NSPinnedDomains</key><dict><key>api.example.com</key><dict>\(lists.joined())</dict></dict></dict></plist>",
+            to: "App.plist")
+        let plan = text.replacing(
+            "\"version\": \"1.0\",",
+            with: "\"version\": \"1.0\", \"infoPlist\": \(JSONWriter.quoted(fixture.directory.path(of: "App.plist"))),")
+        let input = Array(plan.utf8)
+        let words = ToolRun("plan", "-", "--at", "2026-11-20", input: input).output
+            .split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+        let outcome = try PlanOutcome(ToolRun("plan", "-", "--at", "2026-11-20", "--json", input: input))
+        let items = outcome.elements("advice").filter { outcome.text($0, "id") == "info-plist" }
+        return Advised(
+            reason: words, advice: items.compactMap { outcome.text($0, "message") }.joined(separator: "\n"),
+            pins: items.compactMap { outcome.text($0, "pin") }, lockOuts: outcome.lockOuts)
+    }
+
+    private static let enforced = "and their Info.plist, which the system enforces whatever their policy says, pins"
+
+    /// The plan, whose policy pins the key of its second certificate too.
+    private static func scene(_ pins: String = #"["\#(PlanFixture.current)", "\#(PlanFixture.next)"]"#) -> PlanFixture {
+        var scene = PlanFixture()
+        scene.rule = #""pins": \#(pins), "backupPins": ["\#(PlanFixture.spare)"]"#
+        return scene
+    }
+
+    @Test("A plan names the list of the Info.plist that lacks a key, and the keys for that list")
+    func lackingLists() throws {
+        let (current, next, root) = (PlanFixture.current, PlanFixture.next, PlanFixture.root)
+        let text = Self.scene().text
+        // The list of authorities has a key of the path, so the leaf's is the only one that is missing.
+        let leaf = try advised(leaves: [current], authorities: [root], text: text)
+        #expect(leaf.lockOuts == ["1.0 from 2027-01-10T00:00:00Z invalid-path other"])
+        #expect(leaf.reason.contains("\(Self.enforced) leaves, but not \"next\""))
+        #expect(!leaf.reason.contains("and authorities, but"))
+        #expect(leaf.advice.contains("put \(next) (key \"next\") into NSPinnedLeafIdentities of"))
+        #expect(!leaf.advice.contains("NSPinnedCAIdentities"))
+        #expect(leaf.pins == [next])
+        let authority = try advised(leaves: [current, next], authorities: [PlanFixture.foreign], text: text)
+        #expect(authority.reason.contains("\(Self.enforced) authorities, but not \"root\""))
+        #expect(authority.advice.contains("put \(root) (key \"root\") into NSPinnedCAIdentities of"))
+        #expect(!authority.advice.contains("NSPinnedLeafIdentities"))
+        // The leaf's key does not count in the list of authorities.
+        let wrongList = try advised(authorities: [current, next], text: text)
+        #expect(wrongList.reason.contains("\(Self.enforced) authorities, but not \"root\""))
+        let both = try advised(leaves: [current], authorities: [PlanFixture.foreign], text: text)
+        #expect(both.reason.contains("\(Self.enforced) leaves, but not \"next\", and authorities, but not \"root\""))
+        #expect(
+            both.advice.contains(
+                "put \(next) (key \"next\") into NSPinnedLeafIdentities and \(root) (key \"root\") into "
+                    + "NSPinnedCAIdentities of"))
+        #expect(try advised(leaves: [current, next], authorities: [root], text: text).lockOuts == [])
+        #expect(try advised(leaves: [current, next], text: text).lockOuts == [])
+    }
+
+    @Test("A plan says that an Info.plist cannot have a pin of a certificate, so that sync does not write its key")
+    func certificatePins() throws {
+        let print = String(repeating: "ab", count: 32)
+        var scene = Self.scene(#"["\#(PlanFixture.current)", {"certificate": "\#(print)"}]"#)
+        scene.after += #", "fingerprint": "\#(print)""#
+        let certificate = try advised(leaves: [PlanFixture.current], text: scene.text)
+        let remark = "once the policy pins the key: an Info.plist cannot have the pin of a certificate"
+        #expect(certificate.lockOuts == ["1.0 from 2027-01-10T00:00:00Z invalid-path other"])
+        #expect(certificate.advice.contains(remark))
+        scene.rule = Self.scene().rule
+        let key = try advised(leaves: [PlanFixture.current], text: scene.text)
+        #expect(key.advice.contains("NSPinnedLeafIdentities") && !key.advice.contains(remark))
+    }
+
+    @Test("A plan does not advise to put a key into the Info.plist that each renewal makes")
+    func laterKeys() throws {
+        let text = """
+            {"version": 1, "until": "2027-12-01", "keys": [
+              {"name": "current", "pin": "\(PlanFixture.current)"}, {"name": "root", "pin": "\(PlanFixture.root)"}],
+             "certificates": [
+              {"name": "listed", "keys": ["current", "root"], "notBefore": "2026-11-01", "notAfter": "2027-02-01"}],
+             "servers": [{"host": "api.example.com", "serves": [{"from": "2026-11-01", "certificate": "listed"}],
+              "renews": {"from": "2027-01-10", "every": 30, "lifetime": 47, "keys": "new", "authorities": ["root"]}}],
+             "apps": [{"version": "1.0", "released": "2026-01-01", "fetchesUpdates": false, "policy": {"version": 1,
+              "hosts": [{"host": "api.example.com", "pins": ["\(PlanFixture.root)"],
+               "backupPins": ["\(PlanFixture.spare)"]}]}}]}
+            """
+        let later = try advised(leaves: [PlanFixture.current], authorities: [PlanFixture.root], text: text)
+        #expect(later.reason.contains("\(Self.enforced) leaves, but not a new key"), "\(later)")
+        #expect(later.advice.contains("cannot have a key that each renewal makes: keep one key at all renewals"))
+        #expect(later.pins == [])
+        #expect(try advised(authorities: [PlanFixture.root], text: text).lockOuts == [])
+    }
+
     @Test("An Info.plist that a plan names and that cannot be read is an error; one without pins changes nothing")
     func unusablePlist() throws {
         let text = PlanFixture().text.replacing(

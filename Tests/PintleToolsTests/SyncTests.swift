@@ -379,6 +379,18 @@ struct SyncTests {
                 "unknown-value"
             ),
             (
+                #"{"version": 1, "policy": "policy.json", "targets": [{"format": "nsc", "file": "a", "pinsAt": "leaf"}]}"#,
+                "unknown-key"
+            ),
+            (
+                #"{"version": 1, "policy": "policy.json", "targets": [{"format": "okhttp", "file": "a.kt", "pinsAt": "ca"}]}"#,
+                "unknown-key"
+            ),
+            (
+                #"{"version": 1, "policy": "policy.json", "targets": [{"format": "trustkit", "file": "a", "pinsAt": "ca"}]}"#,
+                "unknown-key"
+            ),
+            (
                 #"{"version": 1, "policy": "policy.json", "targets": [{"format": "okhttp", "file": "a.kt", "package": "a;b"}]}"#,
                 "unknown-value"
             ),
@@ -400,6 +412,9 @@ struct SyncTests {
                 || run.json()["errors"]?.elements?.contains { $0["code"]?.string == code } == true)
         #expect(try run.json()["error"]?["line"]?.integer == 1)
         try fixture.targets(("okhttp", "a.kt"), more: ", \"package\": \"a.b\"")
+        #expect(fixture.sync().code == 0)
+        try fixture.directory.write(Self.empty, to: "Info.plist")
+        try fixture.targets(("ats", "Info.plist"), ("envoy", "a.yaml"), more: ", \"pinsAt\": \"leaf\"")
         #expect(fixture.sync().code == 0)
     }
 

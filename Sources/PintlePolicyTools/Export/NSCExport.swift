@@ -3,6 +3,12 @@ internal import Pintle
 /// Android's network security configuration and the certificates it names.
 enum NSCExport {
     static let path = "xml/network_security_config.xml"
+    static let rootPrefix = "pintle_root_"
+
+    /// Returns the name of a private root in `@raw/`.
+    static func name(ofRoot root: Certificate) -> String {
+        rootPrefix + root.fingerprint.description.prefix(16)
+    }
 
     static func files(_ rules: [ExportRule], debugRoots: [String]) -> [ExportedFile] {
         var lines = [
@@ -35,7 +41,7 @@ enum NSCExport {
         lines.append("        <trust-anchors>")
         if rule.anchors.includesSystem { lines.append("            <certificates src=\"system\" />") }
         for anchor in rule.anchors.certificates {
-            let name = "pintle_root_\(anchor.fingerprint.description.prefix(16))"
+            let name = name(ofRoot: anchor)
             lines.append("            <certificates src=\"@raw/\(name)\" />")
             let file = "raw/\(name).pem"
             if !certificates.contains(where: { $0.name == file }) {

@@ -118,9 +118,12 @@ struct ImportCommand {
     /// `res/` for `res/xml/network_security_config.xml`.
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "../" }
-        let folder = path[..<slash]
-        guard let above = folder.lastIndex(of: "/") else { return folder == ".." ? "../../" : "" }
-        return String(folder[...above])
+        var folder = path[..<slash]
+        while folder.last == "/" { folder.removeLast() }
+        guard !folder.isEmpty else { return "/" }
+        let start = folder.lastIndex(of: "/").map(folder.index(after:)) ?? folder.startIndex
+        guard folder[start...] != ".", folder[start...] != ".." else { return "\(folder)/../" }
+        return String(folder[..<start])
     }
 
     private func deliver(_ policy: PinningPolicy, _ report: LossReport) throws(ToolError) {

@@ -14,6 +14,8 @@ struct XMLElement: Sendable {
     fileprivate(set) var content: Range<Int>
     /// The number of comments inside.
     fileprivate(set) var comments = 0
+    /// The place of the first processing instruction inside.
+    fileprivate(set) var instruction: TextPlace?
     fileprivate(set) var children: [XMLElement] = []
     /// The text between the children, joined, with references resolved and without comments.
     fileprivate(set) var text = ""
@@ -40,6 +42,7 @@ enum XMLDocument {
         XML_SetEntityDeclHandler(parser, entityDeclaration)
         XML_SetSkippedEntityHandler(parser, skippedEntity)
         XML_SetCommentHandler(parser, comment)
+        XML_SetProcessingInstructionHandler(parser, instruction)
         let status = withExtendedLifetime(builder) {
             bytes.withUnsafeBytes { buffer in
                 XML_Parse(parser, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count), 1)
@@ -88,6 +91,8 @@ enum XMLDocument {
     }
 
     private static let comment: XML_CommentHandler = { data, _ in builder(data)?.comment() }
+
+    private static let instruction: XML_ProcessingInstructionHandler = { data, _, _ in builder(data)?.instruction() }
 }
 
 /// A builder of the tree while expat reads. Lives as long as one call, on its thread.
@@ -130,11 +135,18 @@ private final class XMLBuilder {
         } else {
             open[open.count - 1].children.append(element)
             open[open.count - 1].comments += element.comments
+            if open[open.count - 1].instruction == nil { open[open.count - 1].instruction = element.instruction }
         }
     }
 
     func comment() {
         if error == nil, !open.isEmpty { open[open.count - 1].comments += 1 }
+    }
+
+    func instruction() {
+        if error == nil, !open.isEmpty, open[open.count - 1].instruction == nil {
+            open[open.count - 1].instruction = place
+        }
     }
 
     /// The bytes of the tag that expat is at.

@@ -20,11 +20,13 @@ struct LockOut {
     let update: Int?
     /// The rule's `issuerKey` if the server's certificate comes from another issuer; `nil` for every other cause.
     var issuerKey: PublicKeyPin?
-    /// A Boolean value that indicates whether the system refuses, because of the versions' Info.plist.
-    var isBySystem = false
+    /// The lists of the versions' Info.plist that have no key of the path, `leaf` and `ca`; empty unless the system
+    /// refuses.
+    var unmatchedLists: [PinPosition] = []
     let from: Date
     var victims: [Victim]
 
+    var isBySystem: Bool { !unmatchedLists.isEmpty }
     var reason: String { (asksUser ? .unknownHost : rejection.code).rawValue }
     var pathFailure: PathFailure.Code? { rejection.pathFailure?.code }
 
@@ -40,7 +42,7 @@ extension LockOut {
     func isAlike(_ other: LockOut, atServer server: Int? = nil) -> Bool {
         self.server == server ?? other.server && certificate == other.certificate && reason == other.reason
             && pathFailure == other.pathFailure && update == other.update && issuerKey == other.issuerKey
-            && isBySystem == other.isBySystem
+            && unmatchedLists == other.unmatchedLists
     }
 }
 

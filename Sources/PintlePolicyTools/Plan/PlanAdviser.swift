@@ -68,13 +68,7 @@ package struct PlanAdviser {
                 "give the pins of \(server(lockOut.server)) a later expiry, or \"then\": \"systemTrust\", in the next "
                     + "release, and in an update for the versions that fetch them",
                 by: lockOut.from)
-        case (.invalidPath, .other) where lockOut.isBySystem:
-            return item(
-                .infoPlist,
-                "no update helps \(plan.versions(apps)): put a key of \(name) into the Info.plist of a release, with "
-                    + "pintle sync, and serve keys that \(apps.count == 1 ? "it has" : "they have") there until "
-                    + "the support for \(apps.count == 1 ? "it" : "them") ends",
-                by: lockOut.from)
+        case (.invalidPath, .other) where lockOut.isBySystem: return infoPlist(lockOut)
         case (.invalidPath, .other) where lockOut.issuerKey != nil:
             let issuer = certificate.keys.dropFirst().first.map { plan.keys[$0] }
             let change =
@@ -92,6 +86,65 @@ package struct PlanAdviser {
     }
 
     func server(_ index: Int) -> String { plan.servers[index].name }
+
+    // MARK: The system's pins
+
+    /// Returns advice for a list of the Info.plist that cannot have a key, and for those that can.
+    private func infoPlist(_ lockOut: LockOut) -> [PlanAdvice] {
+        let apps = lockOut.victims.map(\.app)
+        let path = plan.certificates[lockOut.certificate].keys
+        var additions: [String] = []
+        var wanted: [RotationPlan.Key] = []
+        var impossible: [String] = []
+        for list in lockOut.unmatchedLists {
+            let (title, keys) =
+                list == .leaf
+                ? ("NSPinnedLeafIdentities", path.prefix(1)) : ("NSPinnedCAIdentities", path.dropFirst())
+            let known = keys.map { plan.keys[$0] }.filter { !$0.isMadeLater }
+            wanted += known
+            if !known.isEmpty {
+                additions.append(
+                    known.map { "\($0.pin) (key \"\($0.name)\")" }.joined(separator: " or ") + " into \(title)")
+            } else if list == .leaf {
+                impossible.append(
+                    "\(title) cannot have a key that each renewal makes: keep one key at all renewals of "
+                        + "\(server(lockOut.server))\(setting(ofCertificate: lockOut.certificate)), or take the list out"
+                )
+            } else {
+                impossible.append("the path has no authority for \(title): take the list out")
+            }
+        }
+        var steps = impossible
+        if !additions.isEmpty {
+            steps.append("put \(additions.joined(separator: " and "))")
+        }
+        let (pronoun, verb) = apps.count == 1 ? ("it", "it has") : ("them", "they have")
+        var text =
+            "no update helps \(plan.versions(apps)): \(steps.joined(separator: "; ")) of the Info.plist of a release"
+        if !additions.isEmpty {
+            text += ", with pintle sync"
+            if pinsOnlyCertificate(lockOut, besides: wanted) {
+                text += " once the policy pins the key: an Info.plist cannot have the pin of a certificate"
+            }
+        }
+        return [
+            PlanAdvice(
+                kind: .infoPlist, server: lockOut.server,
+                text: "\(text); and serve keys that \(verb) there until the support for \(pronoun) ends",
+                by: lockOut.from, pin: wanted.first?.pin, apps: apps)
+        ]
+    }
+
+    /// Returns whether the newest version accepts the certificate by its fingerprint, and pins none of these keys.
+    private func pinsOnlyCertificate(_ lockOut: LockOut, besides keys: [RotationPlan.Key]) -> Bool {
+        guard let fingerprint = plan.certificates[lockOut.certificate].fingerprint, let app = plan.apps.last,
+            let rule = plan.policies[app.policy].rule(for: plan.servers[lockOut.server].endpoint)
+        else { return false }
+        let host = plan.policies[app.policy].hosts[rule.index]
+        let pins = host.pins + host.backupPins
+        return pins.contains { $0.fingerprint == fingerprint }
+            && !pins.contains { pin in keys.contains { .publicKey($0.pin) == pin.subject } }
+    }
 
     // MARK: Stolen keys and spent backups
 

@@ -55,13 +55,23 @@ struct PlanReport {
                 "their policy has no rule for the server, and "
                     + (lockOut.asksUser ? "asks the user about such hosts" : "refuses such hosts")
             case (.invalidPath, _) where lockOut.isBySystem:
-                "the server shows \(served), and their Info.plist pins no key on its path, which the system enforces "
-                    + "whatever their policy says: " + certificate.keys.map(plan.quotedName).joined(separator: ", ")
+                "the server shows \(served), and their Info.plist, which the system enforces whatever their policy "
+                    + "says, pins \(unmatched(lockOut))"
             case (.invalidPath, _):
                 "the server shows \(served)" + (lockOut.issuerKey.map { issuer(certificate, $0) } ?? "")
             default: lockOut.rejection.advice.failure
             }
         return (lockOut.pathFailure.map { "\(lockOut.reason) (\($0.rawValue))" } ?? lockOut.reason) + ": " + what
+    }
+
+    /// `leaves, but not "next", and authorities, but not "root"`
+    private func unmatched(_ lockOut: LockOut) -> String {
+        let path = plan.certificates[lockOut.certificate].keys
+        return lockOut.unmatchedLists.map { list in
+            let (name, keys) = list == .leaf ? ("leaves", path.prefix(1)) : ("authorities", path.dropFirst())
+            let names = keys.map(plan.quotedName).joined(separator: ", ")
+            return "\(name), but \(names.isEmpty ? "the path has none" : "not \(names)")"
+        }.joined(separator: ", and ")
     }
 
     /// `, issued by the key "root", and their rule's issuerKey is sha256/... (key "old root")`

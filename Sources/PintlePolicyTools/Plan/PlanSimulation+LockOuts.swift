@@ -34,12 +34,16 @@ extension PlanSimulation {
             }
             let policy = loss.policy
             let isShipped = loss.isBySystem || plan.apps[app].policy == policy
+            let lists = loss.isBySystem ? plan.apps[app].infoPlist : nil
             let next = LockOut(
                 server: server, certificate: certificate, rejection: rejection,
                 asksUser: asksUser(rejection, policy: policy),
                 update: isShipped ? nil : plan.updates.lastIndex { $0.policy == policy },
                 issuerKey: loss.isBySystem ? nil : requiredIssuer(rejection, server: server, policy: policy),
-                isBySystem: loss.isBySystem, from: instant,
+                unmatchedLists: lists.map {
+                    plan.unmatchedLists(of: $0, serving: certificate, at: plan.servers[server].endpoint)
+                } ?? [],
+                from: instant,
                 victims: [LockOut.Victim(app: app)])
             if let current, found[current].isAlike(next) { continue }
             end(&current, in: &found, at: instant)

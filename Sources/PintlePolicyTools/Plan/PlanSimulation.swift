@@ -124,8 +124,7 @@ struct PlanSimulation {
     ) -> [Phase] {
         guard let pins = app.infoPlist else { return [] }
         return switches.map { change in
-            let keys = plan.certificates[change.certificate].keys.map { plan.keys[$0] }
-            let isAccepted = pins.accepts(keys.map { $0.isMadeLater ? nil : $0.pin }, of: endpoint.host)
+            let isAccepted = plan.unmatchedLists(of: pins, serving: change.certificate, at: endpoint).isEmpty
             let failure = PathFailure(.other, depth: 0, text: "NSPinnedDomains has no key of the path")
             return Phase(
                 from: change.from, certificate: change.certificate,

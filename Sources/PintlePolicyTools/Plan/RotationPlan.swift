@@ -103,6 +103,14 @@ package struct RotationPlan: Sendable {
     /// The days that an update needs if the plan does not say. An app that is not opened does not ask for updates.
     package static let defaultDaysToFetch = 14
 
+    /// Returns the lists of an Info.plist by which the system refuses a server with a certificate.
+    func unmatchedLists(
+        of pins: InfoPlistPins, serving certificate: Int, at endpoint: ServerEndpoint
+    ) -> [PinPosition] {
+        let path = certificates[certificate].keys.map { keys[$0].isMadeLater ? nil : keys[$0].pin }
+        return pins.unmatchedLists(path, of: endpoint.host)
+    }
+
     /// Returns the name of a key for sentences: `"root A"`, or `a new key`
     func quotedName(ofKey key: Int) -> String { keys[key].isMadeLater ? "a new key" : "\"\(keys[key].name)\"" }
 

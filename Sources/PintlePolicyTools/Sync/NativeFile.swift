@@ -14,8 +14,18 @@ protocol NativeFile {
 
 /// The policy's part of a file in words, which are equal for two files that mean the same.
 struct NativeMeaning {
+    /// Facts that several hosts have in common. They are held once, because their number for each host would be a
+    /// product.
+    struct Group {
+        let hosts: [String]
+        /// The facts without the host: `pin-set expiration="2027-11-20"`
+        let facts: [String]
+    }
+
     /// The facts: `api.example.com NSIncludesSubdomains true`
     let facts: [String]
+    /// The groups, each host in only one of them.
+    var groups: [Group] = []
     /// A Boolean value that indicates whether the order of the facts has a meaning.
     var isOrdered = false
     /// The pinned hosts, where the format can be read.
@@ -35,12 +45,56 @@ struct NativeMeaning {
             difference.removed = facts.filter { seen.insert($0).inserted }
             seen = Set(facts)
             difference.added = other.facts.filter { seen.insert($0).inserted }
+            addGroups(to: &difference, other)
             return difference
         }
         var (old, new) = (facts[...], other.facts[...])
         while let first = old.first, first == new.first { (old, new) = (old.dropFirst(), new.dropFirst()) }
         while let last = old.last, last == new.last { (old, new) = (old.dropLast(), new.dropLast()) }
         return Difference(removed: Array(old), added: Array(new))
+    }
+
+    /// Adds the facts that the groups of hosts have on only one side. Two lists of facts are compared once, whatever
+    /// number of hosts has them.
+    private func addGroups(to difference: inout Difference, _ other: NativeMeaning) {
+        struct Pair: Hashable {
+            let old: Int?
+            let new: Int?
+        }
+        var lists: [(facts: [String], set: Set<String>)] = []
+        var numbers: [Set<String>: Int] = [:]
+        func numbered(_ groups: [Group]) -> [(host: String, list: Int)] {
+            groups.flatMap { group in
+                let set = Set(group.facts)
+                let number = numbers[set] ?? lists.count
+                if number == lists.count {
+                    numbers[set] = number
+                    var rest = set
+                    lists.append((group.facts.filter { rest.remove($0) != nil }, set))
+                }
+                return group.hosts.map { ($0, number) }
+            }
+        }
+        let (old, new) = (numbered(groups), numbered(other.groups))
+        let (oldLists, newLists) = (Dictionary(old) { first, _ in first }, Dictionary(new) { first, _ in first })
+        var hosts: [Pair: [String]] = [:]
+        var order: [Pair] = []
+        for host in old.map(\.host) + new.map(\.host).filter({ oldLists[$0] == nil }) {
+            let pair = Pair(old: oldLists[host], new: newLists[host])
+            guard pair.old != pair.new else { continue }
+            if hosts[pair] == nil { order.append(pair) }
+            hosts[pair, default: []].append(host)
+        }
+        for pair in order {
+            let names = TextLayout.list(hosts[pair] ?? [], width: 72)
+            func facts(_ list: Int?, notIn other: Int?) -> [String] {
+                guard let list else { return [] }
+                let others = other.map { lists[$0].set } ?? []
+                return lists[list].facts.filter { !others.contains($0) }.map { "\(names) \($0)" }
+            }
+            difference.removed += facts(pair.old, notIn: pair.new)
+            difference.added += facts(pair.new, notIn: pair.old)
+        }
     }
 
     /// Returns a name without quotes if no other text can be taken for it.

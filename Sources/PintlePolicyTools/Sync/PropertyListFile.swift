@@ -32,7 +32,9 @@ struct PropertyListFile: NativeFile {
         }
         let members = value.members ?? []
         var facts: [String] = []
-        for member in members { Self.add(member.value, NativeMeaning.word(member.key), to: &facts) }
+        for member in members {
+            Self.add(Self.withoutDefaults(member.value), NativeMeaning.word(member.key), to: &facts)
+        }
         meaning = NativeMeaning(facts: facts, hosts: Set(members.map(\.key)))
     }
 
@@ -40,6 +42,18 @@ struct PropertyListFile: NativeFile {
         let children = dictionary.children
         let place = stride(from: 0, to: children.count - 1, by: 2).first { children[$0].text == key }
         return place.map { children[$0 + 1] }
+    }
+
+    /// Returns the settings of a host without those that are the same as none.
+    ///
+    /// One that has nothing else stays, because the host then has an entry without pins.
+    private static func withoutDefaults(_ setting: Setting) -> Setting {
+        guard case .dictionary(let members) = setting.value, members.count > 1 else { return setting }
+        let rest = members.filter { member in
+            guard member.key == "NSIncludesSubdomains", case .boolean(false) = member.value.value else { return true }
+            return false
+        }
+        return Setting(value: .dictionary(rest), place: setting.place)
     }
 
     private static func add(_ setting: Setting, _ path: String, to facts: inout [String]) {
@@ -56,11 +70,12 @@ struct PropertyListFile: NativeFile {
         }
     }
 
-    func replacing(by exported: PropertyListFile) -> (bytes: [UInt8], lostComments: Int) {
+    func replacing(by exported: PropertyListFile) throws(ToolError) -> (bytes: [UInt8], lostComments: Int) {
         let edit = XMLEdit(bytes, parent: root, unit: "\t")
         guard exported.found.count > path.count else { return (bytes, 0) }
         let last = found[found.count - 1]
         guard found.count <= path.count else {
+            try XMLEdit.checkNothingIsLost(of: last, remedy: "move it out of \(path[path.count - 1])") { _ in false }
             let lines = XMLEdit.lines(of: exported.found[path.count], in: exported.bytes)
             return (edit.replacing([last], by: [lines]), last.comments)
         }

@@ -10,6 +10,8 @@ struct SecurityConfigFile: NativeFile {
     private let root: XMLElement
     private let own: [XMLElement]
     let meaning: NativeMeaning
+    /// The certificates that any element names: `@raw/my_root`
+    let sources: Set<String>
 
     /// The hosts of the rules that are exported.
     struct Rules {
@@ -19,6 +21,8 @@ struct SecurityConfigFile: NativeFile {
 
         /// Returns the nearest host above this one whose pins cover it.
         func parent(of host: String) -> String? {
+            // A longer text is no name, and has too many labels to try.
+            guard host.utf8.count <= 253 else { return nil }
             let labels = host.split(separator: ".")
             return labels.indices.dropFirst().lazy.map { labels[$0...].joined(separator: ".") }
                 .first(where: pinnedWithSubdomains.contains)
@@ -51,19 +55,32 @@ struct SecurityConfigFile: NativeFile {
             own.append(config)
         }
         self.own = own
+        sources = Self.sources(in: root)
         var facts: [String] = []
+        var groups: [NativeMeaning.Group] = []
         for config in own {
+            var hosts: [String] = []
             for domain in config.children where domain.name == "domain" {
-                let host = NativeMeaning.word(Self.host(of: domain))
-                facts.append(Self.line(domain, host, text: false))
-                for (name, value) in Self.attributes(of: config) {
-                    facts.append("\(host) \(name)=\(JSONWriter.quoted(value))")
-                }
-                for child in config.children where child.name != "domain" { Self.add(child, host, to: &facts) }
+                hosts.append(NativeMeaning.word(Self.host(of: domain)))
+                facts.append(Self.line(domain, hosts[hosts.count - 1], text: false))
             }
+            var terms = Self.attributes(of: config).map { "\($0.name)=\(JSONWriter.quoted($0.value))" }
+            for child in config.children where child.name != "domain" { Self.add(child, "", to: &terms) }
+            groups.append(NativeMeaning.Group(hosts: hosts, facts: terms))
         }
         meaning = NativeMeaning(
-            facts: facts, hosts: Set(own.filter(Self.isPinned).flatMap(Self.domains).map(\.host)))
+            facts: facts, groups: groups,
+            hosts: Set(own.filter(Self.isPinned).flatMap(Self.domains).map(\.host)))
+    }
+
+    private static func sources(in root: XMLElement) -> Set<String> {
+        var sources: Set<String> = []
+        var rest = [root]
+        while let element = rest.popLast() {
+            if element.name == "certificates", let source = element.attribute("src") { sources.insert(source) }
+            rest += element.children
+        }
+        return sources
     }
 
     /// - Throws: an error for an element by which Android does not pin what the policy pins.
@@ -87,6 +104,11 @@ struct SecurityConfigFile: NativeFile {
                 "nested-config", "a domain-config inside one with pins or a host of the policy", at: nested.place,
                 hint: "move it out, with the settings that it inherits")
         }
+        guard config.children.contains(where: { $0.name == "domain" }) else {
+            throw .unusable(
+                "no-domain", "a domain-config without a domain, and Android refuses the file", at: config.place,
+                hint: "name a domain in it, or take it out")
+        }
         for name in ["pin-set", "trust-anchors"] {
             let same = config.children.filter { $0.name == name }
             guard same.count < 2 else {
@@ -109,12 +131,10 @@ struct SecurityConfigFile: NativeFile {
     private static func trustsWrittenRoot(_ config: XMLElement) -> Bool {
         config.children.contains { child in
             let source = child.attributes.first { $0.name == "src" }?.value ?? ""
-            return child.name == "certificates" && source.hasPrefix("@raw/" + writtenRoot)
+            return child.name == "certificates" && source.hasPrefix("@raw/" + NSCExport.rootPrefix)
                 || child.name == "trust-anchors" && trustsWrittenRoot(child)
         }
     }
-
-    private static let writtenRoot = "pintle_root_"
 
     /// Returns the domains of an element and of those inside.
     private static func domains(of config: XMLElement) -> [(host: String, place: TextPlace)] {
@@ -131,9 +151,11 @@ struct SecurityConfigFile: NativeFile {
     // MARK: Meaning
 
     private static func add(_ element: XMLElement, _ path: String, to facts: inout [String]) {
-        let line = Self.line(element, "\(path) \(NativeMeaning.word(element.name))", text: true)
-        if element.children.isEmpty || !attributes(of: element).isEmpty { facts.append(line) }
-        for child in element.children { add(child, "\(path) \(NativeMeaning.word(element.name))", to: &facts) }
+        let path = (path.isEmpty ? "" : path + " ") + NativeMeaning.word(element.name)
+        if element.children.isEmpty || !attributes(of: element).isEmpty {
+            facts.append(Self.line(element, path, text: true))
+        }
+        for child in element.children { add(child, path, to: &facts) }
     }
 
     private static func line(_ element: XMLElement, _ path: String, text: Bool) -> String {
@@ -142,17 +164,23 @@ struct SecurityConfigFile: NativeFile {
         return ([path] + values + (content.isEmpty ? [] : [JSONWriter.quoted(content)])).joined(separator: " ")
     }
 
-    /// The attributes without those that Android's build removes.
+    /// The attributes that Android reads, which have no namespace.
     private static func attributes(of element: XMLElement) -> [(name: String, value: String)] {
-        element.attributes.filter { !$0.name.hasPrefix("tools:") && !$0.name.hasPrefix("xmlns") }
-            .map { (NativeMeaning.word($0.name), $0.value) }
+        element.attributes.filter { isRead($0.name) }.map { (NativeMeaning.word($0.name), $0.value) }
     }
+
+    private static func isRead(_ attribute: String) -> Bool { !attribute.contains(":") && attribute != "xmlns" }
 
     // MARK: Change
 
     func replacing(by exported: SecurityConfigFile) throws(ToolError) -> (bytes: [UInt8], lostComments: Int) {
         let edit = XMLEdit(bytes, parent: root, unit: "    ")
         let new = exported.own.map { XMLEdit.lines(of: $0, in: exported.bytes) }
+        for config in own {
+            try XMLEdit.checkNothingIsLost(
+                of: config, remedy: "move it out of <domain-config>, to <network-security-config>: there it stays",
+                named: Self.isRead)
+        }
         guard !own.isEmpty else { return (new.isEmpty ? bytes : edit.inserting(new, into: root), 0) }
         return (edit.replacing(own, by: new), own.reduce(0) { $0 + $1.comments })
     }

@@ -19,8 +19,8 @@ extension Command {
             the value of `NSPinnedDomains` or `TSKPinnedDomains`. In Android's network security configuration it \
             writes only each `domain-config` that has pins, names a host of the policy or trusts a root that it \
             wrote. All other bytes stay; comments between the pins go with a warning, and so do pins of hosts that \
-            the policy lacks. It writes source files for OkHttp and YAML for Envoy as a whole, if their first line \
-            says that they are its own.
+            the policy lacks. Other content there that would be lost, such as `tools:ignore`, is refused. It writes \
+            source files for OkHttp and YAML for Envoy as a whole, if their first line says that they are its own.
             """,
             """
             All files are computed before the first is written. Each is replaced at once, and not at all if it is a \
@@ -58,9 +58,10 @@ extension Command {
                     """),
                 .paragraph(
                     """
-                    Paths are relative to the file. `pinsAt`, `leaf` or `ca`, is the position of pins that have none. \
-                    `package` is for `okhttp`, whose language is that of the file: `.kt` or `.java`. Private roots for \
-                    `nsc` are written into the folder `raw` beside the file's own.
+                    Paths are relative to the file. `pinsAt`, `leaf` or `ca`, is the position of pins that have none, \
+                    for `ats` and `envoy`. `package` is for `okhttp`, whose language is that of the file: `.kt` or \
+                    `.java`. Private roots for `nsc` are written into the folder `raw` beside the file's own. Those that no \
+                    target names any more are named in a warning, not deleted.
                     """)),
             .json(keys: SyncReport.rows),
         ],
@@ -132,6 +133,10 @@ struct SyncRun {
     private var changes: [Change] = []
     /// The formats and files of the targets so far.
     private var seen: Set<String> = []
+    /// The folders of the private roots of Android's files.
+    private var rootFolders: [String] = []
+    /// The certificates that elements of Android's files name, also those of other folders: a build joins them.
+    private var namedRoots: Set<String> = []
     private(set) var results: [SyncResult] = []
     private(set) var warnings: [String] = []
 
@@ -150,6 +155,7 @@ struct SyncRun {
             }
         }
         if let error = ToolError.joining(errors) { throw error }
+        for folder in rootFolders { warnOfUnnamedRoots(in: folder) }
     }
 
     private mutating func compute(_ target: SyncFile.Target) throws(ToolError) {
@@ -203,6 +209,9 @@ struct SyncRun {
                 try edit(place, exported) { bytes throws(ToolError) in
                     try SecurityConfigFile(try Self.existing(bytes, target), rules: rules)
                 })
+            namedRoots.formUnion(try SecurityConfigFile(changes[place].bytes ?? [], rules: rules).sources)
+            let folder = ImportCommand.parent(of: target.path) + "raw/"
+            if !rootFolders.contains(folder) { rootFolders.append(folder) }
         case .okhttp, .envoy, .curl:
             let text = OwnFile.text(main.content, for: target, policy: sync.policyName)
             add(
@@ -235,6 +244,35 @@ struct SyncRun {
         let key = "TSKIgnorePinningForUserDefinedTrustAnchors"
         if case .boolean(false)? = root["TSKConfiguration"]?[key]?.value { return }
         warnings.append("\(target.path): on a Mac, roots that a user installed skip the pins until \(key) is false")
+    }
+
+    /// Warns of roots in a folder that no element names any more. They are not deleted, because a file that is no
+    /// target may name them.
+    private mutating func warnOfUnnamedRoots(in folder: String) {
+        guard OutputFolder.exists(folder) else { return }
+        do throws(FileError) {
+            for name in try Folder.names(in: folder) where name.hasPrefix(NSCExport.rootPrefix) {
+                guard !namedRoots.contains("@raw/" + name.prefix { $0 != "." }) else { continue }
+                warnings.append(
+                    Self.isWrittenRoot(folder + name, name)
+                        ? "\(folder)\(name): no target names this root any more, which pintle sync has written: delete "
+                            + "the file"
+                        : "\(folder)\(name): no target names this file, and pintle sync has not written its content: "
+                            + "look at it before you delete it")
+            }
+        } catch {
+            warnings.append("\(folder): \(error.message), so roots that no target names any more are not looked for")
+        }
+    }
+
+    /// Returns whether a file has the content that belongs to its name.
+    private static func isWrittenRoot(_ path: String, _ name: String) -> Bool {
+        guard let bytes = try? RegularFile.content(path, limit: ForeignLimits.fileSize),
+            let root = try? CertificateBundle(bytes).certificates.first
+        else { return false }
+        let written = OwnFile(Array(root.pem.utf8)).meaning
+        return name == NSCExport.name(ofRoot: root) + ".pem"
+            && OwnFile(bytes).meaning.difference(to: written).isEmpty
     }
 
     private static func existing(_ bytes: [UInt8]?, _ target: SyncFile.Target) throws(ToolError) -> [UInt8] {

@@ -94,6 +94,11 @@ struct SyncReader: ValueReader {
             let position: PinPosition? = optional(.pinsAt, of: fields) { $0.position($1, $2) }
             let package = optional(.package, of: fields) { $0.package($1, $2) }
             guard let format = name.flatMap({ ForeignFormat(rawValue: $0.rawValue) }), let file else { continue }
+            if let value = fields[.pinsAt], format.traits.positions == .anywhere {
+                report(
+                    "unknown-key", value, "\(path).pinsAt is only for ats and envoy",
+                    help: "leave it out: \(format.title) looks for a pin on the whole path")
+            }
             if let value = fields[.package], format != .okhttp {
                 report("unknown-key", value, "\(path).package is only for okhttp", help: "leave it out")
             }

@@ -37,6 +37,30 @@ struct XMLEdit {
         }
     }
 
+    /// - Parameters:
+    ///   - remedy: what the user does with such content.
+    ///   - named: returns whether the facts of the format have an attribute, so that the report names its change.
+    /// - Throws: an error for content of an element that one of an export would not have, without a word in the report.
+    static func checkNothingIsLost(
+        of element: XMLElement, remedy: String, named: (String) -> Bool
+    ) throws(ToolError) {
+        func lost(_ what: String, _ place: TextPlace) -> ToolError {
+            .unusable(
+                "lost-content", "\(what) would be lost, because pintle sync writes the element again", at: place,
+                hint: remedy)
+        }
+        if let place = element.instruction { throw lost("a processing instruction", place) }
+        var rest = [element]
+        while let next = rest.popLast() {
+            if next.name.contains(":") { throw lost("<\(next.name)>", next.place) }
+            if let (name, _) = next.attributes.first(where: { !named($0.name) }) {
+                throw lost("the attribute \(name) of <\(next.name)>", next.place)
+            }
+            guard next.children.isEmpty || next.hasNoText else { throw lost("the text of <\(next.name)>", next.place) }
+            rest += next.children.reversed()
+        }
+    }
+
     /// Returns the lines of an exported element, which is indented by four blanks a level.
     static func lines(of element: XMLElement, in exported: [UInt8]) -> [(level: Int, text: [UInt8])] {
         let base = indentation(at: element.range.lowerBound, in: exported).count / 4

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 
+sys.dont_write_bytecode = True
 import decision
 import vectors_decision
 import vectors_hosts

@@ -1,0 +1,218 @@
+import Foundation
+import PintleCrypto
+
+@testable import Pintle
+
+/// A state with the values that the decision takes.
+struct ModelState {
+    typealias Object = [String: Any]
+
+    private let fields: Object
+    private let policy: PinningPolicy
+    private let endpoint: ServerEndpoint
+    let approvals: TrustApprovals
+    private let leaf: String
+
+    private struct NoState: Error {}
+
+    /// - Throws: an error for a state that no policy or server can have.
+    init(_ fields: Object) throws {
+        self.fields = fields
+        leaf = fields["leaf"] as? String ?? ""
+        let state = Values(fields, leaf: leaf)
+        let rules = try (fields["rules"] as? [Object] ?? []).map(state.rule)
+        let unpinned = (fields["unpinnedHosts"] as? String).flatMap(PinningPolicy.UnpinnedHosts.init)
+        guard let unpinned, let endpoint = fields["endpoint"] as? Object else { throw NoState() }
+        policy = try PinningPolicy(hosts: rules, unpinnedHosts: unpinned)
+        self.endpoint = try state.endpoint(endpoint)
+        approvals = TrustApprovals(
+            try (fields["approvals"] as? [Object] ?? []).map(state.approval),
+            record: fields["recordIsComplete"] as? Bool == false ? .lost : .complete)
+        // The model takes the result of reading a path as given; here it follows from the path.
+        guard fields["clientPath"] is NSNull || fields["chain"] as? String != "limits-exceeded" else { throw NoState() }
+    }
+
+    var now: Date { Date(timeIntervalSince1970: (fields["now"] as? NSNumber)?.doubleValue ?? 0) }
+
+    var decision: TrustDecision {
+        let values = Values(fields, leaf: leaf)
+        if let path = fields["clientPath"] as? [String] {
+            return policy.decide(
+                endpoint, path: ValidatedPath(uncheckedLeafToAnchor: path.map(values.der)), approvals: approvals,
+                at: now)
+        } else {
+            let presented: [[UInt8]] =
+                switch fields["chain"] as? String {
+                case "empty-chain": []
+                case "limits-exceeded": Array(repeating: values.der(leaf), count: 129)
+                case "malformed-certificate": [[0x30, 0x00]]
+                default: [values.der(leaf)] + (fields["alsoSent"] as? [String] ?? []).map(values.der)
+                }
+            let newest = (fields["newestKnownTime"] as? NSNumber).map { Date(timeIntervalSince1970: $0.doubleValue) }
+            return policy.evaluate(
+                endpoint, presented: presented, approvals: approvals, at: now, newestKnownTime: newest,
+                validate: values.outcome
+            ).decision
+        }
+    }
+
+    /// The answer, in the words of the model's legend.
+    var answer: [String: String] {
+        switch decision {
+        case .trusted(let basis):
+            var words = ["answer": "trusted", "reason": basis.reason]
+            if case .pinMatched(let match) = basis {
+                (words["depth"], words["backup"]) = ("\(match.depth)", match.isBackup ? "1" : "0")
+                words["pin"] = name(of: match)
+            }
+            if case .pinsExpired(let expired) = basis { words["suspicious"] = expired.isClockSuspicious ? "1" : "0" }
+            return words
+        case .rejected(let rejection):
+            var words = ["answer": "rejected", "reason": rejection.reason]
+            switch rejection {
+            case .invalidPath(let failure):
+                words["code"] = failure.code.rawValue
+                words["term"] = ["minimumPathLength", "issuerKey"].first(where: failure.primary.text.hasPrefix)
+            case .unknownHost(let host): words["code"] = host.pathFailure?.code.rawValue ?? "<null>"
+            case .pinsExpired(let expired): words["suspicious"] = expired.isClockSuspicious ? "1" : "0"
+            default: break
+            }
+            return words
+        }
+    }
+
+    /// Returns the list and the place of the pin that matched: `pins[0]`.
+    private func name(of match: PinMatch) -> String? {
+        let rule = policy.rule(for: endpoint).map { policy.hosts[$0.index] }
+        let place = (match.isBackup ? rule?.backupPins : rule?.pins)?.firstIndex(of: match.pin)
+        return place.map { (match.isBackup ? "backupPins" : "pins") + "[\($0)]" }
+    }
+
+    /// Makes the values of a state.
+    private struct Values {
+        private let fields: Object
+        private let leaf: String
+
+        init(_ fields: Object, leaf: String) {
+            (self.fields, self.leaf) = (fields, leaf)
+        }
+
+        /// Returns the certificate `KEY/CERTIFICATE`. A key `-` cannot be read.
+        func der(_ name: String) -> [UInt8] {
+            let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+            guard parts.count == 2, parts[0] != "-" else { return Array(name.utf8) }
+            var certificate = UnsignedCertificate()
+            certificate.key = key(parts[0])
+            certificate.subject = UnsignedCertificate.commonName(parts[1])
+            certificate.notAfter = DERBytes.utcTime("491231235959Z")
+            if name == leaf {
+                if fields["leafHasEnded"] as? Bool == true { certificate.notAfter = DERBytes.utcTime("300101000000Z") }
+                if fields["leafIsForOtherPurpose"] as? Bool == true {
+                    let purposes = DERBytes.sequence(DERBytes.oid(1, 3, 6, 1, 5, 5, 7, 3, 2))
+                    certificate.extensions = [UnsignedCertificate.extensionField(DERBytes.oid(2, 5, 29, 37), purposes)]
+                }
+            }
+            return certificate.der
+        }
+
+        private func key(_ name: String) -> [UInt8] {
+            UnsignedCertificate.p256Key(name.utf8.reduce(7) { ($0 &* 131 &+ Int($1)) & 0xFFFF })
+        }
+
+        private func keyPin(_ name: String) -> PublicKeyPin { PublicKeyPin(digest: SHA256Digest(hashing: key(name))) }
+
+        /// `key:KEY` or `cert:CERTIFICATE`. The key of a certificate is part of its name here.
+        private func subject(_ text: Substring) throws -> Pin.Subject {
+            if text.hasPrefix("key:") { return .publicKey(keyPin(String(text.dropFirst(4)))) }
+            let certificate = String(text.dropFirst(5))
+            let name = all.first { $0.hasSuffix("/" + certificate) } ?? "-/" + certificate
+            return .certificate(CertificatePin(certificate: der(name)))
+        }
+
+        /// All certificates of the state.
+        private var all: [String] {
+            var all = [leaf] + (fields["clientPath"] as? [String] ?? []) + (fields["alsoSent"] as? [String] ?? [])
+            for (key, value) in fields where key.hasPrefix("validate:") {
+                all += ((value as? Object)?["paths"] as? [[String]] ?? []).flatMap(\.self)
+            }
+            return all
+        }
+
+        private func pin(_ text: String) throws -> Pin {
+            let parts = text.split(separator: "@")
+            guard parts.count == 2, let position = PinPosition(rawValue: String(parts[1])) else { throw NoState() }
+            return Pin(try subject(parts[0]), at: position)
+        }
+
+        func endpoint(_ object: Object) throws -> ServerEndpoint {
+            guard let host = object["host"] as? String, let port = object["port"] as? Int else { throw NoState() }
+            return ServerEndpoint(host: try ServerName(host), port: UInt16(port))
+        }
+
+        func rule(_ object: Object) throws -> PinnedHost {
+            guard let host = object["host"] as? String, let set = object["anchors"] as? String,
+                let requires = (object["requires"] as? String).flatMap(PinRequirement.init),
+                let enforcement = (object["enforcement"] as? String).flatMap(Enforcement.init)
+            else { throw NoState() }
+            let (pins, backups) = (
+                try (object["pins"] as? [String] ?? []).map(pin), try (object["backupPins"] as? [String] ?? []).map(pin)
+            )
+            var expiry = PinExpiry.never
+            if let end = object["expiry"] as? Object, let after = end["after"] as? NSNumber {
+                let date = Date(timeIntervalSince1970: after.doubleValue)
+                expiry = end["then"] as? String == "reject" ? .rejecting(after: date) : .systemTrust(after: date)
+            }
+            return try PinnedHost(
+                host, port: (object["port"] as? Int).map { UInt16($0) },
+                includingSubdomains: object["includeSubdomains"] as? Bool ?? false, pins: pins, backupPins: backups,
+                backup: backups.isEmpty && !pins.isEmpty ? .noneAccepted : .required, requires: requires,
+                expiry: expiry, enforcement: enforcement, anchors: try anchors(set),
+                minimumPathLength: object["minimumPathLength"] as? Int,
+                issuerKey: (object["issuerKey"] as? String).map { Pin(.publicKey(keyPin($0))) })
+        }
+
+        func approval(_ object: Object) throws -> TrustApproval {
+            guard let text = object["subject"] as? String else { throw NoState() }
+            let accepts = (object["accepts"] as? [String] ?? []).compactMap(TrustApproval.AcceptedFailure.init)
+            let end = (object["expiresAt"] as? NSNumber).map { Date(timeIntervalSince1970: $0.doubleValue) }
+            let past = Date(timeIntervalSince1970: 0)
+            return TrustApproval(
+                unchecked: try subject(Substring(text)), for: try endpoint(object), accepting: Set(accepts), at: past,
+                until: end, note: nil, revokedAt: object["isRevoked"] as? Bool == true ? past : nil)
+        }
+
+        /// Returns the anchors that stand for a set of the model.
+        private func anchors(_ set: String) throws -> TrustAnchors {
+            guard set != "system" else { return .system }
+            var certificate = UnsignedCertificate()
+            certificate.subject = UnsignedCertificate.commonName("anchors " + set)
+            return .only([try certificate.read()])
+        }
+
+        /// Validates as the state says. Of several paths it takes the one that a validator has to prefer.
+        func outcome(_ request: PathRequest) -> PathOutcome {
+            if request.anchors == .only([request.chain.leaf]) {
+                let accepted = Set(request.accepted.map(\.rawValue))
+                let rest = (fields["leafFindings"] as? [String] ?? []).filter { !accepted.contains($0) }
+                return failure(rest) ?? .valid(ValidatedPath(uncheckedLeafToAnchor: [request.chain.leaf.der]))
+            }
+            for (key, value) in fields where key.hasPrefix("validate:") {
+                guard let anchors = try? anchors(String(key.dropFirst(9))), anchors == request.anchors,
+                    let value = value as? Object
+                else { continue }
+                if let codes = value["failure"] as? [String], let outcome = failure(codes) { return outcome }
+                let paths = (value["paths"] as? [[String]] ?? []).map {
+                    ValidatedPath(uncheckedLeafToAnchor: $0.map(der))
+                }
+                let best = paths.first(where: request.isSatisfied) ?? paths.first(where: request.meetsTerms)
+                if let path = best ?? paths.first { return .valid(path) }
+            }
+            return .invalid(PathFailure(.malformedCertificate, text: "the state has no such anchors"))
+        }
+
+        private func failure(_ codes: [String]) -> PathOutcome? {
+            let findings = codes.compactMap(PathFailure.Code.init).map { PathFailure.Finding($0, text: $0.rawValue) }
+            return PathFailure(findings).map(PathOutcome.invalid)
+        }
+    }
+}

@@ -341,6 +341,12 @@ vector(36, "suspicious", "the clock is not suspicious", "trusted pins-expired no
     clientPath=CLIENT, newestKnownTime=0)
 vector(36, "terms", "terms that are not met", "rejected invalid-path other issuerKey", ({**LEAF, "issuerKey": "kR"},),
     clientPath=CLIENT)
+UNREAD = {"clientPath": ["-/cL", "kI/cI"], "leaf": "-/cL", "chain": "malformed-certificate"}
+vector(36, "unread-leaf", "a leaf that cannot be read, and askUser", "rejected invalid-path malformed-certificate", **UNREAD, **ASK)
+vector(36, "unread-leaf-no-rule", "a leaf that cannot be read, and systemTrust: the chain is not read", "trusted host-not-pinned", (), **UNREAD)
+vector(36, "unread-leaf-pinned", "a leaf that cannot be read below a certificate with the pin", "trusted pin-matched 1 pins[0]",
+    (pinned("key:kI@any"),), **UNREAD)
+vector(36, "unread-leaf-not-allowed", "a leaf that cannot be read, and reject", "rejected host-not-allowed", (), unpinnedHosts="reject", **UNREAD)
 
 # --- D2: reading a chain ---------------------------------------------------------------------------------------------------
 

@@ -328,6 +328,10 @@ for name, what, pin_text, problem in [
         ("31-bytes", "31 bytes", "sha256/" + encoded(31), "wrong-pin-length"),
         ("33-bytes", "33 bytes", "sha256/" + encoded(33), "wrong-pin-length"),
         ("20-bytes", "20 bytes", "sha256/" + encoded(20), "wrong-pin-length"),
+        ("sha1-in-hexadecimal", "20 bytes in hexadecimal", FINGERPRINT[:40], "wrong-pin-length"),
+        ("prefix-twice", "the prefix twice", "sha256/" + PIN, "invalid-pin"),
+        ("sha1-behind-http", "SHA-1 behind the form of HTTP", "pin-sha256=sha1/" + HASH, "invalid-pin"),
+        ("of-no-bytes-no-padding", "the hash of no bytes without padding", H[:-1], "empty-input-pin"),
         ("1024-bytes", "1,024 characters of base64", "A" * 1024, "wrong-pin-length"),
         ("1026-bytes", "1,026 characters of base64", "A" * 1026, "invalid-pin"),
         ("full-width", "a full-width letter", "sha256/\uff21" + HASH[1:], "invalid-pin")]:
@@ -350,6 +354,12 @@ for name, what, pin_text, problem in [
         ("word-only", "fingerprint without sha256", "Fingerprint=" + COLONS, "invalid-pin"),
         ("two-equals", "two signs behind the name", "sha256 Fingerprint==" + COLONS, "invalid-pin"),
         ("name-only", "only the name", "sha256", "invalid-pin"),
+        ("name-and-word", "sha256 fingerprint and a space", "sha256 fingerprint " + FINGERPRINT, ""),
+        ("name-joined-word", "sha256fingerprint and a sign", "sha256fingerprint=" + FINGERPRINT, ""),
+        ("word-without-space", "sha256 fingerprint and a digit", "sha256 fingerprint" + FINGERPRINT, "invalid-pin"),
+        ("name-and-word-only", "only sha256 fingerprint", "sha256 fingerprint", "invalid-pin"),
+        ("space-and-colon", "sha256, a space and a colon", "sha256 : " + FINGERPRINT, ""),
+        ("name-twice", "the name twice", "sha256 sha256 " + FINGERPRINT, "invalid-pin"),
         ("name-and-equals-only", "only the name and a sign", "sha256=", "invalid-pin"),
         ("slash", "the prefix of a pin of a key", "sha256/" + FINGERPRINT, "invalid-pin"),
         ("sha1", "another name", "sha1 Fingerprint=" + COLONS, "invalid-pin"),
@@ -411,6 +421,11 @@ for name, what, address, is_good in [
         ("port-sign", "a port with a sign", "https://r.example.net:+443/", False),
         ("port-word", "a word as port", "https://r.example.net:https/", False),
         ("port-digits", "a port of 20 digits", "https://r.example.net:18446744073709551617/", False),
+        ("port-zeros", "a port with leading zeros", "https://r.example.net:00443/", True),
+        ("two-ports", "two ports", "https://r.example.net:443:443/", False),
+        ("ipv6-port-empty", "an empty port behind brackets", "https://[2001:db8::1]:/", False),
+        ("ipv6-zone", "a zone", "https://[fe80::1%25eth0]/", False),
+        ("one-label", "a host of one label", "https://collector/", True),
         ("backslash", "a backslash", "https://r.example.net\\x", False),
         ("backslash-in-path", "a backslash in the path", "https://r.example.net/a\\b", False),
         ("blank", "a blank in the path", "https://r.example.net/a b", False),
@@ -444,6 +459,10 @@ for name, what, note, is_good in [
         ("paragraph-separator", "U+2029", "\u2029", False),
         ("right-to-left-override", "U+202E", "\u202e", False),
         ("left-to-right-mark", "U+200E", "\u200e", False),
+        ("right-to-left-mark", "U+200F", "\u200f", False),
+        ("embedding", "U+202A", "\u202a", False),
+        ("end-of-isolate", "U+2069", "\u2069", False),
+        ("soft-hyphen", "U+00AD", "\u00ad", True),
         ("isolate", "U+2066", "\u2066", False),
         ("arabic-letter-mark", "U+061C", "\u061c", False),
         ("zero-width-space", "U+200B", "a\u200bb", True),
@@ -478,6 +497,10 @@ for name, what, problems, content in [
         ("schema-null", "$schema is null", "wrong-type", top(**{"$schema": None})),
         ("update-version-0", "updateVersion 0", "", top(updateVersion=0)),
         ("update-version-highest", "updateVersion 2^53 - 1", "", top(updateVersion=2**53 - 1)),
+        ("update-version-minus-0", "updateVersion -0", "", top(updateVersion=0).replace(": 0", ": -0")),
+        ("version-minus-0", "version -0", "unsupported-version", EMPTY.replace("1", "-0")),
+        ("update-version-null", "updateVersion is null", "wrong-type", top(updateVersion=None)),
+        ("schema-number", "$schema is a number", "wrong-type", top(**{"$schema": 1})),
         ("update-version-too-high", "updateVersion 2^53", "invalid-update-version", top(updateVersion=2**53)),
         ("update-version-negative", "updateVersion -1", "invalid-update-version", top(updateVersion=-1)),
         ("update-version-string", "updateVersion is a string", "wrong-type", top(updateVersion="1")),
@@ -598,6 +621,12 @@ one(14, "private-key-behind", "a block that is no certificate behind one", "inva
 one(14, "unreadable", "a block that cannot be read", "invalid-anchor", anchored(BROKEN))
 one(14, "unreadable-behind", "a block that cannot be read behind a certificate", "invalid-anchor", anchored(CA + BROKEN))
 one(14, "no-end", "a block without an end", "invalid-anchor", anchored(CA.split("-----END")[0]))
+one(14, "other-label", "a block with its label in lower case", "invalid-anchor", anchored(CA.replace("CERTIFICATE", "certificate")))
+one(14, "line-ends", "lines that end in CR LF", "", anchored(CA.replace("\n", "\r\n")))
+one(14, "no-last-line-end", "no line end behind the last line", "", anchored(CA.rstrip("\n")))
+one(14, "same-twice", "one certificate twice", "", anchored(CA, CA))
+one(14, "blank-first", "a blank before a certificate: a path", "anchor-file-not-allowed", anchored(" " + CA))
+one(14, "empty-path", "an empty text: a path", "anchor-file-not-allowed", anchored(""))
 one(14, "system-only", "the system's anchors", "", {**RULE, "anchors": {"system": True}})
 one(14, "file-not-allowed", "a file where no files can be read", "anchor-file-not-allowed", anchored("root.pem"))
 one(14, "file", "a file", "", anchored("root.pem"), files={"root.pem": CA})
@@ -642,6 +671,12 @@ vector(16, "anchor-file", "an anchor file, and no backup pin", "anchor-file-not-
     "anchors": {"include": ["root.pem"]}}))
 vector(16, "public-suffix", "anchors for a public suffix, and no backup pin", "anchors-too-broad no-backup-pin",
     policy({**NO_BACKUP, "host": "co.uk", **SUBS, **ANCHORS}), suffixes=("co.uk",))
+vector(16, "issuer-key", "an issuerKey that cannot be read, and no backup pin", "invalid-pin no-backup-pin",
+    policy({**NO_BACKUP, "issuerKey": "x!"}))
+vector(16, "anchor", "an anchor that cannot be read, and no backup pin", "invalid-anchor",
+    policy({**NO_BACKUP, "anchors": {"include": [BROKEN]}}))
+vector(16, "file", "a file that cannot be read, and no backup pin", "unreadable-anchor-file",
+    policy({**NO_BACKUP, "anchors": {"include": ["root.pem"]}}), files={})
 vector(16, "pin-and-key", "a pin that cannot be read, an unknown key, and no backup pin", "invalid-pin unknown-key",
     policy({**NO_BACKUP, "pins": ["x!"], "later": 1}))
 vector(16, "date", "a date that cannot be read, and no backup pin", "invalid-date", policy({**NO_BACKUP, "expiry": {"after": "x",
@@ -651,6 +686,12 @@ vector(16, "unread-pins-differ", "the same pin twice that cannot be read", "inva
 vector(16, "unread-pin-has-position", "leafAndCA with a pin at ca that cannot be read", "invalid-pin",
        policy({"host": "a.example", "requires": "leafAndCA", "pins": [{"spki": PIN, "at": "leaf"}, {"spki": "x!", "at": "ca"}],
            "backupPins": "none-accepted"}))
+vector(16, "unread-pin-without-position", "leafAndCA with a backup pin without position that cannot be read",
+    "invalid-pin pin-without-position",
+    policy({"host": "a.example", "requires": "leafAndCA", "pins": [{"spki": PIN, "at": "leaf"}, {"spki": pin(2), "at": "ca"}],
+            "backupPins": ["x!"]}))
+vector(16, "unread-pin-counts", "the only pin and the only backup pin cannot be read", "invalid-pin invalid-pin",
+    policy({**RULE, "pins": ["x!"], "backupPins": ["y!"]}))
 vector(16, "rule-with-problem-and-duplicate", "a rule with a problem of reading and the same host twice", "unknown-key",
     policy({**RULE, "later": 1}, RULE))
 
@@ -676,6 +717,10 @@ for name, what, problems, rules in [
         ("backup-without-pin-alone", "backup pins only, one of them twice: no other problem of pins is reported",
             "backup-without-pin", [bare("a.example", pins=[], backupPins=[PIN, PIN])]),
         ("no-pins", "no pins", "", [bare("a.example")]),
+        ("backup-without-pin-both", "backup pins only, with leafAndCA", "backup-without-pin",
+            [bare("a.example", requires="leafAndCA", backupPins=[{"spki": PIN, "at": "leaf"}])]),
+        ("two-problems-of-pins", "leafAndCA with one pin without position", "leaf-and-ca-incomplete pin-without-position",
+            [bare("a.example", requires="leafAndCA", pins=[PIN], backupPins="none-accepted")]),
         ("empty-pins", "an empty list of pins", "", [bare("a.example", pins=[])]),
         ("no-backup-pin", "no backup pins", "no-backup-pin", [NO_BACKUP]),
         ("empty-backup-pins", "an empty list of backup pins", "no-backup-pin", [{**NO_BACKUP, "backupPins": []}]),

@@ -569,6 +569,13 @@ vector("U12", "place-of-equal-signatures", "equal signatures stand at the place 
            signatures=lambda c: [signature(LAST.sign(message(c)))] + [signature(f) for f in QUICK[:13]]
        + [signature(LAST.sign(message(c)))])
 
+# T is 240.
+for name, what, expect, signer, place in [
+        ("signatures-then-keys", "the last key of signature 15 is pair 240", accepted(signers=(LAST,)), LAST, 14),
+        ("signatures-then-keys-beyond", "the first key of signature 16 is pair 241", INVALID, SIXTEEN[0], 15)]:
+    vector("U12", name, what, expect, parts=padded(1118481), keys=SIXTEEN, signatures=lambda c, signer=signer, place=place:
+           [signature(f) for f in QUICK[:place]] + [signature(signer.sign(message(c)))] + [signature(f) for f in QUICK[place:]])
+
 vector("U13", "one-of-two", "one signature where two are needed", FEW, threshold=2)
 vector("U13", "two-of-two", "two signatures where two are needed", BOTH_SIGNED, threshold=2, by=(ONE, TWO))
 vector("U13", "two-of-three", "two signatures of three keys", accepted(signers=(ONE, THREE)), keys=(ONE, TWO, THREE), threshold=2,
@@ -746,6 +753,8 @@ vector("U23", "problem-of-reading", "the bundled version with an unknown key", P
     later=1))
 vector("U23", "problem-and-scope", "the bundled version without backup pins, for another host: the scope is checked first", SCOPE,
        bundled=SEVEN, policy=policy(rule(n=2), bare("example.net", pins=[pin(1)])))
+vector("U23", "anchor-file", "the bundled version with an anchor file: the scope is checked first", SCOPE, bundled=SEVEN,
+       policy=policy(rule(n=2, anchors={"include": ["root.pem"]})))
 vector("U23", "before-dates", "the bundled version with other rules, ended", REPLACED, bundled=policy(rule(n=3), updateVersion=7),
     expires=PAST)
 
@@ -839,6 +848,12 @@ same("anchors", "the same anchors, with system written", {**A, **anchors(CA)}, {
 same("order-of-anchors", "anchors in another order", {**A, **anchors(CA, CB)}, {**A, **anchors(CB, CA)}, False)
 same("anchors-in-one-text", "two anchors in one text", {**A, **anchors(CA, CB)}, {**A, **anchors(CA + CB)})
 same("anchors-with-system", "the system's anchors added", {**A, **anchors(CA)}, {**A, **anchors(CA, system=True)}, False)
+
+same("empty-lists", "empty lists in place of absent ones", bare("a.example"), bare("a.example", pins=[], backupPins=[], reportTo=[]))
+same("empty-include", "an empty list of anchors, with the system's", A, {**A, "anchors": {"include": [], "system": True}})
+same("subject", "the pin of a key and of a certificate with the same bytes", {**A, "pins": [pin(1)]},
+     {**A, "pins": [{"certificate": base64.b64decode(pin(1)[7:]).hex()}]}, False)
+same("two-notes", "a note of the policy's rule, and none", {**A, "note": "x"}, A)
 
 vector("U25", "issued-now", "issuedAt is now", GOOD, issued=NOW)
 vector("U25", "issued-in-one-second", "issuedAt is one second from now", EARLY, issued=FUTURE)
@@ -1138,6 +1153,23 @@ scope("U38", "to-rule-without-port", "sub-domains on one port fall to a rule of 
 scope("U38", "to-rule-without-port-withdrawn",
     "sub-domains on one port fall to a rule of the same host for every port, with withdraws",
       ({**WIDE, "port": 8443}, WIDE), ({**NARROW, "port": 8443, **W}, WIDE), None)
+scope("U38", "to-new-rule-without-port", "sub-domains on one port fall to a looser rule of the same host that the bundled policy lacks",
+      {**WIDE, "port": 8443}, ({**NARROW, "port": 8443, **W}, {**WIDE, "enforcement": "reportOnly"}), **ANY)
+scope("U38", "to-parent-partly-open", "sub-domains of a reportOnly rule that ends in reject fall to an enforced rule",
+      (PARENT, {**CHILD, **ending("reportOnly", "reject")}), (PARENT, {**CHILD_NARROW, **ending("reportOnly", "reject")}))
+scope("U38", "to-parent-no-pins", "sub-domains of a rule without pins fall to an enforced rule",
+      (PARENT, bare("b.example.com", **SUBS)), (PARENT, bare("b.example.com")), None)
+scope("U38", "to-parent-other-port", "sub-domains fall to a rule with a port on that port, and to none on others",
+      ({**PARENT, "port": 8443}, CHILD), ({**PARENT, "port": 8443}, CHILD_NARROW))
+scope("U38", "grandchild", "sub-domains of the middle one of three rules fall to the first",
+      (PARENT, CHILD, rule("c.b.example.com", n=4, **SUBS)), (PARENT, {**CHILD_NARROW, **W}, rule("c.b.example.com", n=4, **SUBS)), None)
+scope("U38", "to-issuer-parent-withdrawn", "sub-domains with an issuerKey fall to a rule with another issuerKey, with withdraws",
+      ({**PARENT, "issuerKey": pin(5)}, {**CHILD, "issuerKey": pin(4)}),
+      ({**PARENT, "issuerKey": pin(5)}, {**CHILD_NARROW, "issuerKey": pin(4), **W}), None)
+scope("U38", "to-both-parent", "sub-domains of a rule with leafAndCA fall to a bundled rule with anyPin, with withdraws",
+      (PARENT, {**BOTH_PINS, "host": "b.example.com", **SUBS}), (PARENT, {**BOTH_PINS, "host": "b.example.com", **W}), None)
+scope("U38", "withdraws-of-the-parent", "withdraws of the rule that decides instead is not that of the narrowed rule",
+      (PARENT, CHILD), ({**PARENT, **W}, CHILD_NARROW))
 LONG = ".".join(["x" * 63, "y" * 63, "z" * 63, "w" * 61])
 scope("U38", "too-long-below", "the names below a host of 253 characters would be too long, and are compared", rule(LONG, **SUBS),
     rule(LONG))
@@ -1154,6 +1186,18 @@ scope("U39", "below-fewer-anchors", "a rule for a name below with fewer anchors"
 scope("U39", "below-no-pins", "a rule without pins for a name below", WIDE, (WIDE, bare("a.example.com")))
 scope("U39", "below-lower-terms", "a rule for a name below without the terms, with withdraws", {**WIDE, "minimumPathLength": 3},
       ({**WIDE, "minimumPathLength": 3}, rule("a.example.com", n=3, **W)))
+scope("U39", "compared-with-the-longest", "a rule for a name below is compared with the longest bundled host, not with a looser parent",
+      ({**PARENT, "enforcement": "reportOnly"}, CHILD),
+      ({**PARENT, "enforcement": "reportOnly"}, CHILD, rule("a.b.example.com", n=4, enforcement="reportOnly")))
+scope("U39", "compared-with-a-loose-parent", "a rule for a name below is compared with the rule that decides, which is loose",
+      ({**PARENT, "enforcement": "reportOnly"}, CHILD),
+      ({**PARENT, "enforcement": "reportOnly"}, CHILD, rule("a.example.com", n=4, enforcement="reportOnly")), None)
+scope("U39", "port-of-a-parent", "a rule with a port for the parent domain decides before the bundled rule of the host", rule("a.example.com"),
+      (rule("a.example.com"), {**PARENT, "port": 8443, "enforcement": "reportOnly"}), **ANY)
+scope("U39", "strict-port-of-a-parent", "an enforced rule with a port for the parent domain decides before the bundled rule of the host",
+      rule("a.example.com"), (rule("a.example.com"), {**PARENT, "port": 8443}), None, **ANY)
+scope("U39", "any-for-both-below", "anyPin for a name below a rule with leafAndCA", {**BOTH_PINS, **SUBS},
+      ({**BOTH_PINS, **SUBS}, rule("a.example.com", n=4)))
 scope("U39", "port", "a stricter rule for one port", E, (E, {**E, "port": 8443}), None)
 scope("U39", "port-open", "a reportOnly rule for one port", E, (E, {**E, "port": 8443, "enforcement": "reportOnly"}))
 scope("U39", "narrowed-and-below", "a narrowed rule with withdraws, and a reportOnly rule below it without", WIDE,

@@ -42,10 +42,7 @@ struct PolicyVectorTests {
     func policies() throws {
         var problems: Set<String> = []
         for (name, input) in try SpecificationVectors.read("policy", as: Input.self) {
-            let t = ContinuousClock.now
             #expect(input.answer == input.expect, "\(name)")
-            let d = ContinuousClock.now - t
-            if d > .milliseconds(150) { print("SLOW", name, d) }
             problems.formUnion(input.expect.problems ?? [])
         }
         // The ids are the words in code font with hyphens, and these two. A reader may stop with `more-problems`, or go on.

@@ -139,11 +139,12 @@ if isLinux {
             in: "Tests"),
         // Real servers, a real interceptor and probes, for several of the tests below.
         module("PintleTestPeers", on: "COpenSSL", "PintleTestKit", in: "Tests"),
+        module("SpecificationVectors", in: "Tests"),
         // Paths and verdicts of Apple's own tests, for the tests of both systems.
         module("TrustTables", on: "PintleTestKit", in: "Tests", exclude: ["TrustTables.md"]),
         // The program that attacks both adapters.
         module("AttackDemo", on: "PintleAttacks", "PintleStorage", "PintleURLSession", "PintleTestKit", in: "Tests"),
-        tests("PintleTests", on: "Pintle", "PintleCrypto", "PintlePolicyFile"),
+        tests("PintleTests", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "SpecificationVectors"),
         tests(
             "PintleStorageTests", on: "Pintle", "PintlePolicyFile", "PintleStorage", "PintleTestKit", "StorageVictim"),
         tests(
@@ -164,7 +165,7 @@ if isLinux {
         tests("AppTests", on: "Pintle", "PintleOpenSSL", "PintleTestKit", "PintleURLSession", features: .none),
         tests(
             "PintleUpdatesTests", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "PintleStorage", "PintleTestKit",
-            "PintleTestPeers", "PintleUpdates", "UpdateVictim"),
+            "PintleTestPeers", "PintleUpdates", "SpecificationVectors", "UpdateVictim"),
         tests(
             "PintleReportsTests", on: "Pintle", "PintleCrypto", "PintleEvents", "PintleOpenSSL", "PintlePolicyFile",
             "PintleReports", "PintleStorage", "PintleTestKit", "PintleTestPeers", "ReportVictim"),
@@ -185,7 +186,8 @@ if isApple {
             "PintleURLSession", on: "Pintle", "PintleApple", "PintleEvents", exclude: ["Linux"],
             features: .publicImports, settings: apple),
         module("PintleTestKit", on: "Pintle", "PintleCrypto", exclude: ["Linux"], settings: apple),
-        tests("PintleTests", on: "Pintle", "PintleCrypto", "PintlePolicyFile"),
+        module("SpecificationVectors", in: "Tests"),
+        tests("PintleTests", on: "Pintle", "PintleCrypto", "PintlePolicyFile", "SpecificationVectors"),
         tests("AppTests", on: "Pintle", "PintleApple", "PintleTestKit", "PintleURLSession", features: .none),
     ]
 }

@@ -71,6 +71,7 @@ manifest() {
 warnings_as_errors() { PINTLE_WARNINGS_AS_ERRORS=$1 swift package --scratch-path .build/manifest dump-package | grep -c treatAllWarnings || true; }
 check 'Package.swift must not warn' manifest
 
+Models/vectors.py --check || found=1
 Scripts/rooms.sh || found=1
 Scripts/doors.py check || found=1
 Scripts/prose.sh >/dev/null || found=1

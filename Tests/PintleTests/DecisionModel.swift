@@ -5,10 +5,11 @@ import Testing
 
 @testable import Pintle
 
-typealias Object = [String: Any]
 
 /// The states of a family and the model's answers.
 struct ModelFamily {
+    typealias Object = ModelState.Object
+
     let kind: String
     let legend: [Character: Object]
     let answers: [Character]
@@ -90,10 +91,12 @@ struct ModelFamily {
 
 /// A state with the values that the decision takes.
 struct ModelState {
+    typealias Object = [String: Any]
+
     private let fields: Object
     private let policy: PinningPolicy
     private let endpoint: ServerEndpoint
-    private let approvals: TrustApprovals
+    let approvals: TrustApprovals
     private let leaf: String
 
     private struct NoState: Error {}
@@ -108,19 +111,19 @@ struct ModelState {
         guard let unpinned, let endpoint = fields["endpoint"] as? Object else { throw NoState() }
         policy = try PinningPolicy(hosts: rules, unpinnedHosts: unpinned)
         self.endpoint = try state.endpoint(endpoint)
-        approvals = TrustApprovals(try (fields["approvals"] as? [Object] ?? []).map(state.approval))
+        approvals = TrustApprovals(
+            try (fields["approvals"] as? [Object] ?? []).map(state.approval),
+            record: fields["recordIsComplete"] as? Bool == false ? .lost : .complete)
         // The model takes the result of reading a path as given; here it follows from the path.
         guard fields["clientPath"] is NSNull || fields["chain"] as? String != "limits-exceeded" else { throw NoState() }
     }
 
-    private var now: Date { Date(timeIntervalSince1970: (fields["now"] as? NSNumber)?.doubleValue ?? 0) }
+    var now: Date { Date(timeIntervalSince1970: (fields["now"] as? NSNumber)?.doubleValue ?? 0) }
 
-    /// The answer, in the words of the model's legend.
-    var answer: [String: String] {
+    var decision: TrustDecision {
         let values = Values(fields, leaf: leaf)
-        let decision: TrustDecision
         if let path = fields["clientPath"] as? [String] {
-            decision = policy.decide(
+            return policy.decide(
                 endpoint, path: ValidatedPath(uncheckedLeafToAnchor: path.map(values.der)), approvals: approvals,
                 at: now)
         } else {
@@ -132,13 +135,11 @@ struct ModelState {
                 default: [values.der(leaf)] + (fields["alsoSent"] as? [String] ?? []).map(values.der)
                 }
             let newest = (fields["newestKnownTime"] as? NSNumber).map { Date(timeIntervalSince1970: $0.doubleValue) }
-            decision =
-                policy.evaluate(
-                    endpoint, presented: presented, approvals: approvals, at: now, newestKnownTime: newest,
-                    validate: values.outcome
-                ).decision
+            return policy.evaluate(
+                endpoint, presented: presented, approvals: approvals, at: now, newestKnownTime: newest,
+                validate: values.outcome
+            ).decision
         }
-        return Self.words(decision)
     }
 
     /// Asks the user about the server, with these approvals.
@@ -214,25 +215,36 @@ struct ModelState {
         }
     }
 
-    private static func words(_ decision: TrustDecision) -> [String: String] {
+    /// The answer, in the words of the model's legend.
+    var answer: [String: String] {
         switch decision {
         case .trusted(let basis):
             var words = ["answer": "trusted", "reason": basis.reason]
             if case .pinMatched(let match) = basis {
                 (words["depth"], words["backup"]) = ("\(match.depth)", match.isBackup ? "1" : "0")
+                words["pin"] = name(of: match)
             }
             if case .pinsExpired(let expired) = basis { words["suspicious"] = expired.isClockSuspicious ? "1" : "0" }
             return words
         case .rejected(let rejection):
             var words = ["answer": "rejected", "reason": rejection.reason]
             switch rejection {
-            case .invalidPath(let failure): words["code"] = failure.code.rawValue
+            case .invalidPath(let failure):
+                words["code"] = failure.code.rawValue
+                words["term"] = ["minimumPathLength", "issuerKey"].first(where: failure.primary.text.hasPrefix)
             case .unknownHost(let host): words["code"] = host.pathFailure?.code.rawValue ?? "<null>"
             case .pinsExpired(let expired): words["suspicious"] = expired.isClockSuspicious ? "1" : "0"
             default: break
             }
             return words
         }
+    }
+
+    /// Returns the list and the place of the pin that matched: `pins[0]`.
+    private func name(of match: PinMatch) -> String? {
+        let rule = policy.rule(for: endpoint).map { policy.hosts[$0.index] }
+        let place = (match.isBackup ? rule?.backupPins : rule?.pins)?.firstIndex(of: match.pin)
+        return place.map { (match.isBackup ? "backupPins" : "pins") + "[\($0)]" }
     }
 
     /// Makes the values of a state.
@@ -370,7 +382,7 @@ struct ModelState {
 struct ModelChain {
     private var certificates: [[UInt8]] = []
 
-    init(_ fields: Object) throws {
+    init(_ fields: ModelState.Object) throws {
         let sizes = (fields["sizes"] as? [[Int]] ?? []).flatMap { Array(repeating: $0[1], count: $0[0]) }
         let (large, unreadable) = (fields["tooManyParts"] as? [Int] ?? [], fields["unreadable"] as? [Int] ?? [])
         let names = fields["names"] as? [String: Int] ?? [:]

@@ -2,8 +2,6 @@
 import Foundation
 import Testing
 
-@testable import Pintle
-
 /// Compares the decision with `Models/decision.py`, whose author had only the text of `Specification/decision.md`.
 ///
 /// Each test takes the states of a family in fixed steps. With `PINTLE_ALL_STATES` it takes all of them.

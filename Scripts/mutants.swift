@@ -22,6 +22,7 @@ final class Mutator: SyntaxVisitor {
     private let lines: SourceLocationConverter
     /// The conditions that have their mutants already.
     private var judged: Set<SyntaxIdentifier> = []
+    private var returned: Set<SyntaxIdentifier> = []
     /// Texts to insert, by offset: before what starts there, outermost first; after what ends there, innermost first.
     private var openings: [Int: [String]] = [:]
     private var closings: [Int: [String]] = [:]
@@ -220,7 +221,8 @@ final class Mutator: SyntaxVisitor {
     // MARK: Values
 
     override func visit(_ node: BooleanLiteralExprSyntax) -> SyntaxVisitorContinueKind {
-        wrap(node, ["negated"]) { "mutant_flip(\($0), " }
+        // After `while true` the compiler asks for no value.
+        if node.parent?.is(ConditionElementSyntax.self) != true { wrap(node, ["negated"]) { "mutant_flip(\($0), " } }
         return .skipChildren
     }
 
@@ -253,7 +255,8 @@ final class Mutator: SyntaxVisitor {
 
     /// Adds the mutants of a value that a function returns.
     private func judgeResult(_ value: ExprSyntax, of node: Syntax) {
-        for value in results(of: value) {
+        // An `if` may hold the value of a function, and its branches hold theirs.
+        for value in results(of: value) where returned.insert(value.id).inserted {
             switch resultType(around: node) {
             case "Bool"?: judge(value)
             case let type? where type.hasSuffix("?"):
@@ -333,10 +336,20 @@ final class Mutator: SyntaxVisitor {
         if let infix = value.as(InfixOperatorExprSyntax.self) {
             let assigns = infix.operator.is(AssignmentExprSyntax.self)
                 || ["+=", "-=", "|=", "&=", "*="].contains(op(infix) ?? "")
-            // An initializer has to give each property a value.
-            return assigns && !isInside(node, InitializerDeclSyntax.self)
+            // An initializer has to give each property a value, and a constant needs its only one.
+            return assigns && !isInside(node, InitializerDeclSyntax.self) && !isConstant(text(infix.leftOperand), at: node)
         }
-        return value.is(FunctionCallExprSyntax.self)
+        guard let call = value.as(FunctionCallExprSyntax.self) else { return false }
+        return call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text != "init"
+    }
+
+    /// Returns whether a name is that of a constant that is declared without a value.
+    private func isConstant(_ name: String, at node: CodeBlockItemSyntax) -> Bool {
+        sequence(first: Syntax(node), next: \.parent).lazy.compactMap { $0.as(CodeBlockItemListSyntax.self) }
+            .joined().compactMap { $0.item.as(VariableDeclSyntax.self) }.contains { declaration in
+                declaration.bindingSpecifier.text == "let"
+                    && declaration.bindings.contains { $0.initializer == nil && text($0.pattern) == name }
+            }
     }
 
     private func isInside(_ node: some SyntaxProtocol, _ kind: (some SyntaxProtocol).Type) -> Bool {

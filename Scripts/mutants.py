@@ -35,7 +35,8 @@ COPY, BUILD, LIST = WORK / "package", WORK / "build", ROOT / "Tests/mutants.txt"
 FOLDERS = [
     ("Sources/Pintle/Decision", r"PintleTests\."),
     ("Sources/Pintle/Policy", r"PintleTests\."),
-    ("Sources/Pintle/Profile", r"PintleTests\.|PintleOpenSSLTests\.(ConstraintWork|NameConstraintDot|SubtreeComparison)"),
+    ("Sources/Pintle/Profile", r"PintleTests\.|PintleOpenSSLTests\.(CertificatePolic|ConstraintWork|CriticalExtension|KeyValue|NameAttack"
+     r"|NameConstraintDot|PathAttack|PrivateChain|SelfSigned|SubtreeComparison|UnreadableExtension)"),
     ("Sources/PintleUpdates/Verification", r"PintleUpdatesTests\."),
     ("Sources/PintleURLSession/Linux/Task/TaskStateMachine", r"PintleURLSessionTests\.TaskStateMachine"),
 ]

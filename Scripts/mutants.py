@@ -33,7 +33,7 @@ WORK = ROOT / ".build/mutants"
 COPY, BUILD, LIST = WORK / "package", WORK / "build", ROOT / "Tests/mutants.txt"
 # Code, its module, and the tests that judge it: a regular expression for the names of suites.
 FOLDERS = [
-    ("Sources/Pintle/Decision", r"PintleTests\."),
+    ("Sources/Pintle/Decision", r"PintleTests\.|PintleURLSessionTests\.Receipt"),
     ("Sources/Pintle/Policy", r"PintleTests\."),
     ("Sources/Pintle/Profile", r"PintleTests\.|PintleOpenSSLTests\.(CertificatePolic|ConstraintWork|CriticalExtension|KeyValue|NameAttack"
      r"|NameConstraintDot|PathAttack|PrivateChain|SelfSigned|SubtreeComparison|UnreadableExtension)"),

@@ -232,6 +232,15 @@ struct ApprovalDecisionTests {
         let ordered = fixture.with { $0.leafOutcome = .invalid(unreadable) }.run().evaluation.decision.pathFailure
         #expect(ordered?.code == .untrustedRoot)
         #expect(ordered?.detail.map(\.code) == [.malformedCertificate, .selfSigned])
+        // Of the system's findings only those that the user accepted follow, and none twice.
+        let own = PathFailure.Finding(.selfSigned, depth: 0, text: "it signs itself")
+        let both = fixture.with {
+            $0.outcome = .invalid(PathFailure([own, .init(.other, text: "e")])!)
+            $0.leafOutcome = .invalid(PathFailure([own, .init(.weakKey, depth: 0, text: "f")])!)
+        }
+        let merged = both.run().evaluation.decision.pathFailure
+        #expect(
+            merged.map { [$0.code] + $0.detail.map(\.code) }?.sorted { "\($0)" < "\($1)" } == [.selfSigned, .weakKey])
     }
 
     @Test("An expiry is accepted from the instant after the leaf's last one")

@@ -192,6 +192,13 @@ struct PinningPolicyTests {
         #expect(pins.problems.count == most)
     }
 
+    @Test("A place knows the rule that contains it")
+    func places() {
+        #expect(PolicyPath.rule(3).ruleIndex == 3 && PolicyPath.rule(3)["pins"][1].ruleIndex == 3)
+        #expect(PolicyPath.member("notes")[3].ruleIndex == nil && PolicyPath.member("hosts").ruleIndex == nil)
+        #expect(PolicyPath.root.isRoot && PolicyPath.root.ruleIndex == nil && !PolicyPath.rule(3).isRoot)
+    }
+
     @Test("A policy reports all of its problems at once")
     func allAtOnce() throws {
         var broken = PinnedHost(unchecked: try ServerName("192.0.2.1"))

@@ -22,7 +22,7 @@ export PINTLE_WARNINGS_AS_ERRORS ?= 1
 
 .PHONY: help setup build demo test test-apple corpus-accept ci nightly touched format lint doors docs api reference fuzz bench install deb clean \
   release-tool builds apple-build apple-tests test-setup unit corpus linkage format-check api-check examples \
-  asan tsan fuzz-smoke plugin model states costs darwin verdicts modern engines peers nio packages package-test reproduce rehearse-clients
+  asan tsan fuzz-smoke plugin model states mutants mutants-all costs darwin verdicts modern engines peers nio packages package-test reproduce rehearse-clients
 
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -64,7 +64,7 @@ ci: ## Run what a change must pass; a pull request runs the same
 	@Scripts/timed.sh docs
 	@echo "make ci: everything passed ($$(paste -sd ',' .build/ci-times | sed 's/,/, /g'))"
 
-NIGHTLY := plugin model states costs darwin verdicts fuzz-smoke asan tsan engines modern peers nio packages
+NIGHTLY := plugin model states mutants costs darwin verdicts fuzz-smoke asan tsan engines modern peers nio packages
 nightly: ## Run the slow checks: sanitizers, fuzzing, peers, packages
 	@rm -f .build/ci-times; failed=''; \
 	for part in $(NIGHTLY); do Scripts/timed.sh $$part || failed+=" $$part"; done; \
@@ -195,6 +195,13 @@ model:
 states: test-setup
 	swift build --build-tests --disable-build-manifest-caching $(DEBUG_BUILD_OPTIONS)
 	PINTLE_ALL_STATES=1 swift test --skip-build --disable-xctest --filter 'DecisionModelTests|StoreModelTests|TaskSequenceTests'
+
+mutants: test-setup
+	@Scripts/mutants.py sample
+
+# Before a release.
+mutants-all: test-setup
+	@Scripts/mutants.py all
 
 darwin: test-setup
 	swift build --build-tests --disable-build-manifest-caching $(DEBUG_BUILD_OPTIONS)

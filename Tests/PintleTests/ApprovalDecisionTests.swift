@@ -92,6 +92,12 @@ struct ApprovalDecisionTests {
             let unknown = try Self.unknown(fixture.with { $0.approvals = .none })
             #expect(unknown.unacceptableFailure?.code == (isGood ? nil : .unsuitablePurpose))
             #expect(unknown.unacceptableFailure?.detail.map(\.code) == (isGood ? nil : [.selfSigned]))
+            #expect(unknown.unacceptableFailure?.primary.depth == (isGood ? nil : 0))
+            // What the validator has found is not said again.
+            let found = PathFailure(.unsuitablePurpose, depth: 0, text: "as the validator says")
+            let twice = fixture.with { $0.leafOutcome = .invalid(found) }.run().evaluation.decision
+            #expect(twice.pathFailure?.primary == found.primary)
+            #expect(twice.pathFailure?.detail.map(\.code) == [.selfSigned])
         }
     }
 
@@ -221,6 +227,42 @@ struct ApprovalDecisionTests {
         }
         #expect(failure.code == .expired)
         #expect(failure.detail.map(\.code) == [.nameMismatch, .selfSigned])
+        // The validator's order stays: a certificate that no path can include comes last.
+        let unreadable = PathFailure(.untrustedRoot, text: "c").naming(unreadable: ["d"])
+        let ordered = fixture.with { $0.leafOutcome = .invalid(unreadable) }.run().evaluation.decision.pathFailure
+        #expect(ordered?.code == .untrustedRoot)
+        #expect(ordered?.detail.map(\.code) == [.malformedCertificate, .selfSigned])
+        // Of the system's findings only those that the user accepted follow, and none twice.
+        let own = PathFailure.Finding(.selfSigned, depth: 0, text: "it signs itself")
+        let both = fixture.with {
+            $0.outcome = .invalid(PathFailure([own, .init(.other, text: "e")])!)
+            $0.leafOutcome = .invalid(PathFailure([own, .init(.weakKey, depth: 0, text: "f")])!)
+        }
+        let merged = both.run().evaluation.decision.pathFailure
+        #expect(
+            merged.map { [$0.code] + $0.detail.map(\.code) }?.sorted { "\($0)" < "\($1)" } == [.selfSigned, .weakKey])
+    }
+
+    @Test("An expiry is accepted from the instant after the leaf's last one")
+    func lastInstant() throws {
+        let leaf = try Certificate(der: Self.chain.certificates[0])
+        let fixture = try Self.fixture([Self.approval(accepting: [.selfSigned, .expired])])
+        func accepted(at instant: Date) -> Set<TrustApproval.AcceptedFailure>? {
+            fixture.with { $0.instant = instant }.run().requests.last?.accepted
+        }
+        #expect(accepted(at: leaf.validity.notAfter) == [])
+        #expect(accepted(at: leaf.validity.notAfter + 1) == [.expired])
+    }
+
+    @Test("A request accepts the failures of the certificate that the user accepted, and no others")
+    func request() throws {
+        for accepted in [[], [.nameMismatch]] as [Set<TrustApproval.AcceptedFailure>] {
+            let fixture = try Self.fixture([Self.approval(accepting: accepted.union([.selfSigned]))])
+            let request = try #require(fixture.run().requests.last)
+            for code in PathFailure.Code.allCases {
+                #expect(request.accepts(code) == (code == .nameMismatch && !accepted.isEmpty), "\(code)")
+            }
+        }
     }
 
     @Test("The path of an approved server is the system's path, or the leaf by itself")

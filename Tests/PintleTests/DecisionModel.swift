@@ -5,7 +5,6 @@ import Testing
 
 @testable import Pintle
 
-
 /// The states of a family and the model's answers.
 struct ModelFamily {
     typealias Object = ModelState.Object

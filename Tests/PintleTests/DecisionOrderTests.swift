@@ -225,6 +225,7 @@ struct DecisionOrderTests {
                 let known = newest.map { DecisionFixture.now - $0 * 86_400 }
                 switch fixture.with({ $0.newestKnownTime = known }).run().evaluation.decision {
                 case .trusted(.pinsExpired(let expiration)), .rejected(.pinsExpired(let expiration)):
+                    #expect("\(expiration)".hasSuffix("or the clock is wrong") == expiration.isClockSuspicious)
                     return expiration.isClockSuspicious
                 default: return nil
                 }

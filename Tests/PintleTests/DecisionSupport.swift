@@ -74,3 +74,9 @@ extension TrustEvaluation {
         if case .trusted(.pinMatched(let match)) = decision { match } else { nil }
     }
 }
+
+extension TrustDecision {
+    var pathFailure: PathFailure? {
+        if case .rejected(let rejection) = self { rejection.pathFailure } else { nil }
+    }
+}

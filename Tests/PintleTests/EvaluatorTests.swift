@@ -37,6 +37,30 @@ struct EvaluatorTests {
         #expect(evaluation.rule?.pattern == "a.example")
         let other = evaluator.evaluate(server, presented: [], at: DecisionFixture.now)
         #expect(other.decision.reason == "invalid-path")
+        #expect(evaluation.decision.isTrusted && !other.decision.isTrusted)
+        #expect(evaluator.policy.hosts == policy.hosts)
+        // Without a source the generation never changes.
+        #expect(evaluation.receipt?.generation == 1 && policy.current.generation == 1)
+        let presented = chain.presented
+        let direct = policy.evaluate(server, presented: presented, at: DecisionFixture.now) { _ in .valid(path) }
+        #expect(direct.receipt?.generation == 1)
+    }
+
+    @Test("An event names the rule that decided, and the error of a refusal names its remedy")
+    func remedy() throws {
+        let server = ServerEndpoint(host: try ServerName("a.example"))
+        let policy = try PinningPolicy(hosts: [
+            PinnedHost("a.example", pins: [TestChain(1).keyPin(0)], backup: .noneAccepted)
+        ])
+        let path = chain.path
+        let refused = policy.evaluate(server, presented: chain.presented, at: DecisionFixture.now) { _ in .valid(path) }
+        let empty = try PinningPolicy(hosts: [])
+        #expect(VerdictEvent(refused, by: empty, at: DecisionFixture.now)?.rule == refused.rule)
+        guard case .rejected(let rejection) = refused.decision else {
+            Issue.record("\(refused)")
+            return
+        }
+        #expect(rejection.errorText.contains("add one of the served pins to the rule for a.example"))
     }
 
     /// A source whose snapshot is another one each time that it is read.

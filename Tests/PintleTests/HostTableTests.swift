@@ -61,11 +61,15 @@ struct HostTableTests {
     }
 
     @Test("The dots of an address do not separate labels")
-    func address() {
+    func address() throws {
         let rules = [Rule("0.0.1", subdomains: true), Rule("127.0.0.1")]
         #expect(look(up: "127.0.0.1", isAddress: true, in: rules)?.rule == 1)
         #expect(look(up: "10.0.0.1", isAddress: true, in: rules) == nil)
         #expect(look(up: "10.0.0.1", isAddress: false, in: rules)?.rule == 0)
+        // No policy can have the first of these rules. The table does not rely on that.
+        let table = HostTableReference.table(rules).table
+        #expect(table.match(ServerEndpoint(host: try ServerName("10.0.0.1"))) == nil)
+        #expect(table.match(ServerEndpoint(host: try ServerName("127.0.0.1")))?.rule == 1)
     }
 
     @Test("A duplicate host and port is reported, and the first rule decides")

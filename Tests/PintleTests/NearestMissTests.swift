@@ -8,9 +8,9 @@ struct NearestMissTests {
 
     private static func miss(
         _ pins: [Pin], requires: PinRequirement = .anyPin, others: [PinnedHost] = [],
-        presented: [[UInt8]] = chain.presented
+        presented: [[UInt8]] = chain.presented, backup: Pin? = nil
     ) throws -> NearestMiss? {
-        let backup = TestChain.spare(0, requires == .leafAndCA ? .leaf : .any)
+        let backup = backup ?? TestChain.spare(0, requires == .leafAndCA ? .leaf : .any)
         let host = try PinnedHost("a.example", pins: pins, backupPins: [backup], requires: requires)
         let fixture = try DecisionFixture(try PinningPolicy(hosts: [host] + others), host: "a.example")
         return fixture.with { $0.presented = presented }.run().evaluation.mismatch?.slip
@@ -32,6 +32,14 @@ struct NearestMissTests {
         #expect(try Self.miss([authority]) == .otherPosition(authority, depth: 1))
         let leaf = Self.chain.certificatePin(0, .ca)
         #expect(try Self.miss([leaf]) == .otherPosition(leaf, depth: 0))
+    }
+
+    @Test("A backup pin can be the near miss")
+    func backup() throws {
+        let authority = Self.chain.keyPin(1, .leaf)
+        let pins = [TestChain(4).keyPin(0)]
+        #expect(try Self.miss(pins, backup: authority) == .otherPosition(authority, depth: 1))
+        #expect(try Self.miss(pins) == .nothingInCommon)
     }
 
     @Test("A match of only one of the two required kinds is found")
@@ -62,7 +70,7 @@ struct NearestMissTests {
         }
         #expect(.publicKey(pin) == Self.chain.keyPin(1).subject)
         #expect(rule.pattern == "b.example:8443")
-        #expect(rule.index == 1)
+        #expect(rule.index == 1 && !rule.isExact)
     }
 
     @Test("If several rules pin a served key, the first one is named; fingerprints of other rules do not count")
@@ -89,9 +97,11 @@ struct NearestMissTests {
         var otherCase = characters
         otherCase[letter] = Character(
             characters[letter].isUppercase ? characters[letter].lowercased() : characters[letter].uppercased())
+        // The last character also says how many bits of it count.
+        let lowerCase = right.prefix(7) + right.dropFirst(7).dropLast(2).lowercased() + right.suffix(2)
         var otherLetter = characters
         otherLetter[letter] = characters[letter] == "x" ? "y" : "x"
-        for text in [String(otherCase), String(otherLetter)] {
+        for text in [String(otherCase), String(lowerCase), String(otherLetter)] {
             let wrong = try PublicKeyPin(text)
             let miss = try Self.miss([Pin(.publicKey(wrong))])
             #expect(miss == .misspelt(configured: wrong, served: try PublicKeyPin(right)))
@@ -109,6 +119,12 @@ struct NearestMissTests {
             let miss = try Self.miss([Pin(.publicKey(certificate))])
             #expect(miss == .certificateAsKey(certificate, depth: depth, key: key))
             #expect(miss?.description.contains("not of its key, which is \(key)") == true)
+        }
+        let certificate = PublicKeyPin(digest: CertificatePin(certificate: Self.chain.certificates[0]).digest)
+        for (pin, isHash) in [(Pin(.publicKey(certificate)), true), (TestChain(4).keyPin(0), false)] {
+            let host = try PinnedHost("a.example", pins: [pin], backup: .noneAccepted)
+            let evaluation = try DecisionFixture(try PinningPolicy(hosts: [host]), host: "a.example").run().evaluation
+            #expect(evaluation.mismatch?.pinsHashOfCertificate == isHash)
         }
         let foreign = PublicKeyPin(digest: CertificatePin(certificate: TestChain(4).certificates[0]).digest)
         #expect(try Self.miss([Pin(.publicKey(foreign))]) == .nothingInCommon)

@@ -66,6 +66,15 @@ struct PinSetTests {
         #expect(Self.match([Pin(.publicKey(PublicKeyPin(digest: certificate.digest)))]) == nil)
     }
 
+    @Test("A set is empty without pins and backup pins")
+    func empty() {
+        func isEmpty(_ pins: [Pin], _ backups: [Pin]) -> Bool {
+            PinSet(pins: pins, backupPins: backups, requires: .anyPin).isEmpty
+        }
+        let pin = [Self.chain.keyPin(0)]
+        #expect(isEmpty([], []) && !isEmpty(pin, []) && !isEmpty([], pin) && !isEmpty(pin, pin))
+    }
+
     @Test("If a leaf and a ca are required, only one of them is not enough")
     func leafAndCA() {
         let leaf = Self.chain.keyPin(0, .leaf)

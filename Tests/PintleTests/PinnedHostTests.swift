@@ -107,6 +107,30 @@ struct PinnedHostTests {
             } == ["backup-without-pin pins"])
     }
 
+    @Test("The remedy for a rule without a backup counts its pins, and that for a repeated pin tells a backup apart")
+    func remedies() throws {
+        func problem(_ pins: [Pin], _ backups: [Pin] = []) throws -> PolicyProblem {
+            var rule = PinnedHost(unchecked: try ServerName("a.example"))
+            (rule.pins, rule.backupPins) = (pins, backups)
+            return try #require(rule.problems.first)
+        }
+        let one = try problem([Self.live])
+        #expect(one.message == "a.example enforces one pin and has no backup" && !one.help.contains("move one"))
+        let two = try problem([Self.live, Self.chain.keyPin(1)])
+        #expect(two.message == "a.example enforces 2 pins and has no backup" && two.help.contains("move one of them"))
+        #expect(try problem([Self.live, Self.live], [Self.spare]).help == "remove one")
+        #expect(try problem([Self.live], [Self.live]).help == "a backup is another key than the one in use")
+    }
+
+    @Test("An address with sub-domains and private anchors has one problem")
+    func addressAnchors() throws {
+        var rule = PinnedHost(unchecked: try ServerName("::1"))
+        (rule.includesSubdomains, rule.anchors) = (true, .only([try UnsignedCertificate().read()]))
+        #expect(rule.problems.map(\.id) == ["address-with-subdomains"])
+        rule.host = try ServerName("example")
+        #expect(rule.problems.map(\.id) == ["anchors-too-broad"])
+    }
+
     @Test("A pin may occur only once in a rule, even as a backup")
     func duplicates() {
         func problems(_ pins: [Pin], _ backups: [Pin]) -> [String] {

@@ -2,6 +2,12 @@ import Testing
 
 @testable import Pintle
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 @Suite("Policies")
 struct PinningPolicyTests {
     static let live = TestChain().keyPin(0)
@@ -45,20 +51,22 @@ struct PinningPolicyTests {
 
     @Test("The result builder accepts rules one a line, with conditions and loops")
     func builder() throws {
-        let isDebug = false
-        let policy = try PinningPolicy(unpinnedHosts: .askUser) {
-            try Self.host("a.example")
-            if isDebug { try Self.host("debug.example") }
-            if isDebug {
-                try Self.host("b.example")
-            } else {
-                try Self.host("c.example")
+        for (isDebug, middle) in [(false, ["c.example"]), (true, ["debug.example", "b.example"])] {
+            let policy = try PinningPolicy(unpinnedHosts: .askUser) {
+                try Self.host("a.example")
+                if isDebug { try Self.host("debug.example") }
+                if isDebug {
+                    try Self.host("b.example")
+                } else {
+                    try Self.host("c.example")
+                }
+                for number in 0..<2 { try Self.host("n\(number).example") }
+                [try Self.host("z.example")]
             }
-            for number in 0..<2 { try Self.host("n\(number).example") }
-            [try Self.host("z.example")]
+            #expect(
+                policy.hosts.map(\.description)
+                    == ["a.example"] + middle + ["n0.example", "n1.example", "z.example"])
         }
-        #expect(
-            policy.hosts.map(\.description) == ["a.example", "c.example", "n0.example", "n1.example", "z.example"])
         #expect(throws: PolicyError.self) {
             try PinningPolicy {
                 try Self.host("a.example")
@@ -96,6 +104,99 @@ struct PinningPolicyTests {
         #expect(
             try Self.problems([url("https://reports.example.net:8443/"), other])
                 == ["report-host-covered hosts[0].reportTo[0]"])
+    }
+
+    @Test("Plain HTTP is allowed to hosts that no rule for any port covers, if the policy trusts the system about them")
+    func plainHTTP() throws {
+        func allows(
+            _ host: String, port: UInt16 = 80, rules: [PinnedHost],
+            _ unpinned: PinningPolicy.UnpinnedHosts = .systemTrust
+        ) throws -> Bool {
+            let policy = try PinningPolicy(hosts: rules, unpinnedHosts: unpinned)
+            return policy.allowsPlainHTTP(
+                to: ServerEndpoint(host: try ServerName(host), port: port), ports: policy.portsOfRules)
+        }
+        let rules = [try Self.host("a.example", subdomains: true), try Self.host("b.example", port: 8443)]
+        #expect(try allows("c.example", rules: rules))
+        for unpinned in [PinningPolicy.UnpinnedHosts.askUser, .reject] {
+            #expect(try !allows("c.example", rules: rules, unpinned))
+        }
+        #expect(try !allows("a.example", rules: rules) && !allows("x.a.example", rules: rules))
+        // A rule for one port counts for every port.
+        #expect(try !allows("b.example", rules: rules) && !allows("b.example", port: 8443, rules: rules))
+        #expect(try allows("x.b.example", rules: rules))
+        // Another spelling of an address may have a rule.
+        #expect(try allows("192.0.2.1", rules: []) && !allows("::ffff:192.0.2.1", rules: []))
+    }
+
+    @Test("The version of an update is from 0 to the largest whole number that all JSON readers keep")
+    func versions() throws {
+        let last = Int(PinningPolicy.updateVersions.upperBound)
+        for version in [0, 1, last] {
+            #expect(try PinningPolicy(hosts: [], updateVersion: version).updateVersion == version)
+        }
+        for version in [-1, last + 1] {
+            let error = #expect(throws: PolicyError.self) { try PinningPolicy(hosts: [], updateVersion: version) }
+            #expect(error?.problems.map(\.id) == ["invalid-update-version"])
+        }
+    }
+
+    @Test("Two policies have the same rules if they treat every host alike; order and parts of seconds do not count")
+    func sameRules() throws {
+        let (a, b) = (try Self.host("a.example"), try Self.host("b.example"))
+        func policy(
+            _ hosts: [PinnedHost], _ unpinned: PinningPolicy.UnpinnedHosts = .systemTrust
+        ) throws -> PinningPolicy { try PinningPolicy(hosts: hosts, unpinnedHosts: unpinned) }
+        let both = try policy([a, b])
+        #expect(try both.hasSameRules(as: policy([b, a])))
+        #expect(try !both.hasSameRules(as: policy([b, a], .reject)))
+        #expect(try !both.hasSameRules(as: policy([a])) && !policy([a]).hasSameRules(as: both))
+        let date = Date(timeIntervalSince1970: 1_800_000_000)
+        func expiring(_ expiry: PinExpiry) throws -> PinningPolicy {
+            var rule = a
+            rule.expiry = expiry
+            return try policy([rule])
+        }
+        let whole = try expiring(.rejecting(after: date))
+        #expect(try whole.hasSameRules(as: expiring(.rejecting(after: date + 0.9))))
+        #expect(try !whole.hasSameRules(as: expiring(.rejecting(after: date + 1))))
+        #expect(try !whole.hasSameRules(as: expiring(.systemTrust(after: date + 0.9))))
+        #expect(try expiring(.systemTrust(after: date)).hasSameRules(as: expiring(.systemTrust(after: date + 0.9))))
+        #expect(try !whole.hasSameRules(as: policy([a])))
+    }
+
+    @Test("The roots that decisions may need are those of the rules, and the system's unless other hosts are refused")
+    func roots() throws {
+        let own = TrustAnchors.only([try UnsignedCertificate().read()])
+        let rule = try PinnedHost("a.example", anchors: own)
+        #expect(Array(try PinningPolicy(hosts: [rule]).anchors) == [.system, own])
+        #expect(Array(try PinningPolicy(hosts: [rule], unpinnedHosts: .reject).anchors) == [own])
+    }
+
+    @Test("A list of problems is cut off a little above its limit, whatever the problem")
+    func manyProblems() throws {
+        let most = PolicyError.maximumProblems + 1
+        func count(_ hosts: [PinnedHost]) -> Int {
+            do throws(PolicyError) { _ = try PinningPolicy(hosts: hosts) } catch { return error.problems.count }
+            return 0
+        }
+        func flawed(_ host: String, _ change: (inout PinnedHost) -> Void) throws -> PinnedHost {
+            var rule = PinnedHost(unchecked: try ServerName(host))
+            change(&rule)
+            return rule
+        }
+        #expect(try count((0..<most + 9).map { number in try flawed("h\(number).example") { $0.port = 0 } }) == most)
+        #expect(count([PinnedHost](repeating: try Self.host("a.example"), count: most + 9)) == most)
+        #expect(try count([flawed("a.example") { $0.reportTo = .init(repeating: "x", count: most + 9) }]) == most)
+        let pins = try flawed("a.example") { $0.pins = .init(repeating: Self.live, count: most + 9) }
+        #expect(pins.problems.count == most)
+    }
+
+    @Test("A place knows the rule that contains it")
+    func places() {
+        #expect(PolicyPath.rule(3).ruleIndex == 3 && PolicyPath.rule(3)["pins"][1].ruleIndex == 3)
+        #expect(PolicyPath.member("notes")[3].ruleIndex == nil && PolicyPath.member("hosts").ruleIndex == nil)
+        #expect(PolicyPath.root.isRoot && PolicyPath.root.ruleIndex == nil && !PolicyPath.rule(3).isRoot)
     }
 
     @Test("A policy reports all of its problems at once")

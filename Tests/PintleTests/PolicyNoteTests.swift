@@ -35,6 +35,9 @@ struct PolicyNoteTests {
             #expect(policy.notes[.rule(1)["pins"][0]] == nil)
             #expect(policy.notes[.rule(1)["pins"][1]] == "key 2026")
             #expect(policy.notes[.rule(1)["backupPins"][0]] == "key 2026")
+            #expect(policy.notes.nearest(to: .rule(1)["pins"][1]) == "key 2026")
+            #expect(policy.notes.nearest(to: .rule(1)["pins"][0]) == "the shop's servers")
+            #expect(policy.notes.nearest(to: .rule(0)["pins"][1]) == nil && policy.notes.nearest(to: .root) == nil)
         }
         #expect(written.updateVersion == 7 && written.numbered(0).json() == policy.json())
     }

@@ -56,7 +56,12 @@ struct RequireTests {
         let trusted = try Self.evaluation()
         #expect(Self.failure(trusted, 1) == nil)
         #expect(Self.failure(Self.forged(trusted, nil), 1) == .unmet(.noPath))
-        #expect(Self.failure(Self.forged(trusted, []), 1) == .unmet(.pathTooShort(0, minimum: 1)))
+        for length in -1...1 {
+            #expect(Self.failure(Self.forged(trusted, []), length) == .unmet(.pathTooShort(0, minimum: 1)))
+        }
+        for (count, text) in [(0, "has 0 certificates,"), (1, "has 1 certificate,"), (2, "has 2 certificates,")] {
+            #expect(UnmetRequirement.pathTooShort(count, minimum: 3).description.contains(text))
+        }
     }
 
     @Test("Certificates that were inserted later are detected by their hashes")

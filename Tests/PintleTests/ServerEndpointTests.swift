@@ -113,6 +113,7 @@ struct ServerEndpointTests {
         let url = try #require(URL(string: text))
         let error = #expect(throws: ServerNameError.self) { try ServerEndpoint(url: url) }
         #expect(error.map { "\($0) \($0.text) \($0.errorDescription ?? "")".contains("secret") } == (text == "secret"))
+        #expect(error?.errorDescription == error?.description)
     }
 
     @Test("A URL relative to a base is resolved first")

@@ -164,6 +164,36 @@ struct UnknownHostTests {
         }
     }
 
+    @Test(
+        "The exceptions that would make a certificate acceptable are found, also by a validator that names one failure",
+        arguments: [false, true])
+    func exceptions(namesOne: Bool) throws {
+        let fixture = try Self.fixture()
+        let end = try Certificate(der: try #require(fixture.presented.first)).validity.notAfter
+        func exceptions(_ failures: PathFailure.Code..., at instant: Date = now) -> Set<TrustApproval.AcceptedFailure>?
+        {
+            let evaluation = fixture.policy.evaluate(fixture.endpoint, presented: fixture.presented, at: instant) {
+                request in
+                guard request.anchors != .system else { return .selfSigned }
+                let left = failures.filter { !request.accepts($0) }
+                let findings = left.prefix(namesOne ? 1 : left.count).map { PathFailure.Finding($0, text: "") }
+                return PathFailure(findings).map(PathOutcome.invalid) ?? fixture.leafOutcome
+            }
+            guard case .rejected(.unknownHost(let host)) = evaluation.decision else { return nil }
+            #expect((host.unacceptableFailure == nil) == failures.isEmpty)
+            return host.exceptionsOfCertificate
+        }
+        #expect(exceptions() == [])
+        #expect(exceptions(.nameMismatch) == [.nameMismatch])
+        #expect(exceptions(.expired, at: end + 1) == [.expired])
+        #expect(exceptions(.expired, .nameMismatch, at: end + 1) == [.expired, .nameMismatch])
+        // An issuer that has expired is not the leaf, and no exception helps a weak key.
+        #expect(exceptions(.expired) == [])
+        #expect(exceptions(.nameMismatch, .expired) == [])
+        #expect(exceptions(.weakKey) == [])
+        #expect(exceptions(.nameMismatch, .weakKey) == [])
+    }
+
     @Test("An approval that has already expired or has a too long note is refused")
     func bounds() throws {
         let host = try Self.ask(try Self.fixture())

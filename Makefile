@@ -194,7 +194,7 @@ model:
 
 states: test-setup
 	swift build --build-tests --disable-build-manifest-caching $(DEBUG_BUILD_OPTIONS)
-	PINTLE_ALL_STATES=1 swift test --skip-build --disable-xctest --filter DecisionModelTests
+	PINTLE_ALL_STATES=1 swift test --skip-build --disable-xctest --filter "DecisionModelTests|ScopeEnumerationTests"
 
 darwin: test-setup
 	swift build --build-tests --disable-build-manifest-caching $(DEBUG_BUILD_OPTIONS)

@@ -202,15 +202,24 @@ struct ModelState {
             func date(_ field: String) -> Date? {
                 (fields[field] as? NSNumber).map { Date(timeIntervalSince1970: $0.doubleValue) }
             }
-            let earlier = isSet("earlier") ? [approval(until: now)] : []
-            var approvals = TrustApprovals(earlier, record: isSet("complete") ? .complete : .lost)
-            let host = try unknownHost(approvals)
-            if fields["stored"] as? String == "changed" { approvals.replace(approval(until: now - 1)) }
-            let before = approvals
-            _ = try? approvals.approve(
-                host, as: part, alsoAccepting: codes("shown"), at: date("answerTime") ?? now,
-                until: date("newExpiresAt"), acceptingIncompleteRecord: isSet("told"))
-            return ["stored": approvals == before ? "0" : "1"]
+            /// Asks and answers, with these records of the approvals.
+            func isStored(_ asked: TrustApprovals.Record, _ answered: TrustApprovals.Record) throws -> Bool {
+                var approvals = TrustApprovals(isSet("earlier") ? [approval(until: now)] : [], record: asked)
+                let host = try unknownHost(approvals)
+                approvals.record = answered
+                if fields["stored"] as? String == "changed" { approvals.replace(approval(until: now - 1)) }
+                let before = approvals
+                _ = try? approvals.approve(
+                    host, as: part, alsoAccepting: codes("shown"), at: date("answerTime") ?? now,
+                    until: date("newExpiresAt"), acceptingIncompleteRecord: isSet("told"))
+                return approvals != before
+            }
+            // The record may be incomplete at the question, at the answer, or at both.
+            let results =
+                try isSet("complete")
+                ? [isStored(.complete, .complete)]
+                : [isStored(.lost, .lost), isStored(.unreadable, .complete), isStored(.complete, .lost)]
+            return ["stored": results.allSatisfy { $0 == results[0] } ? (results[0] ? "1" : "0") : "\(results)"]
         }
     }
 
@@ -376,7 +385,7 @@ struct ModelState {
 }
 /// Certificates as a server sends them, of the sizes and with the parts that a state says.
 ///
-/// The limit on names is a hundredth of the real one, and so are large numbers of names: the real ones do not fit into
+/// The limit on names is a fiftieth of the real one, and so are large numbers of names: the real ones do not fit into
 /// small certificates.
 struct ModelChain {
     private var certificates: [[UInt8]] = []
@@ -389,12 +398,12 @@ struct ModelChain {
             let count = names["\(place)"] ?? 1
             certificates.append(
                 Self.certificate(
-                    size, names: count > 1 ? count / 100 + count % 100 : 1, hasManyParts: large.contains(place),
+                    size, names: count > 1 ? count / 50 + count % 50 : 1, hasManyParts: large.contains(place),
                     hasUnnamedCurve: unreadable.contains(place)))
         }
     }
 
-    /// Returns a certificate of a size. Those of 1,000 bytes have twice that size, which no limit is near to.
+    /// Returns a certificate of a size. Those of 1,000 bytes have four times that size, which no limit is near to.
     private static func certificate(_ size: Int, names: Int, hasManyParts: Bool, hasUnnamedCurve: Bool) -> [UInt8] {
         var certificate = UnsignedCertificate()
         let name = DERBytes.element(0x82, Array("a".utf8))
@@ -410,7 +419,7 @@ struct ModelChain {
                 DERBytes.sequence(DERBytes.oid(1, 2, 840, 10045, 2, 1), DERBytes.sequence(DERBytes.integer(1))),
                 DERBytes.bitString([4]))
         }
-        let size = size == 1_000 ? 2_000 : size
+        let size = size == 1_000 ? 4_000 : size
         guard size > 1_000 else { return Array(repeating: 0x30, count: size) }
         let parts = certificate.extensions ?? []
         var (padding, der) = (size - certificate.der.count, [UInt8]())
@@ -426,7 +435,7 @@ struct ModelChain {
 
     var answer: [String: String] {
         var limits = PresentedChain.Limits()
-        limits.names /= 100
+        limits.names /= 50
         do throws(PathFailure) {
             let chain = try PresentedChain(certificates, limits: limits)
             return ["chain": "readable", "kept": "\(chain.certificates.count)"]

@@ -5,15 +5,17 @@ import Testing
 @testable import PintlePolicyFile
 @testable import PintleUpdates
 
-/// Compares the scope rule with the decision itself, for all pairs of policies of small families, all servers and all
-/// instants.
+/// Compares the scope rule with its specification and with the decision itself, for all pairs of policies of small
+/// families, all servers and all instants.
 ///
 /// Each run takes a fixed part of the policies. With `PINTLE_ALL_STATES` it takes all of them.
 @Suite("All pairs of policies of a family")
 struct ScopeEnumerationTests {
     private static let takesAll = ProcessInfo.processInfo.environment["PINTLE_ALL_STATES"] != nil
 
-    @Test("An update that is accepted trusts no more than it may", arguments: ScopeFamily.names)
+    @Test(
+        "An update that is accepted trusts no more than it may, and none is refused beyond the specification",
+        arguments: ScopeFamily.names)
     func pairs(name: String) throws {
         let alphabet = try ScopeAlphabet()
         let family = try #require(try ScopeFamily.named(name, alphabet))
@@ -81,6 +83,9 @@ private struct ScopeComparison: CustomStringConvertible {
     mutating func compare(_ old: JudgedPolicy, _ new: JudgedPolicy, _ scope: UpdateScope) {
         pairs += 1
         let problems = scope.problems(of: new.embedded)
+        if SpecifiedScope(bundled: old, update: new, endpoints: endpoints).isExceeded == problems.isEmpty {
+            objections.append("\(old) -> \(new): the specification differs: \(problems.first?.message ?? "accepted")")
+        }
         let leavesOut = zip(old.rules, new.rules).contains { $0 != nil && $1 == nil }
         guard problems.isEmpty else {
             func widens(_ servers: KeyPath<JudgedPolicy, [ScopeAlphabet.Servers]>) -> Bool {

@@ -58,7 +58,7 @@ struct OutboxSequenceTests {
         }
     }
 
-    /// What the delegate got, and what it had to get.
+    /// The calls that the delegate got, and those that it had to get.
     private struct Log: Sendable {
         var sentNames: [Int] = []
         var names: [Int] = []
@@ -66,7 +66,7 @@ struct OutboxSequenceTests {
         var content = Data()
         var sentBytes: Int64 = 0
         var bytes: Int64 = 0
-        /// The content and the calls that were sent before the end.
+        /// The amounts that were sent before the end.
         var due: (names: Int, content: Int, bytes: Int64)?
         var completions = 0
         var callsAfterEnd = 0

@@ -254,8 +254,9 @@ struct TaskWorld {
         checkHolds()
     }
 
-    /// Drops what can no longer have an effect: steps for a transfer that has ended, and all but the cancellation once
-    /// the task is being cancelled, because then only the end of the transfer counts (``TaskSequenceTests/anyOrder()``).
+    /// Drops steps that can no longer have an effect: those for a transfer that has ended. While the task is being
+    /// cancelled, only the end of its transfer counts, as ``TaskSequenceTests/anyOrder()`` shows. Then all steps but
+    /// the cancellation are dropped.
     private mutating func dropIdleSteps() {
         let carrier = machine.unendedCarrier
         let isCancelling = machine.phase == .canceling

@@ -153,7 +153,7 @@ struct StoreModel: Hashable, Sendable {
 struct StoreWorld: Hashable, Sendable {
     typealias Update = StoreModel.Update
 
-    /// What a process knows.
+    /// The knowledge of a process.
     struct Process: Hashable {
         var inForce: Update?
         var floor: Update?

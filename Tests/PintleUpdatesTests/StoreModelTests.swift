@@ -157,7 +157,7 @@ struct StoreModelTests {
             scene.expect(
                 after.processes[number]?.inForce == update && after.files.update == .update(update), "\(context())")
         }
-        // Nobody is locked out: what is above everything that was ever adopted is taken.
+        // No app is locked out: a version above all that were adopted is taken.
         if update == .three, remembered < 3, process.floor?.version ?? 0 < 3 {
             scene.expect(refusal == nil, "\(context())")
         }
@@ -399,7 +399,7 @@ private final class ModelScene: Sendable {
             (active.floor.error != nil) == (expected.isUnchecked || expected.isOutdated), "floor's error: \(context())")
     }
 
-    /// What the store cannot use it leaves alone, until an update replaces it.
+    /// Compares the files. The store leaves files that it cannot use as they are, until an update replaces them.
     func compareFiles(_ model: StoreModel, _ context: @autoclosure () -> String) {
         if case .update(let stored) = model.update {
             expect((try? directory.read("update.json")) == envelopes[stored], "update.json: \(context())")

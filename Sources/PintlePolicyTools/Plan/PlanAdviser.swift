@@ -106,18 +106,15 @@ package struct PlanAdviser {
                 additions.append(
                     known.map { "\($0.pin) (key \"\($0.name)\")" }.joined(separator: " or ") + " into \(title)")
             } else if list == .leaf {
+                let setting = setting(ofCertificate: lockOut.certificate)
                 impossible.append(
                     "\(title) cannot have a key that each renewal makes: keep one key at all renewals of "
-                        + "\(server(lockOut.server))\(setting(ofCertificate: lockOut.certificate)), or take the list out"
-                )
+                        + "\(server(lockOut.server))\(setting), or take the list out")
             } else {
                 impossible.append("the path has no authority for \(title): take the list out")
             }
         }
-        var steps = impossible
-        if !additions.isEmpty {
-            steps.append("put \(additions.joined(separator: " and "))")
-        }
+        let steps = impossible + (additions.isEmpty ? [] : ["put \(additions.joined(separator: " and "))"])
         let (pronoun, verb) = apps.count == 1 ? ("it", "it has") : ("them", "they have")
         var text =
             "no update helps \(plan.versions(apps)): \(steps.joined(separator: "; ")) of the Info.plist of a release"

@@ -60,8 +60,8 @@ extension Command {
                     """
                     Paths are relative to the file. `pinsAt`, `leaf` or `ca`, is the position of pins that have none, \
                     for `ats` and `envoy`. `package` is for `okhttp`, whose language is that of the file: `.kt` or \
-                    `.java`. Private roots for `nsc` are written into the folder `raw` beside the file's own. Those that no \
-                    target names any more are named in a warning, not deleted.
+                    `.java`. Private roots for `nsc` are written into the folder `raw` beside the file's own. Those \
+                    that no target names any more are named in a warning, not deleted.
                     """)),
             .json(keys: SyncReport.rows),
         ],

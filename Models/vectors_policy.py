@@ -306,6 +306,9 @@ for name, what, pin_text, problem in [
         ("sha384", "SHA-384", "sha384/" + HASH, "unsupported-hash"),
         ("sha512", "SHA-512", "sha512/" + HASH, "unsupported-hash"),
         ("md5", "MD5", "md5/" + HASH, "unsupported-hash"),
+        ("sha1-and-mark", "a combining mark behind the prefix of SHA-1", "sha1/\u0301", "unsupported-hash"),
+        ("mark-last", "a combining mark behind a hash", PIN + "\u0301", "invalid-pin"),
+        ("mark-behind-prefix", "a combining mark behind the prefix", "sha256/\u0301" + HASH, "invalid-pin"),
         ("sha1-empty", "only the prefix of SHA-1", "sha1/", "unsupported-hash"),
         ("sha1-in-http", "SHA-1 in the form of HTTP", 'pin-sha1="%s"' % HASH, "invalid-pin"),
         ("upper-prefix", "the prefix in upper case", "SHA256/" + HASH, "invalid-pin"),
@@ -356,7 +359,14 @@ for name, what, pin_text, problem in [
         ("name-only", "only the name", "sha256", "invalid-pin"),
         ("name-and-word", "sha256 fingerprint and a space", "sha256 fingerprint " + FINGERPRINT, ""),
         ("name-joined-word", "sha256fingerprint and a sign", "sha256fingerprint=" + FINGERPRINT, ""),
-        ("word-without-space", "sha256 fingerprint and a digit", "sha256 fingerprint" + FINGERPRINT, "invalid-pin"),
+        ("word-without-space", "sha256 fingerprint and a digit", "sha256 fingerprint" + FINGERPRINT, ""),
+        ("joined-word-and-space", "sha256fingerprint and a space", "sha256fingerprint " + FINGERPRINT, "invalid-pin"),
+        ("joined-word-only", "only sha256fingerprint", "sha256fingerprint", "invalid-pin"),
+        ("mark-on-first-blank", "a combining mark on a blank at the beginning", " \u0301" + FINGERPRINT, "invalid-pin"),
+        ("joiner-on-first-blank", "a joiner behind a blank at the beginning", " \u200d" + FINGERPRINT, "invalid-pin"),
+        ("mark-on-last-blank", "a combining mark on a blank at the end", FINGERPRINT + " \u0301", "invalid-pin"),
+        ("mark-in-name", "a combining mark on the name", "sha256\u0301 " + FINGERPRINT, "invalid-pin"),
+        ("line-ends-around", "line ends of two bytes around", "\r\n" + FINGERPRINT + "\r\n", ""),
         ("name-and-word-only", "only sha256 fingerprint", "sha256 fingerprint", "invalid-pin"),
         ("space-and-colon", "sha256, a space and a colon", "sha256 : " + FINGERPRINT, ""),
         ("name-twice", "the name twice", "sha256 sha256 " + FINGERPRINT, "invalid-pin"),
@@ -579,6 +589,8 @@ for name, what, problems, changes in [
         ("host-number", "host is a number", "wrong-type", {"host": 1}),
         ("host-null", "host is null", "wrong-type", {"host": None})]:
     one(12, "rule-" + name, "a rule: " + what, problems, {**RULE, **changes})
+one(12, "rule-kelvin", "a rule: a key with the Kelvin sign in place of K", "unknown-key", {**RULE, "issuer\u212aey": PIN})
+one(12, "rule-withdraws-mark", "a rule: withdraws is a blank with a combining mark", "", {**RULE, "withdraws": " \u0301"})
 one(12, "rule-no-host", "a rule: no host", "missing-key", {"pins": [PIN], "backupPins": [pin(2)]})
 
 # --- P13 to P15 ------------------------------------------------------------------------------------------------------------
@@ -625,6 +637,8 @@ one(14, "other-label", "a block with its label in lower case", "invalid-anchor",
 one(14, "line-ends", "lines that end in CR LF", "", anchored(CA.replace("\n", "\r\n")))
 one(14, "no-last-line-end", "no line end behind the last line", "", anchored(CA.rstrip("\n")))
 one(14, "same-twice", "one certificate twice", "", anchored(CA, CA))
+one(14, "begin-only", "a text that begins like a block, and has none", "no-anchor", anchored("-----BEGIN"))
+one(14, "begin-and-mark", "a combining mark on the first words of a block", "no-anchor", anchored("-----BEGIN\u0301 CERTIFICATE-----"))
 one(14, "blank-first", "a blank before a certificate: a path", "anchor-file-not-allowed", anchored(" " + CA))
 one(14, "empty-path", "an empty text: a path", "anchor-file-not-allowed", anchored(""))
 one(14, "system-only", "the system's anchors", "", {**RULE, "anchors": {"system": True}})
@@ -719,7 +733,7 @@ for name, what, problems, rules in [
         ("no-pins", "no pins", "", [bare("a.example")]),
         ("backup-without-pin-both", "backup pins only, with leafAndCA", "backup-without-pin",
             [bare("a.example", requires="leafAndCA", backupPins=[{"spki": PIN, "at": "leaf"}])]),
-        ("two-problems-of-pins", "leafAndCA with one pin without position", "leaf-and-ca-incomplete pin-without-position",
+        ("two-problems-of-pins", "leafAndCA with one pin without position", "pin-without-position",
             [bare("a.example", requires="leafAndCA", pins=[PIN], backupPins="none-accepted")]),
         ("empty-pins", "an empty list of pins", "", [bare("a.example", pins=[])]),
         ("no-backup-pin", "no backup pins", "no-backup-pin", [NO_BACKUP]),

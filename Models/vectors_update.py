@@ -875,6 +875,10 @@ vector("U25", "stored-rollback", "a stored update is compared with the floor", R
 vector("U25", "stored-other-payload", "a stored update has another payload than the floor", REPLACED, floor=floor(7, ["x"]),
     stored=True)
 vector("U25", "stored-no-signature", "a stored update is verified again", INVALID, by=(STRANGER,), stored=True)
+vector("U25", "stored-other-rules", "a stored update has the bundled version and other rules", REPLACED,
+       bundled=policy(rule(n=3), updateVersion=7), stored=True)
+vector("U25", "stored-scope", "a stored update is compared with the bundled policy again", SCOPE, policy=policy(rule(), rule("example.net")),
+       stored=True)
 vector("U26", "bundled-below-floor", "the floor's payload above the bundled version", accepted(unchanged=True),
        bundled=policy(rule(), updateVersion=3), floor=floor(7, SAME))
 vector("U26", "new-version", "a version above both", GOOD, bundled=policy(rule(), updateVersion=3), floor=floor(6, ["x"]))

@@ -28,27 +28,31 @@ public struct CertificatePin: Sendable, Hashable {
     /// Returns the text without the name of the hash, the word "fingerprint" and surrounding blanks. Text copied from a
     /// certificate dialog can begin with a left-to-right mark, which is dropped like a blank.
     private static func withoutLabel(_ text: some StringProtocol) -> Substring {
-        func trimmed(_ text: Substring) -> Substring {
-            text.drop { $0.isWhitespace || $0 == "\u{200E}" }
+        // Not characters: a blank and the combining mark behind it are one character.
+        typealias Scalars = Substring.UnicodeScalarView
+        func trimmed(_ text: Scalars) -> Scalars {
+            text.drop { $0.properties.isWhitespace || $0 == "\u{200E}" }
         }
-        func dropping(_ words: [String], from text: Substring) -> Substring? {
-            for word in words where text.prefix(word.count).lowercased() == word { return text.dropFirst(word.count) }
+        func dropping(_ words: [String], from text: Scalars) -> Scalars? {
+            for word in words where Substring(text.prefix(word.count)).lowercased() == word {
+                return text.dropFirst(word.count)
+            }
             return nil
         }
-        var rest = trimmed(Substring(text))
+        var rest = trimmed(Substring(text).unicodeScalars)
         if let named = dropping(["sha256", "sha-256"], from: rest) {
             let label = trimmed(named)
             let value = trimmed(dropping(["fingerprint"], from: label) ?? label)
-            // Drop the name only before `:`, `=`, "fingerprint", a blank or the end: otherwise it may be the start of
-            // another hash's name.
+            // Drop the name only before `:`, `=`, a blank or the end: otherwise it may be the start of another hash's
+            // name.
             if let sign = value.first, sign == ":" || sign == "=" {
                 rest = trimmed(value.dropFirst())
             } else if label.startIndex != named.startIndex || value.isEmpty {
                 rest = value
             }
         }
-        while rest.last?.isWhitespace == true { rest = rest.dropLast() }
-        return rest
+        while rest.last?.properties.isWhitespace == true { rest = rest.dropLast() }
+        return Substring(rest)
     }
 
     /// Hashes a certificate in DER.

@@ -140,7 +140,9 @@ extension PolicyFileReader {
 
     private mutating func readCertificates(_ value: JSONValue, at path: PolicyPath) -> [Certificate] {
         guard let text = string(value, path) else { return [] }
-        if text.hasPrefix("-----BEGIN") { return certificates(Array(text.utf8), of: "the inline PEM", value, path) }
+        if text.utf8.starts(with: "-----BEGIN".utf8) {
+            return certificates(Array(text.utf8), of: "the inline PEM", value, path)
+        }
         guard let resolvingFile else {
             report(
                 "anchor-file-not-allowed", value, path, "the anchor file \(quoted(value)) cannot be read from here",

@@ -186,6 +186,8 @@ final class Mutator: SyntaxVisitor {
             judgeOperands(of: node, name)
         case "<", "<=", ">", ">=":
             judge(ExprSyntax(node))
+            // Tuples can be compared, and are not Comparable.
+            guard bare(node.leftOperand).as(TupleExprSyntax.self) == nil else { break }
             let swapped = name.count == 1 ? name + "=" : String(name.prefix(1))
             let kind = ["<": "less", "<=": "atMost", ">": "greater", ">=": "atLeast"][name] ?? ""
             addCall("mutant_\(kind)", node, [swapped])
@@ -399,7 +401,7 @@ final class Mutator: SyntaxVisitor {
         guard hasDefault else { return .visitChildren }
         for case .case(let label) in labels {
             for item in label.caseItems where item.whereClause == nil && text(item.pattern) != "_" {
-                add(item, ["never"]) { site in
+                add(item.pattern, ["never"]) { site in
                     closings[range(item.pattern).upperBound, default: []].append(" where !mutant(\(site))")
                 }
             }

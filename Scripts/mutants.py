@@ -166,13 +166,13 @@ def build():
                      *OPTIONS, env=environment)
         (WORK / "build.log").write_text(result.stdout)
         if result.returncode == 0:
-            known.write_text(json.dumps({"digest": digest, "sites": sorted(dropped)}))
             return mutants, dropped
         found = failing_sites(result.stdout, attempt)
         if not found - dropped:
             sys.exit(f"mutants: the copy does not compile, and no mutant is the reason:\n{result.stdout[-4000:]}")
         say(f"  {len(found - dropped)} sites do not compile and are left out")
         dropped |= found
+        known.write_text(json.dumps({"digest": digest, "sites": sorted(dropped)}))
     sys.exit("mutants: the copy does not compile")
 
 

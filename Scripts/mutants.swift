@@ -1,6 +1,6 @@
-// Rewrites Swift files so that they hold every mutant at once, behind calls of Scripts/mutants.switch.swift. Scripts/mutants.py
-// compiles it with the parser of the toolchain, and explains the operators.
-// usage: mutants FIRST DROPPED SOURCE TARGET...   numbers mutants from FIRST; DROPPED is a list of numbers with commas.
+// Rewrites Swift files so that they hold every mutant at once, behind calls of Scripts/mutants.switch.swift.
+// Scripts/mutants.py compiles it with the parser of the toolchain, and explains the operators.
+// usage: mutants FIRST DROPPED SOURCE TARGET...   numbers mutants from FIRST; DROPPED is a list of numbers with commas
 // Prints a JSON object for each mutant, dropped or not. A rewritten file has the lines of its source.
 import Foundation
 import SwiftOperators
@@ -43,7 +43,8 @@ final class Mutator: SyntaxVisitor {
     }
 
     private func text(_ node: some SyntaxProtocol) -> String {
-        String(decoding: source[range(node)], as: UTF8.self).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        String(decoding: source[range(node)], as: UTF8.self).split(whereSeparator: \.isWhitespace).joined(
+            separator: " ")
     }
 
     /// Adds a site with a mutant for each change; `edit` gets the number of the first.
@@ -63,7 +64,9 @@ final class Mutator: SyntaxVisitor {
     }
 
     /// Adds a site whose mutants need only texts before and after the node.
-    private func wrap(_ node: some SyntaxProtocol, _ changes: [String], _ before: (Int) -> String, _ after: String = ")") {
+    private func wrap(
+        _ node: some SyntaxProtocol, _ changes: [String], _ before: (Int) -> String, _ after: String = ")"
+    ) {
         add(node, changes) { site in
             openings[range(node).lowerBound, default: []].append(before(site))
             closings[range(node).upperBound, default: []].insert(after, at: 0)
@@ -186,6 +189,8 @@ final class Mutator: SyntaxVisitor {
             judgeOperands(of: node, name)
         case "<", "<=", ">", ">=":
             judge(ExprSyntax(node))
+            // Tuples can be compared, and are not Comparable.
+            guard bare(node.leftOperand).as(TupleExprSyntax.self) == nil else { break }
             let swapped = name.count == 1 ? name + "=" : String(name.prefix(1))
             let kind = ["<": "less", "<=": "atMost", ">": "greater", ">=": "atLeast"][name] ?? ""
             addCall("mutant_\(kind)", node, [swapped])
@@ -324,7 +329,9 @@ final class Mutator: SyntaxVisitor {
     override func visit(_ node: CodeBlockItemSyntax) -> SyntaxVisitorContinueKind {
         guard let value = expression(node) else { return .visitChildren }
         if isResult(node) {
-            if let list = node.parent, list.parent?.is(SwitchCaseSyntax.self) != true { judgeResult(value, of: Syntax(node)) }
+            if let list = node.parent, list.parent?.is(SwitchCaseSyntax.self) != true {
+                judgeResult(value, of: Syntax(node))
+            }
         } else if isRemovable(value, in: node) {
             wrap(node, ["removed"], { "if !mutant(\($0)) { " }, " }")
         }
@@ -334,10 +341,12 @@ final class Mutator: SyntaxVisitor {
     private func isRemovable(_ value: ExprSyntax, in node: CodeBlockItemSyntax) -> Bool {
         if let tried = value.as(TryExprSyntax.self) { return isRemovable(tried.expression, in: node) }
         if let infix = value.as(InfixOperatorExprSyntax.self) {
-            let assigns = infix.operator.is(AssignmentExprSyntax.self)
+            let assigns =
+                infix.operator.is(AssignmentExprSyntax.self)
                 || ["+=", "-=", "|=", "&=", "*="].contains(op(infix) ?? "")
             // An initializer has to give each property a value, and a constant needs its only one.
-            return assigns && !isInside(node, InitializerDeclSyntax.self) && !isConstant(text(infix.leftOperand), at: node)
+            return assigns && !isInside(node, InitializerDeclSyntax.self)
+                && !isConstant(text(infix.leftOperand), at: node)
         }
         guard let call = value.as(FunctionCallExprSyntax.self) else { return false }
         return call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text != "init"
@@ -358,7 +367,8 @@ final class Mutator: SyntaxVisitor {
 
     /// Returns whether an expression that stands by itself is the value of a function, a closure or a branch.
     private func isResult(_ node: CodeBlockItemSyntax) -> Bool {
-        if let infix = expression(node)?.as(InfixOperatorExprSyntax.self), infix.operator.is(AssignmentExprSyntax.self) {
+        if let infix = expression(node)?.as(InfixOperatorExprSyntax.self), infix.operator.is(AssignmentExprSyntax.self)
+        {
             return false
         }
         guard let list = node.parent?.as(CodeBlockItemListSyntax.self), list.count == 1, let owner = list.parent else {
@@ -399,7 +409,7 @@ final class Mutator: SyntaxVisitor {
         guard hasDefault else { return .visitChildren }
         for case .case(let label) in labels {
             for item in label.caseItems where item.whereClause == nil && text(item.pattern) != "_" {
-                add(item, ["never"]) { site in
+                add(item.pattern, ["never"]) { site in
                     closings[range(item.pattern).upperBound, default: []].append(" where !mutant(\(site))")
                 }
             }

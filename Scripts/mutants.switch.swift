@@ -1,6 +1,6 @@
-// Scripts/mutants.py copies this file into each module that it mutates. PINTLE_MUTANT has the number of the mutant that is on.
-// PINTLE_MUTANTS_REACHED names a file with a byte for each mutant: it becomes 1 when the mutant, were it on, would change a
-// value or leave out a statement.
+// Scripts/mutants.py copies this file into each module that it mutates. PINTLE_MUTANT has the number of the mutant that
+// is on. PINTLE_MUTANTS_REACHED names a file with a byte for each mutant: it becomes 1 when the mutant, were it on,
+// would change a value or leave out a statement.
 private import Glibc
 
 private let active = getenv("PINTLE_MUTANT").flatMap { Int(String(cString: $0)) } ?? 0

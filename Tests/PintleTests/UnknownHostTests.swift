@@ -170,8 +170,9 @@ struct UnknownHostTests {
     func exceptions(namesOne: Bool) throws {
         let fixture = try Self.fixture()
         let end = try Certificate(der: try #require(fixture.presented.first)).validity.notAfter
-        func exceptions(_ failures: PathFailure.Code..., at instant: Date = now) -> Set<TrustApproval.AcceptedFailure>?
-        {
+        func exceptions(_ failures: PathFailure.Code..., at instant: Date = Self.now) -> Set<
+            TrustApproval.AcceptedFailure
+        >? {
             let evaluation = fixture.policy.evaluate(fixture.endpoint, presented: fixture.presented, at: instant) {
                 request in
                 guard request.anchors != .system else { return .selfSigned }

@@ -53,7 +53,7 @@ struct ClientIdentityDecisionTests {
         let other = TrustAnchors.only([try Self.root(TestChain(1))])
         #expect(try Self.verdict(Self.policy(anchors: other)) == "host-not-pinned no")
         let empty = PathOutcome.valid(ValidatedPath(uncheckedLeafToAnchor: []))
-        #expect(try Self.verdict(Self.policy(anchors: own), empty) == "host-not-pinned no")
+        #expect(try Self.verdict(Self.policy(anchors: own), empty) == "invalid-path no")
         #if DEBUG
         // A developer's proxy is no server, also if the rule brings its anchor.
         let debugged = try Self.policy(anchors: own).trusting(debugAnchors: [try Self.root()])

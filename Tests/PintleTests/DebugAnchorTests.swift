@@ -67,7 +67,7 @@ struct DebugAnchorTests {
             try Self.policy().trusting(debugAnchors: [anchor]), host: "a.example", chain: Self.proxy)
         #expect(fixture.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
         let empty = PathOutcome.valid(ValidatedPath(uncheckedLeafToAnchor: []))
-        #expect(fixture.with { $0.outcome = empty }.verdict() == "rejected pin-mismatch")
+        #expect(fixture.with { $0.outcome = empty }.verdict() == "rejected invalid-path empty-chain")
         for (unpinned, verdict) in [
             (PinningPolicy.UnpinnedHosts.reject, "rejected host-not-allowed"), (.askUser, "rejected unknown-host"),
             (.systemTrust, "trusted host-not-pinned"),

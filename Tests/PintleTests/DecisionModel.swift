@@ -195,7 +195,7 @@ struct ModelState {
         }
     }
 
-    /// Whether the answer to a question is stored.
+    /// The fate of the answer to a question: `1` if it is stored.
     var answering: [String: String] {
         get throws {
             func isSet(_ field: String) -> Bool { fields[field] as? Bool == true }

@@ -35,7 +35,7 @@ final class ScopeAlphabet {
         }
         let system = try root("System")
         (ours, theirs) = (try root("Ours"), try root("Theirs"))
-        let (middle, nobody) = (try root("Middle"), try root("Nobody"))
+        let (middle, stranger) = (try root("Middle"), try root("Stranger"))
         let authority = try CertificateAuthority.root(name: "Issuer")
         let leaves = try (0..<3).map { _ in try Certificate(der: try authority.issue(hosts: ["a.test"]).certificate.der)
         }
@@ -61,8 +61,8 @@ final class ScopeAlphabet {
             add(leaf, [theirs, middle, system])
         }
         add(2, [middle, theirs])
-        // Nobody trusts the root.
-        add(2, [nobody])
+        // No rule and no system trusts the root.
+        add(2, [stranger])
         (self.servers, self.issuers, serverNames) = (servers, issuers, names)
         (first, second) = (Pin(.publicKey(leaves[0].publicKeyPin)), Pin(.publicKey(leaves[1].publicKeyPin)))
         firstAtLeaf = Pin(.publicKey(leaves[0].publicKeyPin), at: .leaf)

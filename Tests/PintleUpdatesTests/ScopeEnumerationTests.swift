@@ -66,12 +66,12 @@ private struct ScopeComparison: CustomStringConvertible {
     private let system: ScopeAlphabet.Servers
     private(set) var pairs = 0
     private(set) var accepted = 0
-    /// The accepted updates that change a decision, and those that trust a server anew.
+    /// The accepted updates that change a decision, and those that trust further servers.
     private(set) var changed = 0
     private(set) var widened = 0
     private(set) var missing = 0
     private var objections: [String] = []
-    /// The refused updates that trust no server anew, and those of them that change no decision.
+    /// The refused updates that trust no further server, and those of them that change no decision.
     private(set) var stricter = 0
     private(set) var needless = 0
 
@@ -120,12 +120,13 @@ private struct ScopeComparison: CustomStringConvertible {
         if widens { widened += 1 }
     }
 
-    /// Returns whether the specification refuses an update although it trusts no server anew (Specification/update.md).
+    /// Returns whether the specification refuses an update although it trusts no further server.
     private static func isKnownStrictness(
         _ problems: [ScopeViolation], _ old: JudgedPolicy, _ new: JudgedPolicy
     ) -> Bool {
         // U29: the treatment of hosts without a rule stays, whichever it is. U35: a rule is not added outside of the
-        // bundled ones, however strict it is. U38: names leave a rule only with a reason, however strict the next one is.
+        // bundled ones, however strict it is. U38: names leave a rule only with a reason, however strict the next one
+        // is.
         let kinds = Set(problems.compactMap { $0.path.split(separator: ".").last })
         if !kinds.isDisjoint(with: ["unpinnedHosts", "host", "includeSubdomains"]) { return true }
         // U33: each term counts by itself, although another term, or pins, may imply it.
@@ -134,7 +135,7 @@ private struct ScopeComparison: CustomStringConvertible {
         }
     }
 
-    /// Returns the servers that an update may trust anew at an endpoint.
+    /// Returns the servers that an update may newly trust at an endpoint.
     private func allowed(_ old: JudgedPolicy, _ new: JudgedPolicy, at place: Int) -> ScopeAlphabet.Servers {
         let (endpoint, before, after) = (endpoints[place], old.deciding[place], new.deciding[place])
         let former = before.flatMap { old.rules[$0] }
@@ -156,7 +157,7 @@ private struct ScopeComparison: CustomStringConvertible {
         return servers
     }
 
-    /// Returns the servers that an update may trust anew where one rule decides instead of another.
+    /// Returns the servers that an update may newly trust where one rule decides instead of another.
     private func allowed(
         _ old: JudgedRule?, _ new: JudgedRule?, isWithdrawn: Bool, knownPins: [JudgedRule.JudgedPin], isRenewable: Bool
     ) -> ScopeAlphabet.Servers {
@@ -182,7 +183,8 @@ private struct ScopeComparison: CustomStringConvertible {
     }
 
     var description: String {
-        "\(pairs) pairs, \(endpoints.count) endpoints, \(accepted) accepted, \(changed) with changes, \(widened) with servers "
-            + "to trust, \(missing) lack a rule, \(stricter) refused that are stricter, \(needless) that change no decision"
+        "\(pairs) pairs, \(endpoints.count) endpoints, \(accepted) accepted, \(changed) with changes, \(widened) with "
+            + "servers to trust, \(missing) lack a rule, \(stricter) refused that are stricter, \(needless) that change "
+            + "no decision"
     }
 }

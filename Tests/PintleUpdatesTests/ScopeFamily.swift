@@ -19,7 +19,8 @@ struct ScopeFamily {
     /// The parts of the bundled policies and of the updates that each run takes: one in so many.
     var part = (bundled: 1, update: 1)
 
-    /// The hosts of the places, the names below them, and a name that no rule covers; each port of a place, and another.
+    /// The hosts of the places, the names below them, and a name that no rule covers; each port of a place, and one
+    /// more.
     func endpoints() throws -> [ServerEndpoint] {
         let hosts = Set(places.flatMap { [$0.host, "x.\($0.host)"] } + ["other.test"]).sorted()
         let ports = Set(places.compactMap(\.port) + [80]).sorted()

@@ -25,8 +25,9 @@ struct SpecifiedScope {
         }
         if let new, newPlace == oldPlace { return isWider(new.anchors, than: old.anchors) || loosens(new, old) }  // U36
         guard let same = update.rules[oldPlace]?.rule else { return false }  // U37
-        let isBelow = new.map { "\($0.host)".hasSuffix(".\(old.host)") } ?? false
-        guard old.includesSubdomains, !same.includesSubdomains, endpoints[endpoint].host != old.host, !isBelow else {
+        guard old.includesSubdomains, !same.includesSubdomains, endpoints[endpoint].host != old.host,
+            new.map({ !"\($0.host)".hasSuffix(".\(old.host)") }) ?? true
+        else {
             return new.map { isWider($0.anchors, than: old.anchors) || loosens($0, old) } ?? true  // U39
         }
         if let new {  // U38

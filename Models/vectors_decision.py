@@ -194,6 +194,8 @@ vector(18, "400-days", "a clock exactly 400 days later than the newest known tim
     **expiring(NOW)},), newestKnownTime=NOW - 34560000)
 vector(18, "400-days-and-a-second", "a clock 400 days and a second later", "trusted pins-expired yes", ({**LEAF,
     **expiring(NOW)},), newestKnownTime=NOW - 34560001)
+vector(18, "400-days-and-half-a-second", "a clock 400 days and half a second later", "trusted pins-expired yes",
+    ({**LEAF, **expiring(NOW)},), now=NOW + 0.5, newestKnownTime=NOW - 34560000)
 vector(18, "earlier-clock", "a clock earlier than the newest known time", "trusted pins-expired no", ({**LEAF, **expiring(NOW)},),
     newestKnownTime=NOW + DAY)
 vector(18, "rejecting", "a suspicious clock does not change the answer", "rejected pins-expired yes", ({**LEAF, **expiring(NOW,

@@ -855,6 +855,12 @@ same("subject", "the pin of a key and of a certificate with the same bytes", {**
      {**A, "pins": [{"certificate": base64.b64decode(pin(1)[7:]).hex()}]}, False)
 same("two-notes", "a note of the policy's rule, and none", {**A, "note": "x"}, A)
 
+HIGHEST = 9007199254740991
+vector("U21", "highest-floor", "the floor's payload under the highest version", accepted(HIGHEST, unchanged=True), version=str(HIGHEST),
+       floor=floor(HIGHEST, [payload(version=str(HIGHEST))]))
+vector("U21", "highest-bundled", "the bundled rules under the highest version", accepted(HIGHEST, unchanged=True), version=str(HIGHEST),
+       bundled=policy(rule(n=2), updateVersion=HIGHEST))
+vector("U21", "highest-minimum", "a minimum above the highest version", ROLLBACK, version=str(HIGHEST), minimum=HIGHEST + 1)
 vector("U25", "issued-now", "issuedAt is now", GOOD, issued=NOW)
 vector("U25", "issued-in-one-second", "issuedAt is one second from now", EARLY, issued=FUTURE)
 vector("U25", "issued-in-a-part-of-a-second", "issuedAt is half a second from now", EARLY, issued="2026-11-20T12:00:00.5Z")
@@ -952,6 +958,8 @@ scope("U30", "user-in-address", "no report address: a user name", R1, {**E,
 scope("U31", "file", "an anchor file", {**E, **anchors(CA)}, {**E, **anchors("root.pem")})
 scope("U31", "file-beside", "an anchor file beside the bundled certificate", {**E, **anchors(CA)}, {**E, **anchors(CA,
     "root.pem")})
+scope("U31", "many-files-and-problem", "1,001 anchor files in one rule, and a problem of reading in the next", E,
+      ({**E, "anchors": {"include": ["f"] * 1001}}, {**R2, "later": 1}), POLICY)
 scope("U31", "file-and-problem", "an anchor file in a policy that also has a problem of reading", {**E, **anchors(CA)},
       {**E, **anchors("root.pem"), "later": 1}, POLICY)
 

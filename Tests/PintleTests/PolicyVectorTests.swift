@@ -45,7 +45,8 @@ struct PolicyVectorTests {
             #expect(input.answer == input.expect, "\(name)")
             problems.formUnion(input.expect.problems ?? [])
         }
-        // The ids are the words in code font with hyphens, and these two. A reader may stop with `more-problems`, or go on.
+        // The ids are the words in code font with hyphens, and these two. A reader may stop with `more-problems`, or
+        // go on.
         let ids = try SpecificationVectors.document("policy.md").split(separator: "`", omittingEmptySubsequences: false)
             .enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
             .filter { $0.contains("-") && $0.count > 1 && $0.allSatisfy { $0 == "-" || $0.isLetter && $0.isLowercase } }

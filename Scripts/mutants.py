@@ -287,7 +287,7 @@ def judge(mutant, measured):
         groups[-1].append(name)
         total += seconds
     for group in groups:
-        bound = 20 + 6 * sum(measured[name][0] for name in group)
+        bound = 15 + 4 * sum(measured[name][0] for name in group)
         outcome, _, _ = run_suites(group, bound, PINTLE_MUTANT=str(mutant["id"]))
         if outcome != "passed":
             return ("killed" if outcome == "failed" else outcome), " ".join(group[:3])

@@ -250,20 +250,22 @@ def suites():
 
 def measure(names, count):
     """Runs each suite without a mutant. Returns its seconds, and the mutants that it reaches."""
-    result = {}
+    result, failed = {}, []
 
     def one(name):
         path = WORK / f"reached.{name}"
         path.write_bytes(bytes(count + 1))
         outcome, seconds, tail = run_suites([name], 600, PINTLE_MUTANTS_REACHED=str(path))
         if outcome != "passed":
-            sys.exit(f"mutants: {name} {outcome} without a mutant:\n{tail}")
+            failed.append(f"{name} {outcome} without a mutant:\n{tail}")
         data = path.read_bytes()
         path.unlink()
         return name, seconds, {number for number in range(count + 1) if data[number]}
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         for name, seconds, reached in pool.map(one, names):
             result[name] = (seconds, reached)
+    if failed:
+        sys.exit("mutants: " + "".join(failed))
     return result
 
 
@@ -285,7 +287,7 @@ def judge(mutant, measured):
         groups[-1].append(name)
         total += seconds
     for group in groups:
-        bound = 20 + 6 * sum(measured[name][0] for name in group)
+        bound = 15 + 4 * sum(measured[name][0] for name in group)
         outcome, _, _ = run_suites(group, bound, PINTLE_MUTANT=str(mutant["id"]))
         if outcome != "passed":
             return ("killed" if outcome == "failed" else outcome), " ".join(group[:3])

@@ -54,6 +54,12 @@ struct NameComparisonTests {
         }
         #expect(steps(try Self.certificate(names: [Self.dns(1)]), 1) == 2)
         #expect(steps(try Self.certificate(names: [other]), 8) == 1 + 128)
+        #expect(steps(try Self.certificate(names: [Self.dns(1), other]), 9) == 2 + 128)
+        let bare = try Self.certificate().subjectDER.count
+        for (count, extra) in [(63, Int64(0)), (64, 1)] {
+            let leaf = try Self.certificate(names: [Self.dns(count - bare)])
+            #expect(NameComparisons.steps([leaf, excluding]) == 2 + extra)
+        }
         #expect(steps(try Self.certificate(subject: Self.mailSubject), 0) == 2)
     }
 
@@ -76,6 +82,8 @@ struct NameComparisonTests {
         #expect(steps(leaf, plain) == 2)
         #expect(steps(leaf, dotted) == 2 + 2)
         #expect(steps(leaf, plain, dotted) == 2 * 2 + 2)
+        let two = try Self.certificate(names: [Self.name(0x82, "*.a.example"), Self.name(0x82, "*.b.a.example")])
+        #expect(steps(two, plain) == 2 + 3)
         #expect(steps(try Self.certificate(names: [Self.name(0x82, long)]), plain) == 3 * 2)
         // Two and four labels; the URI has over 64 bytes. Parsing counts eightfold.
         let mail = Self.name(0x81, "a@b.example")

@@ -122,6 +122,8 @@ struct PinningPolicyTests {
             #expect(try !allows("c.example", rules: rules, unpinned))
         }
         #expect(try !allows("a.example", rules: rules) && !allows("x.a.example", rules: rules))
+        // Also if no rule names a port.
+        #expect(try !allows("a.example", rules: [rules[0]]))
         // A rule for one port counts for every port.
         #expect(try !allows("b.example", rules: rules) && !allows("b.example", port: 8443, rules: rules))
         #expect(try allows("x.b.example", rules: rules))
@@ -197,6 +199,14 @@ struct PinningPolicyTests {
         #expect(PolicyPath.rule(3).ruleIndex == 3 && PolicyPath.rule(3)["pins"][1].ruleIndex == 3)
         #expect(PolicyPath.member("notes")[3].ruleIndex == nil && PolicyPath.member("hosts").ruleIndex == nil)
         #expect(PolicyPath.root.isRoot && PolicyPath.root.ruleIndex == nil && !PolicyPath.rule(3).isRoot)
+    }
+
+    @Test("The description of a problem begins with its line and column, and names its place")
+    func problemDescription() {
+        let place = PolicyPath.member("hosts")
+        let problem = PolicyProblem(id: "i", at: place, line: 3, column: 7, message: "m", help: "h")
+        #expect(problem.description == "3:7: hosts: i: m; h")
+        #expect(PolicyProblem(id: "i", at: .root, message: "m", help: "h").description == "i: m; h")
     }
 
     @Test("A policy reports all of its problems at once")

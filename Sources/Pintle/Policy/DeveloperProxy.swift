@@ -6,8 +6,9 @@ extension PinningPolicy {
     /// Returns this policy for a debug build whose connections go through the developer's own proxy.
     ///
     /// Paths to hosts that a rule or the system decides about may also end at these anchors. Such a path skips the pins
-    /// and the rule's terms about the path: the decision is `host-not-pinned`. Everything else stays in force. Signatures, dates and names are
-    /// validated, hosts that the policy does not allow are refused, and unknown hosts still need the user's approval.
+    /// and the rule's terms about the path: the decision is `host-not-pinned`. Everything else stays in force.
+    /// Signatures, dates and names are validated, hosts that the policy does not allow are refused, and unknown hosts
+    /// still need the user's approval.
     ///
     ///     #if DEBUG
     ///     policy = policy.trusting(debugAnchors: try CertificateBundle(contentsOfFile: "proxy.pem").certificates)

@@ -138,8 +138,8 @@ extension PinningPolicy {
         PinningPolicy(self, updateVersion: version)
     }
 
-    /// Returns whether both policies have the same rules. The order of the rules does not matter, that of pins in a rule
-    /// does. Fractions of a second do not matter, because a policy file does not store them.
+    /// Returns whether both policies have the same rules. The order of the rules does not matter, that of pins in a
+    /// rule does. Fractions of a second do not matter, because a policy file does not store them.
     package func hasSameRules(as other: PinningPolicy) -> Bool {
         unpinnedHosts == other.unpinnedHosts && hosts.count == other.hosts.count
             && Set(hosts.map(\.atWholeSeconds)) == Set(other.hosts.map(\.atWholeSeconds))

@@ -342,6 +342,21 @@ struct PolicyStoreTests {
         #expect(await code(next, try update(1)) == nil)
     }
 
+    @Test("An update that is adopted again is stored, even if the disk has another one with its version")
+    func otherOfVersion() async throws {
+        let store = try scene.open()
+        try await store.adopt(scene.update(7), at: Publication.now)
+        scene.remove("update.json")
+        scene.remove("floor.json")
+        try await scene.open().adopt(Publication(version: "7").signed(by: scene.app.one), at: Publication.now)
+        #expect(try scene.open().pin == Pins.pin(2))
+        // The first process has version 7 with other rules, and refuses those of the disk.
+        await store.reload()
+        #expect(store.pin == Pins.pin(7))
+        #expect(await code(store, try scene.update(7)) == nil)
+        #expect(try scene.open(.refuse).pin == Pins.pin(7))
+    }
+
     @Test("Two stores on one folder see each other's updates and never go back to an older one")
     func shared() async throws {
         let (one, other) = (try scene.open(), try scene.open())

@@ -68,9 +68,11 @@ package final class UpdateVault: Sendable {
         } catch {
             throw .rejected(error)
         }
-        // Nothing to write if the same version is already on the disk. If the disk has lost the active update, write it
+        // Nothing to write if the same update is already on the disk. If the disk has lost the active update, write it
         // again.
-        if let active = before.update, active.version == update.version, stored.update?.version == active.version {
+        if let active = before.update, active.version == update.version,
+            stored.update?.payloadDigest == update.payloadDigest
+        {
             return active
         }
         do {

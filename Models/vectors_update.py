@@ -958,8 +958,6 @@ scope("U30", "user-in-address", "no report address: a user name", R1, {**E,
 scope("U31", "file", "an anchor file", {**E, **anchors(CA)}, {**E, **anchors("root.pem")})
 scope("U31", "file-beside", "an anchor file beside the bundled certificate", {**E, **anchors(CA)}, {**E, **anchors(CA,
     "root.pem")})
-scope("U31", "many-files-and-problem", "1,001 anchor files in one rule, and a problem of reading in the next", E,
-      ({**E, "anchors": {"include": ["f"] * 1001}}, {**R2, "later": 1}), POLICY)
 scope("U31", "file-and-problem", "an anchor file in a policy that also has a problem of reading", {**E, **anchors(CA)},
       {**E, **anchors("root.pem"), "later": 1}, POLICY)
 

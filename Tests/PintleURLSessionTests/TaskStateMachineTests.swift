@@ -141,6 +141,10 @@ struct TaskStateMachineTests {
         #expect(machine.refusals == (count < 5 ? count + 1 : 0))
         #expect(actions.first?.hasPrefix(count < 5 ? "prepareNext" : "finish -1005") == true)
         if count < 5 {
+            var answered = machine
+            _ = answered.made(1, authorization: nil)
+            _ = try TaskEvent.head.apply(to: &answered)
+            #expect(answered.refusals == 0)
             #expect(machine.lacksContent(canAsk: false).map(\.summary) == ["finish -1005"])
             #expect(machine.error?.localizedDescription.hasPrefix("refused") == true)
         }

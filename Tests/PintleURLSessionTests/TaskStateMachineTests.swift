@@ -99,7 +99,8 @@ struct TaskStateMachineTests {
     func redirectLimit(count: Int) throws {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
-            _ = try TaskEvent.redirectUnasked.apply(to: &machine)
+            let actions = try TaskEvent.redirectUnasked.apply(to: &machine)
+            #expect(actions.isEmpty != machine.summary.hasPrefix("failed"))
             _ = machine.completed(1, nil, at: 1)
             _ = machine.made(1, authorization: nil)
         }
@@ -155,7 +156,8 @@ struct TaskStateMachineTests {
     func challengeLimit(count: Int) throws {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
-            _ = try TaskEvent.challenge.apply(to: &machine)
+            let actions = try TaskEvent.challenge.apply(to: &machine)
+            #expect(!actions.isEmpty)
             _ = try TaskEvent.credential.apply(to: &machine)
             guard machine.summary.hasPrefix("discarding") else { break }
             _ = machine.completed(1, nil, at: 1)

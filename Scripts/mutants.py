@@ -41,6 +41,8 @@ FOLDERS = [
     ("Sources/PintleUpdates/Verification", r"PintleUpdatesTests\."),
     ("Sources/PintleURLSession/Linux/Task/TaskStateMachine", r"PintleURLSessionTests\.TaskStateMachine"),
 ]
+# Code whose survivors are still to be listed. It runs only if PATTERN matches it.
+PENDING = ("Sources/Pintle/Profile/Path", "Sources/Pintle/Profile/SubtreeComparison", "Sources/PintleUpdates/Verification")
 TESTS = ["PintleTests", "PintleOpenSSLTests", "PintleUpdatesTests", "PintleURLSessionTests"]
 # Modules whose code the slow suites call millions of times.
 OPTIMIZED = ["Pintle", "PintleCrypto", "PintlePolicyFile", "PintleUpdates", "PintleTests", "PintleUpdatesTests"]
@@ -329,7 +331,7 @@ def main():
     say(f"built in {time.monotonic() - began:.0f} s")
     reasons = listed()
     unread = sum(reason == UNREAD for reason in reasons.values())
-    say(f"{LIST.relative_to(ROOT)}: {len(reasons) - unread} survivors with a reason, and {unread} that are still to be looked at")
+    say(f"{LIST.relative_to(ROOT)}: {len(reasons) - unread} survivors with a reason, {unread} still to be looked at")
     known = {mutant["name"] for mutant in alive.values()}
     problems = [f"listed, and no such mutant exists: {name}" for name in reasons if name not in known]
     if mode == "list":
@@ -338,6 +340,8 @@ def main():
     measured = measure(suites(), max(mutants))
     say(f"{len(measured)} suites measured, after {time.monotonic() - began:.0f} s")
     chosen = [alive[number] for number in sorted(alive)]
+    if mode == "sample" or not rest:
+        chosen = [mutant for mutant in chosen if not mutant["file"].startswith(PENDING)]
     if mode == "all" and rest:
         chosen = [mutant for mutant in chosen if re.search(rest[0], mutant["name"])]
     if mode == "sample":

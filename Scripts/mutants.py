@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Gives the tests a score: changes the code in one place at a time, and asks whether a test fails.
 
-    mutants.py list [PATTERN]      builds all mutants, and prints how many each folder has
+    mutants.py list                builds all mutants, and prints how many each folder has
     mutants.py sample [COUNT]      runs COUNT mutants, drawn with the date as the seed; the nightly run: `make mutants`
     mutants.py all [PATTERN]       runs all, or those whose line matches; before a release: `make mutants-all`
 

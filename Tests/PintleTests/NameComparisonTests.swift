@@ -94,6 +94,11 @@ struct NameComparisonTests {
             #expect(steps(hosts, try Self.certificate(permitted: [base])) == 8 * (2 + 4 * 2))
         }
         #expect(steps(hosts, plain) == 0)
+        for (count, parts) in [(63, Int64(1)), (64, 2)] {
+            let location = Self.name(0x86, "https://" + String(repeating: "d", count: count - 8))
+            let long = try Self.certificate(names: [location])
+            #expect(steps(long, try Self.certificate(excluded: [mail])) == 8 * parts)
+        }
         let subject = try Self.certificate(names: [Self.name(0x82, "b.example")], subject: Self.mailSubject)
         #expect(steps(subject, try Self.certificate(excluded: [mail])) == 8 * 2)
     }

@@ -48,6 +48,11 @@ struct PathPoliciesTests {
         #expect(PathPolicies([plain, plain]).steps == 0)
         #expect(PathPolicies([small, plain]).steps == 200)
         #expect(PathPolicies([small, large, plain]).steps == 200 + 1_250)
+        var both = UnsignedCertificate()
+        both.extensions = [Self.certificatePolicies, Self.policyConstraints].map {
+            UnsignedCertificate.extensionField($0, D.element(0x30, [UInt8](repeating: 0, count: 18)))
+        }
+        #expect(PathPolicies([try both.read(), plain]).steps == 200)
         #expect(PathPolicies([try Self.certificate(D.oid(2, 5, 29, 31), size: 100), plain]).steps == 0)
     }
 }

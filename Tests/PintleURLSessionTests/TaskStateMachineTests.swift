@@ -37,6 +37,45 @@ struct TaskStateMachineTests {
         #expect(machine.phase == .running && machine.deadline == 60)
     }
 
+    @Test("A running task ignores further resume calls, and a suspended one needs as many as it was suspended")
+    func extraResume() throws {
+        var machine = try TaskSituation.loading.machine()
+        #expect(machine.resume(deadline: 60).isEmpty && machine.phase == .running)
+        let adjusted = machine.suspend()
+        #expect(adjusted.count == 1 && machine.phase == .suspended)
+        #expect(machine.suspend().isEmpty && machine.resume(deadline: 60).isEmpty && machine.phase == .suspended)
+        #expect(machine.resume(deadline: 60).map(\.summary) == adjusted.map(\.summary))
+        #expect(machine.phase == .running)
+    }
+
+    @Test("The values for the loader follow from the state", arguments: TaskSituation.allCases)
+    func values(situation: TaskSituation) throws {
+        let machine = try situation.machine()
+        let isIdle = [.notAdmitted, .idle, .idleSuspended].contains(situation)
+        let hasEnded = [.succeeded, .failed].contains(situation)
+        let isLive = !isIdle && !hasEnded && situation != .cancelling
+        let isPreparing = [.preparing, .preparingSuspended, .preparingNext, .preparingAgain].contains(situation)
+        let hasTransfer = isLive && !isPreparing && situation != .awaitingStream
+        let isSuspended = isIdle || situation.rawValue.hasSuffix("Suspended")
+        #expect(machine.isLive == isLive && machine.isPreparing == isPreparing)
+        #expect(
+            machine.phase
+                == (isSuspended ? .suspended : isLive ? .running : hasEnded ? .completed : .canceling))
+        #expect(machine.carrier == (hasTransfer ? 1 : nil))
+        #expect(machine.unendedCarrier == (hasTransfer || situation == .cancelling ? 1 : nil))
+        #expect(machine.countdownDeadline == (isLive && !hasTransfer ? 60 : nil))
+        #expect(machine.isAccepting(over: 1) == [.accepting, .acceptingHeld].contains(situation))
+        #expect(machine.isStoringCookies(over: 1) == situation.rawValue.hasPrefix("storingCookies"))
+        #expect(machine.refusals == 0)
+    }
+
+    @Test("A task without a time limit has no deadline to count down to")
+    func endless() throws {
+        var machine = try TaskSituation.idle.machine()
+        _ = machine.resume(deadline: .infinity)
+        #expect(machine.isPreparing && machine.countdownDeadline == nil)
+    }
+
     @Test("The running transfer has the hold of each state, and another transfer has none")
     func holds() throws {
         let all: TransferHold = [.answer, .choice]
@@ -60,7 +99,8 @@ struct TaskStateMachineTests {
     func redirectLimit(count: Int) throws {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
-            _ = try TaskEvent.redirectUnasked.apply(to: &machine)
+            let actions = try TaskEvent.redirectUnasked.apply(to: &machine)
+            #expect(actions.isEmpty != machine.summary.hasPrefix("failed"))
             _ = machine.completed(1, nil, at: 1)
             _ = machine.made(1, authorization: nil)
         }
@@ -102,6 +142,10 @@ struct TaskStateMachineTests {
         #expect(machine.refusals == (count < 5 ? count + 1 : 0))
         #expect(actions.first?.hasPrefix(count < 5 ? "prepareNext" : "finish -1005") == true)
         if count < 5 {
+            var answered = machine
+            _ = answered.made(1, authorization: nil)
+            _ = try TaskEvent.head.apply(to: &answered)
+            #expect(answered.refusals == 0)
             #expect(machine.lacksContent(canAsk: false).map(\.summary) == ["finish -1005"])
             #expect(machine.error?.localizedDescription.hasPrefix("refused") == true)
         }
@@ -112,7 +156,8 @@ struct TaskStateMachineTests {
     func challengeLimit(count: Int) throws {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
-            _ = try TaskEvent.challenge.apply(to: &machine)
+            let actions = try TaskEvent.challenge.apply(to: &machine)
+            #expect(!actions.isEmpty)
             _ = try TaskEvent.credential.apply(to: &machine)
             guard machine.summary.hasPrefix("discarding") else { break }
             _ = machine.completed(1, nil, at: 1)

@@ -363,7 +363,8 @@ def main():
             survives = outcome in ("survived", "not reached")
             if survives and mutant["name"] not in reasons:
                 problems.append(f"no test finds it ({outcome}), line {mutant['line']}: {mutant['name']}")
-            if outcome in ("killed", "timed out") and mutant["name"] in reasons:
+            # A slow machine can let any mutant time out.
+            if outcome == "killed" and mutant["name"] in reasons:
                 problems.append(f"listed, and a test finds it: {mutant['name']}")
             if done % 100 == 0:
                 say(f"  {done} of {len(chosen)}, {time.monotonic() - start:.0f} s")

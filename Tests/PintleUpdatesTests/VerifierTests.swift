@@ -169,6 +169,46 @@ struct VerifierTests {
         #expect(try app.code(of: expired) == .expired)
     }
 
+    @Test("An update that was adopted stays, although the app now ships other rules with its version")
+    func adoptedBeforeBundled() throws {
+        let bytes = try Publication().signed(by: app.one)
+        let floor = try app.verifier.verify(bytes, floor: nil, at: Publication.now).floor(for: try app.trust)
+        var app = app
+        app.bundled = Publication.policy(Publication.rule("example.com"), more: ", \"updateVersion\": 7")
+        #expect(try app.code(bytes, floor: floor) == nil)
+        #expect(try app.code(bytes) == .replacedVersion)
+    }
+
+    @Test("An update is unchanged if the floor or the bundled policy has its version")
+    func unchanged() throws {
+        let rules = Publication.policy(Publication.rule("example.com"))
+        let (first, seventh) = (Publication(version: "1", policy: rules), Publication(policy: rules))
+        func isUnchanged(_ publication: Publication, _ verifier: UpdateVerifier) throws -> Bool {
+            try verifier.verify(try publication.signed(by: app.one), floor: nil, at: Publication.now).isUnchanged
+        }
+        #expect(try !isUnchanged(first, app.verifier))
+        #expect(try !isUnchanged(first, UpdateVerifier(trust: try app.trust, unscoped: nil)))
+        var shipped = app
+        shipped.bundled = Publication.policy(Publication.rule("example.com"), more: ", \"updateVersion\": 7")
+        #expect(try isUnchanged(seventh, shipped.verifier))
+        #expect(try !isUnchanged(seventh, app.verifier))
+    }
+
+    @Test("A floor has a version from 1 to 2^53 - 1, in at most 4,096 bytes")
+    func floorLimits() throws {
+        func floor(_ version: Int, padding: Int = 0) -> [UInt8] {
+            let floor = UpdateFloor(version: version, keySetID: "keys", payloadDigest: SHA256Digest(hashing: []))
+            return floor.json + [UInt8](repeating: UInt8(ascii: " "), count: padding)
+        }
+        for version in [1, 7, UpdatePayload.maximumVersion] {
+            #expect(UpdateFloor(json: floor(version))?.version == version)
+        }
+        for version in [0, -1, UpdatePayload.maximumVersion + 1] { #expect(UpdateFloor(json: floor(version)) == nil) }
+        let room = 4_096 - floor(7).count
+        #expect(UpdateFloor(json: floor(7, padding: room)) != nil)
+        #expect(UpdateFloor(json: floor(7, padding: room + 1)) == nil)
+    }
+
     @Test("A bundled date with a fraction of a second equals the signed date without it")
     func fractions() throws {
         func policy(_ date: String, _ more: String = "") -> String {

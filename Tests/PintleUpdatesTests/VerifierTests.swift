@@ -196,14 +196,16 @@ struct VerifierTests {
 
     @Test("A floor has a version from 1 to 2^53 - 1, in at most 4,096 bytes")
     func floorLimits() throws {
-        func floor(_ version: Int, padding: Int = 0) -> [UInt8] {
-            let floor = UpdateFloor(version: version, keySetID: "keys", payloadDigest: SHA256Digest(hashing: []))
-            return floor.json + [UInt8](repeating: UInt8(ascii: " "), count: padding)
+        func floor(_ version: Int64, padding: Int = 0) -> [UInt8] {
+            let digest = String(repeating: "0", count: 64)
+            let text = "{\"version\": \(version), \"keySet\": \"keys\", \"payloadSHA256\": \"\(digest)\"}"
+            return Array(text.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: padding)
         }
-        for version in [1, 7, UpdatePayload.maximumVersion] {
-            #expect(UpdateFloor(json: floor(version))?.version == version)
+        let highest = Int64(UpdatePayload.maximumVersion)
+        for version in [1, 7, highest] {
+            #expect(UpdateFloor(json: floor(version)).map { Int64($0.version) } == version)
         }
-        for version in [0, -1, UpdatePayload.maximumVersion + 1] { #expect(UpdateFloor(json: floor(version)) == nil) }
+        for version in [0, -1, highest + 1] { #expect(UpdateFloor(json: floor(version)) == nil) }
         let room = 4_096 - floor(7).count
         #expect(UpdateFloor(json: floor(7, padding: room)) != nil)
         #expect(UpdateFloor(json: floor(7, padding: room + 1)) == nil)

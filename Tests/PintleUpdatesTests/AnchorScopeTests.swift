@@ -54,6 +54,46 @@ struct AnchorScopeTests {
         #expect(try code(both(nil), bundled: wide) == .outOfScope)
     }
 
+    @Test("Where an update may name any host, an added rule trusts only the system's roots")
+    func anyHost() throws {
+        let bundled = Publication.policy(rule(nil), more: ", \"updates\": {\"anyHost\": true}")
+        for (anchors, expected) in [
+            (nil, nil), (include(ours), .outOfScope), (include(ours, system: true), .outOfScope),
+        ]
+            as [(String?, UpdateError.Code?)]
+        {
+            var app = try ShippedApp()
+            app.bundled = bundled
+            let update = Publication.policy(rule(nil), rule(anchors, host: "example.net"))
+            #expect(try app.code(of: Publication(policy: update)) == expected)
+        }
+    }
+
+    @Test("The message names the bundled rule if it is for another name")
+    func messages() throws {
+        func message(_ update: String, bundled: String) throws -> String? {
+            var app = try ShippedApp()
+            app.bundled = Publication.policy(bundled)
+            let bytes = try Publication(policy: Publication.policy(update)).signed(by: app.one)
+            let verifier = try app.verifier
+            do throws(UpdateError) {
+                _ = try verifier.verify(bytes, floor: nil, at: Publication.now)
+                return nil
+            } catch {
+                guard case .outOfScope(let problems) = error.reason else { throw error }
+                return problems.first?.message
+            }
+        }
+        let wide = rule(include(ours), more: ", \"includeSubdomains\": true")
+        #expect(try message(wide, bundled: wide) == nil)
+        #expect(
+            try message(rule(include(theirs)), bundled: rule(include(ours)))
+                == "example.com would trust roots that the bundled rule does not")
+        #expect(
+            try message(wide + ", " + rule(nil, host: "api.example.com"), bundled: wide)
+                == "api.example.com would trust roots that the bundled rule for example.com does not")
+    }
+
     @Test("A rule for a port does not take over servers with other roots")
     func ports() throws {
         let parent = rule(include(ours), more: ", \"includeSubdomains\": true")

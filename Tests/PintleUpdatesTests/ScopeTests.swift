@@ -85,6 +85,50 @@ struct ScopeTests {
         #expect(try code([bare(length)], [bare(length + wide)], more: ", \"unpinnedHosts\": \"reject\"") == .outOfScope)
     }
 
+    @Test("A rule covers no name beside its own ones, and a rule for a port covers that port")
+    func neighbours() throws {
+        let wide = ", \"includeSubdomains\": true"
+        let port = ", \"port\": 443"
+        let exact = Self.rule("a.example.com", wide)
+        #expect(try code([exact, Self.rule("x.a.example.com")], [exact]) == nil)
+        #expect(try code([exact, Self.rule("x.b.example.com")], [exact]) == .outOfScope)
+        let https = Self.rule("a.example.com", port + wide)
+        #expect(try code([https, Self.rule("x.a.example.com", port)], [https]) == nil)
+        #expect(try code([https, Self.rule("b.example.com", port)], [https]) == .outOfScope)
+        let narrow = Self.rule("a.example.com", port)
+        #expect(try code([narrow, Self.rule("x.a.example.com", port)], [narrow]) == .outOfScope)
+    }
+
+    @Test("Where an update may name any host, a bundled rule for a port still protects the names below it")
+    func portsAbove() throws {
+        let wide = ", \"includeSubdomains\": true"
+        let port = ", \"port\": 443"
+        let anyHost = ", \"updates\": {\"anyHost\": true}"
+        let bundled = Self.rule("example.com", port + wide)
+        let withdrawn = Self.rule("example.com", port + ", \"withdraws\": \"split up\"")
+        for more in [port, ""] {
+            #expect(
+                try code([withdrawn, Self.bare("api.example.com", more)], [bundled], more: anyHost) == .outOfScope)
+            #expect(try code([withdrawn, Self.rule("api.example.com", more)], [bundled], more: anyHost) == nil)
+        }
+        // Between the two names is a rule that covers only its own host.
+        let both = [bundled, Self.rule("api.example.com", port)]
+        for host in ["x.api.example.com", "y.example.com"] {
+            #expect(try code(both + [Self.bare(host, port)], both, more: anyHost) == .outOfScope)
+            #expect(try code(both + [Self.rule(host, port)], both, more: anyHost) == nil)
+        }
+    }
+
+    @Test("If an update repeats a rule, the scope judges the first")
+    func repeated() throws {
+        for more in ["", ", \"port\": 443"] {
+            let (pinned, bare) = (Self.rule("example.com", more), Self.bare("example.com", more))
+            #expect(try code([bare, pinned], [pinned]) == .outOfScope)
+            #expect(try code([pinned, bare], [pinned]) == .invalidPolicy)
+            #expect(try code([pinned], [pinned]) == nil)
+        }
+    }
+
     @Test("A bundled host must not be missing from an update")
     func missingHosts() throws {
         let (one, two) = (Self.rule("example.com"), Self.rule("example.net"))
@@ -221,6 +265,7 @@ struct ScopeTests {
         let reported = ", \"enforcement\": \"reportOnly\""
         #expect(try code([rule(late, "reject", reported)], [rule(middle, "reject", reported)]) == .outOfScope)
         #expect(try code([rule(early, "reject", reported)], [rule(middle, "reject", reported)]) == nil)
+        #expect(try code([rule(middle, "reject", reported)], [rule(middle, "reject", reported)]) == nil)
         #expect(try code([rule(nil, "", reported)], [rule(middle, "reject", reported)]) == .outOfScope)
     }
 
@@ -250,6 +295,11 @@ struct ScopeTests {
         #expect(try code([rule("anyPin", ", \"withdraws\": \"one lost\"")], [rule("leafAndCA")]) == nil)
         #expect(try code([rule("leafAndCA")], [rule("leafAndCA")]) == nil)
         #expect(try code([rule("leafAndCA")], [rule("anyPin")]) == nil)
+        // A rule that only reports refuses no server for a missing pin.
+        let reported = """
+            , "enforcement": "reportOnly", "expiry": {"after": "2027-06-01T00:00:00Z", "then": "reject"}
+            """
+        #expect(try code([rule("anyPin", reported)], [rule("leafAndCA", reported)]) == nil)
     }
 
     @Test("Names that lose a rule which only reports, or has no pins, would get plain HTTP")
@@ -300,14 +350,29 @@ struct ScopeTests {
         #expect(try code([withdrawn, open], [pinned, open]) == nil)
         #expect(
             try code([withdrawn, Self.bare("example.com", ", \"port\": 443" + wide + why)], [pinned, open]) == nil)
+        // Nor may they fall to a rule that the update adds above them.
+        let anyHost = ", \"updates\": {\"anyHost\": true}"
+        let split = Self.rule("api.example.com", why)
+        #expect(try code([split, parent], [api], more: anyHost) == .outOfScope)
+        #expect(try code([split, Self.bare("example.com", wide + why)], [api], more: anyHost) == nil)
+        #expect(try code([split, Self.rule("example.com", wide)], [api], more: anyHost) == nil)
+        // From a rule for a port to one for all ports, with other pins.
+        #expect(try code([pinned, narrow], [pinned, port]) == .outOfScope)
+        #expect(try code([pinned, Self.rule("example.com", ", \"port\": 443" + why)], [pinned, port]) == nil)
+        // The next rule has the same terms about the path.
+        let length = ", \"minimumPathLength\": 3"
+        let (long, short) = (Self.rule("example.com", wide + length), Self.rule("example.com", wide))
+        let deepLong = Self.rule("api.example.com", wide + length)
+        let splitLong = Self.rule("api.example.com", why + length)
+        #expect(try code([long, splitLong], [long, deepLong]) == nil)
+        #expect(try code([short, splitLong], [short, deepLong]) == .outOfScope)
         let openedWithPins = Self.rule("example.com", ", \"port\": 443" + wide)
         #expect(try code([withdrawn, openedWithPins], [pinned, open]) == nil)
         // The user decides only where the bundled policy asks the user.
         func asking(_ rule: String) -> String {
             "{\"version\": 1, \"unpinnedHosts\": \"askUser\", \"hosts\": [\(rule)]}"
         }
-        let split = asking(Self.rule("api.example.com", why))
-        #expect(try code(split, bundled: asking(api)) == .outOfScope)
+        #expect(try code(asking(split), bundled: asking(api)) == .outOfScope)
         // Hosts without a rule are refused, so fewer covered names only means more refusals.
         func refusing(_ rules: String...) -> String {
             "{\"version\": 1, \"unpinnedHosts\": \"reject\", \"hosts\": [\(rules.joined(separator: ", "))]}"
@@ -315,6 +380,12 @@ struct ScopeTests {
         let bareExact = Self.bare("api.example.com")
         #expect(try code(refusing(Self.rule("api.example.com")), bundled: refusing(api)) == nil)
         #expect(try code(refusing(bareExact), bundled: refusing(api)) == .outOfScope)
+        // A name below, or a port, may get a rule of its own instead.
+        for (own, more) in [("x.api.example.com", ""), ("api.example.com", ", \"port\": 443")] {
+            let narrowed = Self.rule("api.example.com")
+            #expect(try code(refusing(narrowed, Self.rule(own, more)), bundled: refusing(api)) == nil)
+            #expect(try code(refusing(narrowed, Self.bare(own, more)), bundled: refusing(api)) == .outOfScope)
+        }
         #expect(
             try code(refusing(parent, Self.rule("api.example.com")), bundled: refusing(parent, api)) == .outOfScope)
         #expect(try code(asking(api), bundled: asking(api)) == nil)
@@ -381,6 +452,82 @@ struct ScopeTests {
         let both = reporting(to: "https://reports.example.net/", "https://thief.example.org/")
         #expect(try code([both], [bundled]) == .outOfScope)
         #expect(try code([bundled], [Self.rule("example.com")]) == .outOfScope)
+    }
+
+    /// Returns the problems of an update; none for an accepted one.
+    private func problems(_ update: String, bundled: String) throws -> [ScopeViolation] {
+        var app = try ShippedApp()
+        app.bundled = bundled
+        let bytes = try Publication(policy: update).signed(by: app.one)
+        let verifier = try app.verifier
+        do throws(UpdateError) {
+            _ = try verifier.verify(bytes, floor: nil, at: Publication.now)
+            return []
+        } catch {
+            guard case .outOfScope(let problems) = error.reason else { throw error }
+            return problems
+        }
+    }
+
+    @Test("Each kind of problem has its own place, and a change has only one")
+    func kinds() throws {
+        func places(_ update: [String], _ bundled: [String], more: String = "") throws -> [String] {
+            func policy(_ rules: [String]) -> String {
+                "{\"version\": 1\(more), \"hosts\": [\(rules.joined(separator: ", "))]}"
+            }
+            return try problems(policy(update), bundled: policy(bundled)).map(\.path)
+        }
+        let rule = Self.rule("example.com")
+        let bare = Self.bare("example.com")
+        let long = Self.rule("example.com", ", \"minimumPathLength\": 3")
+        #expect(try places([rule], [long]) == ["hosts[0].minimumPathLength"])
+        func reported(_ year: Int) -> String {
+            let expiry = ", \"expiry\": {\"after\": \"\(year)-01-01T00:00:00Z\", \"then\": \"reject\"}"
+            return Self.rule("example.com", ", \"enforcement\": \"reportOnly\"" + expiry)
+        }
+        #expect(try places([reported(2029)], [reported(2028)]) == ["hosts[0].expiry"])
+        #expect(try places([reported(2028)], [reported(2028)]) == [])
+        let two = """
+            {"host": "example.com", "pins": [{"spki": "\(Pins.pin(1))", "at": "leaf"}, {"spki": "\(Pins.pin(2))", \
+            "at": "ca"}], "backupPins": "none-accepted", "requires": "leafAndCA"}
+            """
+        #expect(try places([bare], [two]) == ["hosts[0].pins"])
+        let reject = ", \"unpinnedHosts\": \"reject\""
+        #expect(try places([rule, Self.bare("example.net")], [rule], more: reject) == ["hosts[1].host"])
+    }
+
+    @Test("Names that fall to no rule lose their pins if they were enforced, else only the refusal of plain HTTP")
+    func narrowedMessages() throws {
+        let wide = ", \"includeSubdomains\": true"
+        func message(_ rule: (String) -> String) throws -> String? {
+            try problems(Publication.policy(rule("")), bundled: Publication.policy(rule(wide))).first?.message
+        }
+        #expect(try message { Self.rule("example.com", $0) }?.contains("would lose their pins") == true)
+        #expect(try message { Self.bare("example.com", $0) }?.contains("plain HTTP is allowed") == true)
+    }
+
+    @Test("A list of scope problems has at most 1,000 entries")
+    func longest() throws {
+        let rule = try PinnedHost("example.com", anchors: .system)
+        let scope = UpdateScope(bundled: try PinningPolicy(hosts: [rule]))
+        func count(_ added: Int) throws -> Int {
+            let hosts = try (0..<added).map { try PinnedHost("h\($0).example.net", anchors: .system) }
+            return scope.problems(of: EmbeddedPolicy(try PinningPolicy(hosts: [rule] + hosts))).count
+        }
+        #expect(try count(0) == 0)
+        #expect(try count(999) == 999)
+        #expect(try count(1_001) == 1_000)
+    }
+
+    @Test("A full list takes no further problem, and the first message of a place stays")
+    func full() {
+        var list = ScopeViolations(maximum: 2)
+        list.add(.pins, of: 0) { "first" }
+        list.add(.pins, of: 0) { "second" }
+        #expect(!list.isFull && list.all.map(\.message) == ["first"])
+        list.add(.host, of: 1) { "third" }
+        list.add(.host, of: 0) { "fourth" }
+        #expect(list.isFull && list.all.map(\.message) == ["first", "third"])
     }
 
     @Test("All scope problems are reported at once, each with its place")

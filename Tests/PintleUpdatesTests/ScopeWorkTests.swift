@@ -37,6 +37,27 @@ struct ScopeWorkTests {
         #expect(twice.comparisons <= 2 * control.comparisons + 10, "\(control.comparisons), \(twice.comparisons)")
     }
 
+    @Test("A name needs two comparisons, and two more for each port at which the rules above it differ")
+    func exact() throws {
+        let (any, address) = (try Self.rule("b.example.net"), try Self.rule("192.0.2.1"))
+        #expect(work([], []).comparisons == 0)
+        #expect(work([any], [any]).comparisons == 2)
+        #expect(work([address], [address]).comparisons == 1)
+        // The port does not count beside its host.
+        #expect(work([any], [any, try Self.rule("a.example.com", port: 443, wide: true)]).comparisons == 6)
+        // A name without a rule for all ports inherits the port's rule as it is.
+        let port = try Self.rule("x.example.com", port: 80)
+        #expect(work([port], [port, try Self.rule("example.com", port: 443, wide: true)]).comparisons == 8)
+    }
+
+    @Test("An update may use as many comparisons as are allowed, and not one more")
+    func limit() throws {
+        let any = try Self.rule("example.com")
+        #expect(EffectiveRules(bundled: [any], update: [any, any]).maximumComparisons == 1_048_576 + 48)
+        #expect(work([any], [any], allowance: 2 - 32).isComplete)
+        #expect(!work([any], [any], allowance: 1 - 32).isComplete)
+    }
+
     @Test("A port that both policies name above many hosts is compared once")
     func sharedPorts() throws {
         let hosts = try (0..<400).map { try Self.rule("h\($0).example.com") }
@@ -79,5 +100,11 @@ struct ScopeWorkTests {
         #expect(comparison.work == 80)
         let fewer = comparison.isNoWider(anchors, than: TrustAnchors(Array(roots.dropFirst()), includesSystem: false))
         #expect(!fewer)
+        // The answer that is kept is the same.
+        let again = comparison.isNoWider(anchors, than: TrustAnchors(Array(roots.dropFirst()), includesSystem: false))
+        #expect(!again)
+        let work = comparison.work
+        let system = comparison.isNoWider(.system, than: other)
+        #expect(!system && comparison.work == work)
     }
 }

@@ -169,6 +169,48 @@ struct VerifierTests {
         #expect(try app.code(of: expired) == .expired)
     }
 
+    @Test("An update that was adopted stays, although the app now ships other rules with its version")
+    func adoptedBeforeBundled() throws {
+        let bytes = try Publication().signed(by: app.one)
+        let floor = try app.verifier.verify(bytes, floor: nil, at: Publication.now).floor(for: try app.trust)
+        var app = app
+        app.bundled = Publication.policy(Publication.rule("example.com"), more: ", \"updateVersion\": 7")
+        #expect(try app.code(bytes, floor: floor) == nil)
+        #expect(try app.code(bytes) == .replacedVersion)
+    }
+
+    @Test("An update is unchanged if the floor or the bundled policy has its version")
+    func unchanged() throws {
+        let rules = Publication.policy(Publication.rule("example.com"))
+        let (first, seventh) = (Publication(version: "1", policy: rules), Publication(policy: rules))
+        func isUnchanged(_ publication: Publication, _ verifier: UpdateVerifier) throws -> Bool {
+            try verifier.verify(try publication.signed(by: app.one), floor: nil, at: Publication.now).isUnchanged
+        }
+        #expect(try !isUnchanged(first, app.verifier))
+        #expect(try !isUnchanged(first, UpdateVerifier(trust: try app.trust, unscoped: nil)))
+        var shipped = app
+        shipped.bundled = Publication.policy(Publication.rule("example.com"), more: ", \"updateVersion\": 7")
+        #expect(try isUnchanged(seventh, shipped.verifier))
+        #expect(try !isUnchanged(seventh, app.verifier))
+    }
+
+    @Test("A floor has a version from 1 to 2^53 - 1, in at most 4,096 bytes")
+    func floorLimits() throws {
+        func floor(_ version: Int64, padding: Int = 0) -> [UInt8] {
+            let digest = String(repeating: "0", count: 64)
+            let text = "{\"version\": \(version), \"keySet\": \"keys\", \"payloadSHA256\": \"\(digest)\"}"
+            return Array(text.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: padding)
+        }
+        let highest = Int64(UpdatePayload.maximumVersion)
+        for version in [1, 7, highest] {
+            #expect(UpdateFloor(json: floor(version)).map { Int64($0.version) } == version)
+        }
+        for version in [0, -1, highest + 1] { #expect(UpdateFloor(json: floor(version)) == nil) }
+        let room = 4_096 - floor(7).count
+        #expect(UpdateFloor(json: floor(7, padding: room)) != nil)
+        #expect(UpdateFloor(json: floor(7, padding: room + 1)) == nil)
+    }
+
     @Test("A bundled date with a fraction of a second equals the signed date without it")
     func fractions() throws {
         func policy(_ date: String, _ more: String = "") -> String {

@@ -61,6 +61,22 @@ struct LeafAsAnchorTests {
         #expect(try Self.codes(Self.request(host: "other.example", accepting: [.expired])) == [.nameMismatch])
     }
 
+    @Test(
+        "A wildcard stands for one label, under its own domain only",
+        arguments: [
+            ("*.nas.example", "a.nas.example", true), ("*.nas.example", "A.NAS.example", true),
+            ("*.NAS.example", "a.nas.example", true), ("*.nas.example", "a.other.example", false),
+            ("*.nas.example", "a.nas.other", false), ("*.nas.example", "nas.example", false),
+            ("*.nas.example", "b.a.nas.example", false), ("*.nas.example", "a_b.nas.example", false),
+            ("*.nas.example", "xnas.example", false), ("*.example", "nas.example", false),
+            ("nas.example", "a.nas.example", false),
+        ])
+    func wildcard(_ name: String, _ host: String, isFor: Bool) throws {
+        let request = try Self.request(names: [ProfileFixture.dns(name)], host: host)
+        #expect(try request.chain.leaf.isFor(ServerName(host)) == isFor)
+        #expect(Self.codes(request) == (isFor ? [] : [.nameMismatch]))
+    }
+
     @Test("Names that match nothing are repeated up to eight, and only beside a mismatch", arguments: [0, 8, 9, 10])
     func misspelt(count: Int) throws {
         let names = [ProfileFixture.dns("nas.example")] + (0..<count).map { ProfileFixture.dns("a_\($0).example") }

@@ -379,7 +379,7 @@ def finish(problems):
         say(problem)
     if problems:
         sys.exit(f"mutants: {len(problems)} findings")
-    say("mutants: every survivor is listed with its reason")
+    say("mutants: every survivor that was found is listed with its reason")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ for part in "$@"; do
     case $part in
     plugin) touches '^Plugins/|^Sources/Pintle(PolicyChecker|PolicyLint|Text)/|^Scripts/plugin|^Tests/XcodeStandIn/' ;;
     model) touches '^Models/|^Specification/|^Sources/PintleUpdates/(Store|Verification)' ;;
-    states) touches '^Models/|^Sources/(Pintle/(Approvals|Decision|Path|Policy)|PintleUpdates/(Store|Verification)|PintleURLSession/Linux/Task)/|^Tests/.*/(DecisionModel|Scope|StoreModel|Task)' ;;
+    states) touches '^Models/|^Sources/(Pintle/(Approvals|Decision|Path|Policy)|PintleUpdates/(Store|Verification)|PintleURLSession/Linux/Task)/|^Tests/.*/(DecisionModel|OutboxSequence|Scope|SpecifiedScope|StoreModel|Task)' ;;
     costs) touches '^(Benchmarks|Sources)/' ;;
     darwin) touches '^Tests/(Darwin|System|StandIns/CryptoKit)|^Scripts/half|^Sources/Pintle(Console|PolicyTools|Process|System|Tools)/' || adds 'canImport\(Darwin\)' ;;
     verdicts) touches '^Tests/StandIns/|^Sources/Pintle(Apple|Attacks)/|^Sources/PintleURLSession/(Apple|Shared)/|^Examples/Sources/Client|^Scripts/verdicts' ;;

@@ -192,7 +192,7 @@ struct LintWarnings {
         guard !host.anchors.certificates.isEmpty,
             seenAnchors.insert(ObjectIdentifier(host.anchors.identity)).inserted
         else { return }
-        for anchor in host.anchors.certificates where anchor.validity.notAfter < lint.now {
+        for anchor in host.anchors.certificates where anchor.validity.hasEnded(at: lint.now) {
             warn(
                 "anchor-expired", .rule(index)["anchors"],
                 "an anchor of \(host) ended \(ValidityText.day(anchor.validity.notAfter)): \(anchor.subject)",

@@ -46,6 +46,19 @@ struct DecisionOrderTests {
         }
     }
 
+    @Test("A valid path without certificates is no question to the user, and no approval accepts it")
+    func emptyPathOfUnknownHost() throws {
+        var fixture = try DecisionFixture(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), host: "a.example")
+        let subject = Self.chain.certificatePin(0).subject
+        let approval = try TrustApproval(subject, for: fixture.endpoint, at: DecisionFixture.now)
+        #expect(fixture.verdict() == "rejected unknown-host")
+        #expect(fixture.with { $0.approvals = TrustApprovals([approval]) }.verdict() == "trusted user-approved")
+        fixture.outcome = .valid(ValidatedPath(uncheckedLeafToAnchor: []))
+        #expect(fixture.verdict() == "rejected unknown-host empty-chain")
+        fixture.approvals = TrustApprovals([approval])
+        #expect(fixture.verdict() == "rejected invalid-path empty-chain")
+    }
+
     // MARK: 1. Limits
 
     @Test("An empty chain, one above the limits and an unreadable leaf are refused before validation")

@@ -265,7 +265,8 @@ struct SyncLossTests {
             let warnings = try run.json()["warnings"]?.elements.map(Array.init)?.compactMap(\.string) ?? []
             #expect(
                 warnings.contains(
-                    "\(written): no target names this root any more, which pintle sync has written: delete the file"))
+                    "\(written): no target names this root any more, which pintle sync has written: delete the file if "
+                        + "nothing else names it"))
             #expect(
                 warnings.contains(
                     "\(foreign): no target names this file, and pintle sync has not written its content: look at it before you "

@@ -53,15 +53,19 @@ extension PinningPolicy {
                 endpoint: endpoint, decision: decision, rule: rule, presented: chain, path: path,
                 origin: TrustEvaluation.Origin(policy: self, instant: instant))
         }
+        func validated(_ request: PathRequest) -> PathOutcome {
+            let outcome = validate(request)
+            return outcome.path?.count == 0 ? .invalid(Self.noCertificates) : outcome
+        }
         if rule == nil, unpinnedHosts == .reject { return conclude(.rejected(.hostNotAllowed(endpoint))) }
         if let refusal = Self.refusal(ofAlias: endpoint) { return conclude(refusal) }
         if rule == nil, unpinnedHosts == .askUser {
-            let (decision, path) = decideByApproval(endpoint, chain, approvals, at: instant, validate: validate)
+            let (decision, path) = decideByApproval(endpoint, chain, approvals, at: instant, validate: validated)
             return conclude(decision, path)
         }
         let host = rule.map { hosts[$0.index] }
         let isExpired = host?.expiry.isOver(at: instant) ?? false
-        let outcome = validate(
+        let outcome = validated(
             PathRequest(
                 chain: chain, host: endpoint.host, anchors: anchors(of: rule), instant: instant,
                 pins: isExpired ? nil : host?.pinSet, terms: host?.pathTerms ?? PathTerms()))
@@ -90,6 +94,7 @@ extension PinningPolicy {
             if let refusal = Self.refusal(ofAlias: endpoint) { return refusal }
             if unpinnedHosts == .askUser { return decideByApproval(endpoint, path, approvals, at: instant) }
         }
+        if path.count == 0 { return .rejected(.invalidPath(Self.noCertificates)) }
         return decide(endpoint, path: path, rule: rule, presented: nil, at: instant, newestKnownTime: nil)
     }
 
@@ -165,9 +170,6 @@ extension PinningPolicy {
         _ endpoint: ServerEndpoint, path: ValidatedPath, rule: MatchedRule?, presented: PresentedChain?,
         at instant: Date, newestKnownTime: Date?
     ) -> TrustDecision {
-        if path.count == 0 {
-            return .rejected(.invalidPath(PathFailure(.emptyChain, text: "the validated path has no certificates")))
-        }
         guard let rule else { return .trusted(.hostNotPinned) }
         #if DEBUG
         if let debugAnchors, debugAnchors.areEnd(of: path) { return .trusted(.hostNotPinned) }
@@ -194,6 +196,8 @@ extension PinningPolicy {
         case .reportOnly: return .trusted(.mismatchReportedOnly(mismatch))
         }
     }
+
+    private static let noCertificates = PathFailure(.emptyChain, text: "the validated path has no certificates")
 
     /// Returns the roots that paths may end at.
     private func anchors(of rule: MatchedRule?) -> TrustAnchors {

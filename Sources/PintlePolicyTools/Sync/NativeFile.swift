@@ -86,11 +86,14 @@ struct NativeMeaning {
             hosts[pair, default: []].append(host)
         }
         for pair in order {
-            let names = TextLayout.list(hosts[pair] ?? [], width: 72)
+            let all = hosts[pair] ?? []
+            let names = TextLayout.list(all, width: 72)
             func facts(_ list: Int?, notIn other: Int?) -> [String] {
                 guard let list else { return [] }
                 let others = other.map { lists[$0].set } ?? []
-                return lists[list].facts.filter { !others.contains($0) }.map { "\(names) \($0)" }
+                let facts = lists[list].facts.filter { !others.contains($0) }.map { "\(names) \($0)" }
+                let isShortened = !facts.isEmpty && names != all.joined(separator: ", ")
+                return isShortened ? ["\(names) are \(all.joined(separator: ", "))"] + facts : facts
             }
             difference.removed += facts(pair.old, notIn: pair.new)
             difference.added += facts(pair.new, notIn: pair.old)

@@ -33,7 +33,9 @@ struct PropertyListFile: NativeFile {
         let members = value.members ?? []
         var facts: [String] = []
         for member in members {
-            Self.add(Self.withoutDefaults(member.value), NativeMeaning.word(member.key), to: &facts)
+            // TrustKit has no such key.
+            let setting = path.last == "NSPinnedDomains" ? Self.withoutDefaults(member.value) : member.value
+            Self.add(setting, NativeMeaning.word(member.key), to: &facts)
         }
         meaning = NativeMeaning(facts: facts, hosts: Set(members.map(\.key)))
     }

@@ -256,7 +256,7 @@ struct SyncRun {
                 warnings.append(
                     Self.isWrittenRoot(folder + name, name)
                         ? "\(folder)\(name): no target names this root any more, which pintle sync has written: delete "
-                            + "the file"
+                            + "the file if nothing else names it"
                         : "\(folder)\(name): no target names this file, and pintle sync has not written its content: "
                             + "look at it before you delete it")
             }

@@ -96,7 +96,7 @@ struct SyncReader: ValueReader {
             guard let format = name.flatMap({ ForeignFormat(rawValue: $0.rawValue) }), let file else { continue }
             if let value = fields[.pinsAt], format.traits.positions == .anywhere {
                 report(
-                    "unknown-key", value, "\(path).pinsAt is only for ats and envoy",
+                    "unknown-key", value, "\(path).pinsAt has no effect in \(format.title)",
                     help: "leave it out: \(format.title) looks for a pin on the whole path")
             }
             if let value = fields[.package], format != .okhttp {

@@ -67,10 +67,10 @@ struct PolicyGeneration: Sendable {
 
     /// Posts a warning if the identity was shown outside its dates. Does not wait for the observer.
     func reportDates(of identity: ClientIdentity, for endpoint: ServerEndpoint, at instant: Date) {
-        guard let observer, instant < identity.validity.notBefore || instant > identity.validity.notAfter else {
+        guard let observer, instant < identity.validity.notBefore || identity.validity.hasEnded(at: instant) else {
             return
         }
-        let text = instant > identity.validity.notAfter ? "has expired" : "is not valid yet"
+        let text = identity.validity.hasEnded(at: instant) ? "has expired" : "is not valid yet"
         let event = SessionEvent(
             .clientCertificateDates, classes: [], isResolved: false,
             text: "\(endpoint) got a client certificate that \(text)")

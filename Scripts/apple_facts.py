@@ -38,7 +38,7 @@ CORE = ["PintleCrypto", "Pintle", "PintlePolicyFile", "PintleSystem", "PintleEve
 TOOL = ["PintleText", "PintlePolicyLint", "PintleProcess", "PintleConsole", "PintlePolicyTools"]
 ADAPTERS = ["PintleApple", "PintleURLSession", "PintleRemote", "PintleNIO"]
 EXAMPLES = ["ClientModel", "Client", "AppViews"]
-TESTS = ["TestKitOnApple", "AppTests", "PintleTests"]
+TESTS = ["TestKitOnApple", "AppTests", "SpecificationVectors", "PintleTests"]
 # Core Foundation's types as the classes that Swift casts to. The stand-ins have the values that are cast.
 CLASSES = {"CFTypeRef": "AnyObject", "CFArray": "NSArray", "CFData": "NSData", "CFDate": "NSDate", "CFDictionary": "NSDictionary",
            "CFError": "NSError", "CFString": "NSString"}

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Foundation
 import SpecificationVectors
 import Testing
@@ -132,3 +133,4 @@ struct DecisionVectorTests {
         }
     }
 }
+#endif

@@ -93,7 +93,7 @@ struct ApprovalDecisionTests {
             #expect(unknown.unacceptableFailure?.code == (isGood ? nil : .unsuitablePurpose))
             #expect(unknown.unacceptableFailure?.detail.map(\.code) == (isGood ? nil : [.selfSigned]))
             #expect(unknown.unacceptableFailure?.primary.depth == (isGood ? nil : 0))
-            // What the validator has found is not said again.
+            // The purpose stands once in the failure if the validator has found it too.
             let found = PathFailure(.unsuitablePurpose, depth: 0, text: "as the validator says")
             let twice = fixture.with { $0.leafOutcome = .invalid(found) }.run().evaluation.decision
             #expect(twice.pathFailure?.primary == found.primary)
@@ -277,6 +277,19 @@ struct ApprovalDecisionTests {
             return
         }
         #expect(approval == fixture.approvals[fixture.endpoint])
+    }
+
+    @Test("Until the leaf's last second is over, an approval that accepts its end forgives no other certificate's")
+    func lastSecond() throws {
+        let end = try Certificate(der: Self.chain.certificates[0]).validity.notAfter
+        var fixture = try Self.fixture([Self.approval(accepting: [.selfSigned, .untrustedRoot, .expired])])
+        // The issuer has expired. The leaf by itself is valid.
+        fixture.outcome = .invalid(PathFailure(.expired, depth: 1, text: "the issuer has expired"))
+        for (offset, verdict) in [
+            (0, "rejected invalid-path expired"), (0.5, "rejected invalid-path expired"), (1, "trusted user-approved"),
+        ] {
+            #expect(fixture.with { $0.instant = end + offset }.verdict() == verdict)
+        }
     }
 
     // MARK: Where it counts

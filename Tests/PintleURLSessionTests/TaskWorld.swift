@@ -6,7 +6,7 @@ import FoundationNetworking
 /// A task's state machine with its surroundings: the threads that perform its actions, the transport's thread, the
 /// delegate and the app. Each move is one step that no other thread can interrupt.
 ///
-/// What the surroundings can do is taken from `TaskLoader`, `CurlLoop` and `Transfer`:
+/// The moves are those that `TaskLoader`, `CurlLoop` and `Transfer` can make:
 /// - The actions of one event are performed in order. Between two of them, other threads may take any number of steps.
 /// - Commands to the transport are executed in the order in which they were sent. While the transport's thread performs
 ///   the actions of its own event, it executes no command and reports no event.

@@ -289,12 +289,16 @@ def judge(mutant, measured):
             total = 0
         groups[-1].append(name)
         total += seconds
+    verdict = "survived", ""
     for group in groups:
         bound = 15 + 4 * sum(measured[name][0] for name in group)
         outcome, _, _ = run_suites(group, bound, PINTLE_MUTANT=str(mutant["id"]))
-        if outcome != "passed":
-            return ("killed" if outcome == "failed" else outcome), " ".join(group[:3])
-    return "survived", ""
+        if outcome == "failed":
+            return "killed", " ".join(group[:3])
+        # An endless loop, or a slow machine: another suite may still find it.
+        if outcome == "timed out":
+            verdict = outcome, " ".join(group[:3])
+    return verdict
 
 
 def listed():

@@ -198,13 +198,29 @@ struct InfoPlistPinsTests {
         #expect(try advised(leaves: [current, next], text: text).lockOuts == [])
     }
 
+    @Test("A plan says which keys the policy has to pin before sync can write them")
+    func unpinnedKeys() throws {
+        let (current, root) = (PlanFixture.current, PlanFixture.root)
+        let lists = (leaves: [current], authorities: [PlanFixture.foreign])
+        func advice(_ pins: String) throws -> String {
+            try advised(leaves: lists.leaves, authorities: lists.authorities, text: Self.scene(pins).text).advice
+        }
+        let both = #""\#(current)", "\#(PlanFixture.next)""#
+        #expect(try advice("[\(both)]").contains("of a release, with pintle sync once the policy pins \"root\"; and"))
+        #expect(try advice("[\(both), \"\(root)\"]").contains("of a release, with pintle sync; and"))
+        #expect(try advice(#"[\#(both), {"spki": "\#(root)", "at": "ca"}]"#).contains("with pintle sync; and"))
+        // A leaf's pin does not put the key among the authorities.
+        #expect(try advice(#"[\#(both), {"spki": "\#(root)", "at": "leaf"}]"#).contains("pins \"root\"; and"))
+    }
+
     @Test("A plan says that an Info.plist cannot have a pin of a certificate, so that sync does not write its key")
     func certificatePins() throws {
         let print = String(repeating: "ab", count: 32)
         var scene = Self.scene(#"["\#(PlanFixture.current)", {"certificate": "\#(print)"}]"#)
         scene.after += #", "fingerprint": "\#(print)""#
         let certificate = try advised(leaves: [PlanFixture.current], text: scene.text)
-        let remark = "once the policy pins the key: an Info.plist cannot have the pin of a certificate"
+        let remark =
+            "with pintle sync once the policy pins \"next\": an Info.plist cannot have the pin of a certificate"
         #expect(certificate.lockOuts == ["1.0 from 2027-01-10T00:00:00Z invalid-path other"])
         #expect(certificate.advice.contains(remark))
         scene.rule = Self.scene().rule

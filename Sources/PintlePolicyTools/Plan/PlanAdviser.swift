@@ -95,13 +95,20 @@ package struct PlanAdviser {
         let path = plan.certificates[lockOut.certificate].keys
         var additions: [String] = []
         var wanted: [RotationPlan.Key] = []
+        var unpinned: [RotationPlan.Key] = []
         var impossible: [String] = []
+        let pins = newestPins(of: lockOut.server)
         for list in lockOut.unmatchedLists {
             let (title, keys) =
                 list == .leaf
                 ? ("NSPinnedLeafIdentities", path.prefix(1)) : ("NSPinnedCAIdentities", path.dropFirst())
-            let known = keys.map { plan.keys[$0] }.filter { !$0.isMadeLater }
+            let lasting = keys.map { plan.keys[$0] }.filter { !$0.isMadeLater }
+            let pinned = lasting.filter { key in
+                pins.contains { $0.subject == .publicKey(key.pin) && ($0.position == list || $0.position == .any) }
+            }
+            let known = pinned.isEmpty ? lasting : pinned
             wanted += known
+            if pinned.isEmpty { unpinned += lasting }
             if !known.isEmpty {
                 additions.append(
                     known.map { "\($0.pin) (key \"\($0.name)\")" }.joined(separator: " or ") + " into \(title)")
@@ -120,8 +127,12 @@ package struct PlanAdviser {
             "no update helps \(plan.versions(apps)): \(steps.joined(separator: "; ")) of the Info.plist of a release"
         if !additions.isEmpty {
             text += ", with pintle sync"
-            if pinsOnlyCertificate(lockOut, besides: wanted) {
-                text += " once the policy pins the key: an Info.plist cannot have the pin of a certificate"
+            if !unpinned.isEmpty {
+                text += " once the policy pins \(unpinned.map { "\"\($0.name)\"" }.joined(separator: " or "))"
+                let fingerprint = plan.certificates[lockOut.certificate].fingerprint
+                if fingerprint != nil, pins.contains(where: { $0.fingerprint == fingerprint }) {
+                    text += ": an Info.plist cannot have the pin of a certificate"
+                }
             }
         }
         return [
@@ -132,15 +143,13 @@ package struct PlanAdviser {
         ]
     }
 
-    /// Returns whether the newest version accepts the certificate by its fingerprint, and pins none of these keys.
-    private func pinsOnlyCertificate(_ lockOut: LockOut, besides keys: [RotationPlan.Key]) -> Bool {
-        guard let fingerprint = plan.certificates[lockOut.certificate].fingerprint, let app = plan.apps.last,
-            let rule = plan.policies[app.policy].rule(for: plan.servers[lockOut.server].endpoint)
-        else { return false }
+    /// Returns the pins of the newest version for a server.
+    private func newestPins(of server: Int) -> [Pin] {
+        guard let app = plan.apps.last,
+            let rule = plan.policies[app.policy].rule(for: plan.servers[server].endpoint)
+        else { return [] }
         let host = plan.policies[app.policy].hosts[rule.index]
-        let pins = host.pins + host.backupPins
-        return pins.contains { $0.fingerprint == fingerprint }
-            && !pins.contains { pin in keys.contains { .publicKey($0.pin) == pin.subject } }
+        return host.pins + host.backupPins
     }
 
     // MARK: Stolen keys and spent backups

@@ -114,6 +114,105 @@ extension HostilePeers {
             #expect(server.connectionCount <= 7)
         }
 
+        /// How a server holds the second request back.
+        enum Restraint: String, CaseIterable, CustomTestStringConvertible {
+            /// It allows no streams, so that nghttp2 keeps the request.
+            case limit
+            /// It gets the request and does not answer.
+            case silence
+
+            var testDescription: String { rawValue }
+        }
+
+        /// libcurl before 8.6 writes to the memory of a handle that it has freed, if nghttp2 kept its request. The next
+        /// handle may have got that memory: its transfer then ended with an error, whatever its server was.
+        @Test("A request that a server holds back does not end one to another server", arguments: Restraint.allCases)
+        func heldBack(_ restraint: Restraint) async throws {
+            let (isWaiting, isAllowed, isReleased) =
+                (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let streams = Mutex<[UInt8]>([])
+            let holding = try LoopbackTLSServer(fixture.identity) { configuration in
+                configuration.applicationProtocols = ["h2"]
+                configuration.application = .stream { stream in
+                    guard (try? stream.read(exactly: Frame.preface.count)) == Frame.preface,
+                        let first = Frame.readNextRequest(stream)
+                    else { return }
+                    let limit = Frame.settings(streams: restraint == .limit ? 0 : 100)
+                    try? stream.write(limit + Frame.empty(stream: first))
+                    if restraint == .silence { _ = Frame.readNextRequest(stream) }
+                    isAllowed.wait()
+                    try? stream.write(Frame.settings(streams: 100))
+                    while let number = Frame.readNextRequest(stream) {
+                        streams.withLock { $0.append(number) }
+                        try? stream.write(Frame.empty(stream: number))
+                    }
+                }
+            }
+            let other = try LoopbackTLSServer(fixture.identity) { configuration in
+                configuration.applicationProtocols = ["h2"]
+                configuration.application = .stream { stream in
+                    guard (try? stream.read(exactly: Frame.preface.count)) == Frame.preface else { return }
+                    try? stream.write(Frame.settings)
+                    guard let number = Frame.readNextRequest(stream) else { return }
+                    isWaiting.signal()
+                    isReleased.wait()
+                    try? stream.write(Frame.empty(stream: number))
+                    _ = Frame.readNextRequest(stream)
+                }
+            }
+            let session = URLSession.pinned(to: try fixture.policy())
+            let (url, otherURL) = (try holding.address(), try other.address())
+            _ = try await session.data(from: url)
+            for _ in 0..<3 {
+                var request = URLRequest(url: url)
+                request.timeoutInterval = 0.2
+                let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+                #expect(error?.code == .timedOut)
+            }
+            async let slow = session.data(from: otherURL)
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    isWaiting.wait()
+                    isAllowed.signal()
+                    continuation.resume()
+                }
+            }
+            // The first reads the new limit, the second comes after it.
+            for _ in 0..<2 { _ = try await session.data(from: url) }
+            isReleased.signal()
+            #expect(try await slow.1.trustReceipt != nil)
+            #expect(holding.connectionCount == 1 && other.connectionCount == 1)
+            // A request that has timed out is never sent.
+            #expect(streams.withLock { $0.count } == (restraint == .limit ? 2 : 4))
+        }
+
+        @Test(
+            "A connection over which a server holds four requests back gets no further one",
+            .enabled(if: CurlLibrary.remembersHandles))
+        func heldBackForever() async throws {
+            let server = try LoopbackTLSServer(fixture.identity) { configuration in
+                configuration.applicationProtocols = ["h2"]
+                configuration.application = .stream { stream in
+                    guard (try? stream.read(exactly: Frame.preface.count)) == Frame.preface else { return }
+                    while let number = Frame.readNextRequest(stream) {
+                        try? stream.write(Frame.settings(streams: 0) + Frame.empty(stream: number))
+                    }
+                }
+            }
+            let session = URLSession.pinned(to: try fixture.policy())
+            let url = try server.address()
+            _ = try await session.data(from: url)
+            for _ in 0..<4 {
+                var request = URLRequest(url: url)
+                request.timeoutInterval = 0.2
+                let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+                #expect(error?.code == .timedOut)
+            }
+            #expect(server.connectionCount == 1)
+            #expect(try await session.data(from: url).1.trustReceipt != nil)
+            #expect(server.connectionCount == 2)
+        }
+
         static let fields = [
             "X-Control: 1", #"Alt-Svc: h2=":PORT"; ma=3600"#, #"Alt-Svc: h2="localhost:PORT"; ma=3600; persist=1"#,
             #"Alt-Svc: http%2F1.1="localhost:PORT"; ma=3600"#, #"Alt-Svc: h3=":PORT"; ma=3600"#,

@@ -41,6 +41,7 @@ final class CurlLoop: @unchecked Sendable {
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     /// The transfers that have ended but whose end is not reported yet, because they are held.
     private var waiting: [ObjectIdentifier: Transfer] = [:]
+    private var abandoned: [AbandonedHandle] = []
     private var isFinishing = false
     /// The uptime before which no transfer can time out.
     private var nextDeadline = Double.infinity
@@ -95,6 +96,7 @@ final class CurlLoop: @unchecked Sendable {
             ExitGuard.pass(self)
             counter.beginTurn()
             completions.beginTurn()
+            freeAbandoned()
             runCommands()
             curl_multi_perform(multi, &running)
             for transfer in takeAll(&work.streams) {
@@ -155,6 +157,7 @@ final class CurlLoop: @unchecked Sendable {
             isAlive = false
             curl_multi_cleanup(multi)
         }
+        for handle in takeAll(&abandoned) { handle.free() }
         return true
     }
 
@@ -248,6 +251,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func detach(_ transfer: Transfer) {
         guard let handle = transfer.handle else { return }
+        let connections = CurlLibrary.remembersHandles ? transfer.state.queuedStreams : []
         transfer.handle = nil
         transfer.leaveConnection()
         transfers[handle] = nil
@@ -255,7 +259,19 @@ final class CurlLoop: @unchecked Sendable {
         transfer.state.bodyReader = nil
         // Not used again: if libcurl 7.88 puts two transfers on one connection, a handle keeps its buffer, which may be
         // smaller than the next transfer needs (heap overflow), and curl_easy_reset keeps it too.
+        guard connections.isEmpty else {
+            transfer.state.formerStreams = []
+            return abandoned.append(AbandonedHandle(handle, of: connections))
+        }
         curl_easy_cleanup(handle)
+    }
+
+    /// Frees the handles whose connections are closed.
+    private func freeAbandoned() {
+        guard abandoned.contains(where: \.isFree) else { return }
+        for handle in takeAll(&abandoned) {
+            if handle.isFree { handle.free() } else { abandoned.append(handle) }
+        }
     }
 
     private func deliverContent() {
@@ -363,6 +379,37 @@ final class CurlLoop: @unchecked Sendable {
             }
         return min(start + transfer.request.idleTimeout, transfer.request.deadline)
     }
+}
+
+/// An easy handle that has left libcurl, but that libcurl may still write to. Use it only on the transport's thread.
+///
+/// libcurl gives nghttp2 the address of the handle with the request. Before version 8.6, it takes the address back only
+/// if nghttp2 has taken the request from its queue (HTTP/2). So the handle has to exist until the connection is closed.
+struct AbandonedHandle {
+    /// The number of handles after which a connection carries no further request. A handle may hold 416 KiB.
+    static let limit = 4
+
+    private struct Connection {
+        weak var judge: HandshakeJudge?
+    }
+
+    private let handle: UnsafeMutableRawPointer
+    private let connections: [Connection]
+
+    init(_ handle: UnsafeMutableRawPointer, of judges: [HandshakeJudge]) {
+        self.handle = handle
+        connections = judges.map(Connection.init)
+        for judge in judges { judge.abandonedHandles += 1 }
+        // The transfer, which owns the buffer and gets the text, may end earlier.
+        pintle_curl_set_long(handle, CURLOPT_VERBOSE, 0)
+        pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
+    }
+
+    /// A Boolean value that indicates whether the connections are closed. Until then each owns its judge; see
+    /// ``HandshakeJudge/install(on:)``. libcurl ends nghttp2's session before it frees OpenSSL's structures.
+    var isFree: Bool { connections.allSatisfy { $0.judge == nil } }
+
+    func free() { curl_easy_cleanup(handle) }
 }
 
 /// The work that the transfers of a loop leave for the loop. Use it only on the transport's thread.

@@ -72,6 +72,7 @@ extension Transfer {
             return false
         }
         leaveConnection()
+        state.formerStreams = state.queuedStreams
         state.phase = .seeking
         state.sockets = []
         // Only text about a request counts, and OpenSSL's messages would be text too.
@@ -88,7 +89,8 @@ extension Transfer {
         guard let judge = connection.judge, let ssl = pintle_curl_get_ssl(handle) else { return }
         let mayBeDead = !request.isIdempotent && judge.idleTime > Self.freshness
         let hasLeftover = !connection.isStream && SSL_has_pending(OpaquePointer(ssl)) != 0
-        guard !mayBeDead, !hasLeftover else { throw .unfit }
+        let isFull = judge.abandonedHandles >= AbandonedHandle.limit
+        guard !mayBeDead, !hasLeftover, !isFull else { throw .unfit }
         guard !connection.isStream else { return }
         judge.withholdRequestUnlessSilent()
         // libcurl repeats a withheld request. Other kept connections may be dead too, and libcurl 8 reads content

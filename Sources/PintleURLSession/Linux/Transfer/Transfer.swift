@@ -64,6 +64,8 @@ final class Transfer: @unchecked Sendable {
         var hasError = false
         /// The number of attempts to send the request that the gate has let pass.
         var attempts = 0
+        /// The connections that carried an earlier attempt (HTTP/2).
+        var formerStreams: [HandshakeJudge] = []
         /// The number of the stream in the current attempt (HTTP/2); `nil` until libcurl has told it.
         var stream: UInt32?
         /// A Boolean value that indicates whether the server has refused the stream.
@@ -143,6 +145,15 @@ extension Transfer.HandleState {
     /// A Boolean value that indicates whether the request goes over a connection that carries other transfers too
     /// (HTTP/2).
     var isStream: Bool { connection?.isStream == true }
+
+    /// The connections for which nghttp2 may still have the request in its queue (HTTP/2). It does not if the server
+    /// has answered or refused it.
+    var queuedStreams: [HandshakeJudge] {
+        guard let connection, connection.isStream, let judge = connection.judge, !head.hasBegun, !isRefused else {
+            return formerStreams
+        }
+        return formerStreams + [judge]
+    }
 }
 
 // MARK: The end

@@ -82,6 +82,9 @@ final class HandshakeJudge: HandshakeObserver {
     /// A Boolean value that indicates whether the transfers of the connection watch for refused requests.
     var watchesRefusals = false
 
+    /// The number of handles that libcurl may still refer to because of the connection. See ``AbandonedHandle``.
+    var abandonedHandles = 0
+
     /// - Parameters:
     ///   - endpoint: the host and port of the transfer, never a name from SNI or from a certificate.
     ///   - receipts: `written`, except in tests of the second gate.

@@ -91,6 +91,9 @@ struct SubtreeComparisonTests {
             Case(.uri("https://evil.test/a.good.test:b"), permitted: [.uri(".good.test")], isAllowed: false),
             Case(.uri("https://a.good.test/"), permitted: [.uri(".good.test")], isAllowed: true),
             Case(.uri("https://other.test/"), excluded: [.uri("192.0.2.1")], isAllowed: false),
+            Case(.uri("//evil.test/x://good.test/"), excluded: [.uri("evil.test")], isAllowed: false),
+            Case(.uri("//evil.test/x://good.test/"), permitted: [.uri("good.test")], isAllowed: false),
+            Case(.uri("x://good.test/"), permitted: [.uri("good.test")], isAllowed: true),
         ] as [Case])
     func uri(_ item: Case) throws { try check(item) }
 
@@ -116,12 +119,36 @@ struct SubtreeComparisonTests {
     func otherPlaces() throws {
         let address = CertificateTemplate.DistinguishedName.Attribute(
             [1, 2, 840, 113_549, 1, 9, 1], valueDER: [0x16, 14] + Array("a@example.test".utf8))
-        let international = Name.other([1, 3, 6, 1, 5, 5, 7, 8, 9], "ä@example.test")
+        let international = Self.international("ä@example.test")
         for (base, isAllowed) in [("", false), ("other.test", true)] {
             try check(Case(excluded: [.email(base)], isAllowed: isAllowed), subject: [address])
             try check(Case(international, excluded: [.email(base)], isAllowed: isAllowed))
         }
     }
+
+    private static func international(_ address: String) -> Name { .other([1, 3, 6, 1, 5, 5, 7, 8, 9], address) }
+
+    // OpenSSL 3.0 compares them only with a host without a leading dot, in its Unicode form.
+    @Test(
+        "An internationalized e-mail address is compared with each form of an excluded name",
+        arguments: [
+            Case(international("ä@example.test"), excluded: [.email("example.test")], isAllowed: false),
+            Case(international("ä@example.test"), excluded: [.email("other.test")], isAllowed: true),
+            Case(international("ä@mail.example.test"), excluded: [.email(".example.test")], isAllowed: false),
+            Case(international("ä@example.test"), excluded: [.email(".example.test")], isAllowed: true),
+            Case(international("a@example.test"), excluded: [.email("a@example.test")], isAllowed: false),
+            Case(international("ä@example.test"), excluded: [.email("a@example.test")], isAllowed: true),
+            Case(international("ä@xn--4ca.test"), excluded: [.email("xn--4ca.test")], isAllowed: false),
+            Case(international("ä@xn--4ca.test"), excluded: [.email("xn--nda.test")], isAllowed: true),
+            Case(international("b@Ä.test"), excluded: [.email("xn--4ca.test")], isAllowed: false),
+            Case(international("ä@example.test."), excluded: [.email("example.test")], isAllowed: false),
+            Case(international("ä@example.test"), excluded: [international("example.test")], isAllowed: false),
+            Case(excluded: [international("example.test")], isAllowed: true),
+            Case(international("b@Ä.test"), isAllowed: true),
+            Case(international("ä@example.test"), permitted: [.email("example.test")], isAllowed: true),
+            Case(international("ä@other.test"), permitted: [.email("example.test")], isAllowed: false),
+        ] as [Case])
+    func internationalMail(_ item: Case) throws { try check(item) }
 
     @Test("Constraints apply to intermediates too, but not to self-issued ones", arguments: [true, false])
     func intermediates(isSelfIssued: Bool) throws {

@@ -10,15 +10,8 @@ struct NameComparisonTests {
     private static func certificate(
         names: [[UInt8]] = [], permitted: [[UInt8]] = [], excluded: [[UInt8]] = [], subject: [UInt8]? = nil
     ) throws -> Certificate {
-        var certificate = UnsignedCertificate()
+        var certificate = UnsignedCertificate(names: names, permitted: permitted, excluded: excluded)
         certificate.subject = subject ?? certificate.subject
-        let lists = [(UInt8(0xA0), permitted), (0xA1, excluded)].filter { !$0.1.isEmpty }
-        let constraints = UnsignedCertificate.extensionField(
-            D.oid(2, 5, 29, 30),
-            D.sequence(lists.flatMap { tag, bases in D.element(tag, bases.flatMap { D.sequence($0) }) }))
-        let field = UnsignedCertificate.extensionField(D.oid(2, 5, 29, 17), D.sequence(names.flatMap(\.self)))
-        let extensions = (names.isEmpty ? [] : [field]) + (lists.isEmpty ? [] : [constraints])
-        certificate.extensions = extensions.isEmpty ? nil : extensions
         return try certificate.read()
     }
 
@@ -99,6 +92,15 @@ struct NameComparisonTests {
             let long = try Self.certificate(names: [location])
             #expect(steps(long, try Self.certificate(excluded: [mail])) == 8 * parts)
         }
+        // A name of another type may be an internationalized address.
+        let other = D.element(0xA0, D.oid(1, 2, 3), D.element(0xA0, D.utf8("a@b.example")))
+        let others = try Self.certificate(names: [other])
+        #expect(steps(others, try Self.certificate(excluded: [mail])) == 8 * 2)
+        #expect(steps(others, plain) == 0)
+        #expect(steps(hosts, try Self.certificate(excluded: [other])) == 8 * (2 + 4 * 2))
+        let identifier = D.element(0x88, [0x2A, 3])
+        #expect(steps(try Self.certificate(names: [identifier]), try Self.certificate(excluded: [mail])) == 0)
+        #expect(steps(hosts, try Self.certificate(excluded: [identifier])) == 0)
         let subject = try Self.certificate(names: [Self.name(0x82, "b.example")], subject: Self.mailSubject)
         #expect(steps(subject, try Self.certificate(excluded: [mail])) == 8 * 2)
     }

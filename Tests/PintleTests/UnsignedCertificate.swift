@@ -67,6 +67,21 @@ struct UnsignedCertificate {
     }
 }
 
+extension UnsignedCertificate {
+    /// Creates a certificate with alternative names and with name constraints, each a GeneralName element.
+    init(names: [[UInt8]], permitted: [[UInt8]] = [], excluded: [[UInt8]] = []) {
+        let lists = [(UInt8(0xA0), permitted), (0xA1, excluded)].filter { !$0.1.isEmpty }
+        let constraints = Self.extensionField(
+            DERBytes.oid(2, 5, 29, 30),
+            DERBytes.sequence(
+                lists.flatMap { tag, bases in DERBytes.element(tag, bases.flatMap { DERBytes.sequence($0) }) }))
+        let field = Self.extensionField(DERBytes.oid(2, 5, 29, 17), DERBytes.sequence(names.flatMap(\.self)))
+        self.init()
+        let list = (names.isEmpty ? [] : [field]) + (lists.isEmpty ? [] : [constraints])
+        extensions = list.isEmpty ? nil : list
+    }
+}
+
 extension DERError {
     /// Returns the error that parsing threw; `nil` if it succeeded.
     static func thrown(by body: () throws(DERError) -> Void) -> DERError? {

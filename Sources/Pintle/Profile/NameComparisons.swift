@@ -68,11 +68,12 @@ extension Certificate {
 }
 
 extension NameConstraints {
-    /// A Boolean value that indicates whether a subtree is of e-mail addresses or of URIs.
+    /// A Boolean value that indicates whether a subtree is of e-mail addresses or URIs, or may be of internationalized
+    /// addresses.
     fileprivate var concernsHosts: Bool {
         (permitted + excluded).contains { name in
             switch name {
-            case .email, .uri: true
+            case .email, .uri, .other(0, _): true
             default: false
             }
         }
@@ -80,12 +81,17 @@ extension NameConstraints {
 }
 
 extension Certificate {
-    /// The steps to parse the e-mail addresses and URIs, and to look up each suffix of their hosts.
+    /// The steps to parse the e-mail addresses, URIs and names of other types, and to look up each suffix of their
+    /// hosts.
     fileprivate var hostedNameSteps: Int64 {
         let parsing: Int64 = 8
         var steps: Int64 = 0
-        for case .email(let octets) in subjectAlternativeNames ?? [] { steps += Self.suffixSteps(octets) }
-        for case .uri(let octets) in subjectAlternativeNames ?? [] { steps += Self.suffixSteps(octets) }
+        for name in subjectAlternativeNames ?? [] {
+            switch name {
+            case .email(let octets), .uri(let octets), .other(0, let octets): steps += Self.suffixSteps(octets)
+            default: break
+            }
+        }
         if DistinguishedName.emailAddressCount(layout.subject, in: der) > 0 { steps += Self.suffixSteps(subjectDER) }
         return steps * parsing
     }

@@ -1,8 +1,8 @@
 /// Compares e-mail addresses, URIs and IP addresses with name constraints (RFC 5280 section 4.2.1.10).
 ///
 /// OpenSSL compares them too, but it reads the host of a URI up to the first colon, excludes no address by an empty
-/// base, and does not check masks. A name that cannot be compared would pass an exclusion. It is a finding here, and so
-/// is a subtree that cannot be read.
+/// base, misses bases of internationalized addresses, and does not check masks. A name that cannot be compared would
+/// pass an exclusion. It is a finding here, and so is a subtree that cannot be read.
 enum SubtreeComparison {
     /// Returns the findings about all names below each authority of a path, leaf first. One finding for each authority
     /// and kind of name is enough.
@@ -37,8 +37,6 @@ enum SubtreeComparison {
         if let base = excluded.unreadable { return "an excluded name that cannot be read: \(base)" }
         if excluded.holdsAll { return "\(name) is excluded" }
         switch name.form {
-        // OpenSSL compares these.
-        case .international: return nil
         case .unreadable: return "\(name) cannot be compared with the constraints"
         case .readable(let local, let host):
             if excluded.hold(local, host) { return "\(name) is excluded" }
@@ -77,14 +75,23 @@ private struct Subtrees {
     private var hosts: Set<String> = []
     /// The bases with a leading dot, without it. They stand for the sub-domains.
     private var domains: Set<String> = []
-    private var mailboxes: Set<String> = []
+    /// The local parts of mailboxes, by host.
+    private var mailboxes: [String: Set<ArraySlice<UInt8>>] = [:]
     /// A Boolean value that indicates whether an empty base stands for all names.
     private(set) var holdsAll = false
     private(set) var unreadable: GeneralName?
 
     init(_ names: [GeneralName], _ kind: HostedName.Kind) {
         for name in names {
-            guard let octets = kind.octets(of: name) else { continue }
+            let octets: ArraySlice<UInt8>
+            switch (kind, name) {
+            case (.mail, .email(let text)), (.uri, .uri(let text)): octets = text
+            case (.mail, .other(0, let value)) where HostedName.Form(other: value) != nil:
+                // Only names have this type. Constraints on them are e-mail addresses (RFC 9598 section 6).
+                unreadable = name
+                continue
+            default: continue
+            }
             if octets.isEmpty || octets.elementsEqual(".".utf8) {
                 holdsAll = true
             } else if octets.first == UInt8(ascii: "."), let domain = HostedName.host(octets.dropFirst()) {
@@ -92,7 +99,7 @@ private struct Subtrees {
             } else if let host = HostedName.host(octets) {
                 hosts.insert(host)
             } else if kind == .mail, case .readable(let local?, let host) = HostedName.Form(mail: octets) {
-                mailboxes.insert("\(local)@\(host)")
+                mailboxes[host, default: []].insert(local)
             } else {
                 unreadable = name
             }
@@ -104,10 +111,9 @@ private struct Subtrees {
     }
 
     /// Returns whether a name is in one of the subtrees.
-    func hold(_ local: String?, _ host: String) -> Bool {
+    func hold(_ local: ArraySlice<UInt8>?, _ host: String) -> Bool {
         if holdsAll || hosts.contains(host) { return true }
-        if let local, !mailboxes.isEmpty, mailboxes.contains("\(local)@\(host)") { return true }
-        guard !domains.isEmpty else { return false }
+        if let local, let locals = mailboxes[host], locals.contains(local) { return true }
         var rest = Substring(host)
         while let dot = rest.firstIndex(of: ".") {
             rest = rest[rest.index(after: dot)...]
@@ -122,19 +128,11 @@ private struct HostedName {
     enum Kind: CaseIterable {
         case mail
         case uri
-
-        func octets(of name: GeneralName) -> ArraySlice<UInt8>? {
-            switch (self, name) {
-            case (.mail, .email(let octets)), (.uri, .uri(let octets)): octets
-            default: nil
-            }
-        }
     }
 
     enum Form {
-        case readable(local: String?, host: String)
-        /// An internationalized e-mail address (RFC 9598).
-        case international
+        /// The local part is octets, because it is compared with case, and without Unicode's equivalences.
+        case readable(local: ArraySlice<UInt8>?, host: String)
         case unreadable
     }
 
@@ -148,8 +146,10 @@ private struct HostedName {
             switch name {
             case .email(let octets): HostedName(kind: .mail, form: Form(mail: octets), description: "\(name)")
             case .uri(let octets): HostedName(kind: .uri, form: Form(uri: octets), description: "\(name)")
-            case .other(0, let octets) where octets.starts(with: smtpUTF8Mailbox):
-                HostedName(kind: .mail, form: .international, description: "an internationalized e-mail address")
+            case .other(0, let octets):
+                Form(other: octets).map {
+                    HostedName(kind: .mail, form: $0, description: "an internationalized e-mail address")
+                }
             default: nil
             }
         }
@@ -157,14 +157,10 @@ private struct HostedName {
             return names
         }
         for attribute in certificate.subject.attributes where attribute.type == OID.emailAddress.description {
-            let form = attribute.value.map { Form(mail: Array($0.utf8)[...]) } ?? .unreadable
-            names.append(HostedName(kind: .mail, form: form, description: "\(attribute)"))
+            names.append(HostedName(kind: .mail, form: Form(mail: attribute.value), description: "\(attribute)"))
         }
         return names
     }
-
-    /// The DER of the object identifier id-on-SmtpUTF8Mailbox, 1.3.6.1.5.5.7.8.9.
-    private static let smtpUTF8Mailbox: [UInt8] = [0x06, 0x08, 0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x08, 0x09]
 
     /// Returns the DNS name in lower case; `nil` if the octets are none.
     static func host(_ octets: ArraySlice<UInt8>) -> String? {
@@ -183,30 +179,63 @@ extension HostedName.Form {
             self = .unreadable
             return
         }
-        self = .readable(local: String(decoding: octets[..<at], as: UTF8.self), host: host)
+        self = .readable(local: octets[..<at], host: host)
+    }
+
+    init(mail text: String?) {
+        self = text.map { Self(mail: Array($0.utf8)[...]) } ?? .unreadable
+    }
+
+    /// Parses an internationalized e-mail address, an otherName of the type SmtpUTF8Mailbox (RFC 9598); `nil` if the
+    /// name has another type. A name whose type is not in DER may be such an address for OpenSSL.
+    init?(other octets: ArraySlice<UInt8>) {
+        let bytes = Array(octets)
+        var reader = DERReader(bytes.indices)
+        self = .unreadable
+        guard let type = try? reader.next(in: bytes, reading: "type-id") else { return }
+        guard type.holds(.smtpUTF8Mailbox, in: bytes) else { return nil }
+        guard let value = try? reader.next(DERTag.constructed(0), in: bytes, reading: "value") else { return }
+        reader = DERReader(contentsOf: value)
+        guard let text = try? reader.next(in: bytes, reading: "value"), text.end == bytes.count else { return }
+        self = Self(mail: DirectoryString.decode(bytes[text.contents], tag: text.tag))
     }
 
     /// Parses a URI whose authority is a DNS name with an optional port, without user information (RFC 3986 section
     /// 3.2).
     init(uri octets: ArraySlice<UInt8>) {
         self = .unreadable
-        guard let colon = octets.firstIndex(of: UInt8(ascii: ":")), colon > octets.startIndex else { return }
-        let rest = octets[(colon + 1)...]
-        guard rest.starts(with: "//".utf8) else { return }
-        let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
+        let scheme = octets.prefix { $0 != UInt8(ascii: ":") }
+        let rest = octets.dropFirst(scheme.count)
+        // What looks like a scheme may be the path of a relative reference with another host.
+        guard let first = scheme.first, Self.isLetter(first), scheme.allSatisfy(Self.isScheme),
+            rest.starts(with: "://".utf8)
+        else { return }
+        let authority = rest.dropFirst(3).prefix { !"/?#".utf8.contains($0) }
         let name = authority.prefix { $0 != UInt8(ascii: ":") }
         let isPort = authority.dropFirst(name.count + 1).allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         guard isPort, let host = HostedName.host(name) else { return }
         self = .readable(local: nil, host: host)
     }
 
-    /// Returns whether the octet may stand in a dot-atom (RFC 5322 section 3.2.3).
+    /// Returns whether the octet may stand in a dot-atom (RFC 5322 section 3.2.3), also of an internationalized address
+    /// (RFC 6532 section 3.2).
     private static func isLocal(_ octet: UInt8) -> Bool {
+        isLetterOrDigit(octet) || octet >= 0x80 || "!#$%&'*+-/=?^_`{|}~.".utf8.contains(octet)
+    }
+
+    /// Returns whether the octet may stand in a scheme (RFC 3986 section 3.1).
+    private static func isScheme(_ octet: UInt8) -> Bool {
+        isLetterOrDigit(octet) || "+-.".utf8.contains(octet)
+    }
+
+    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
+        isLetter(octet) || UInt8(ascii: "0")...UInt8(ascii: "9") ~= octet
+    }
+
+    private static func isLetter(_ octet: UInt8) -> Bool {
         switch octet {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-/=?^_`{|}~.".utf8.contains(octet)
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        default: false
         }
     }
 }

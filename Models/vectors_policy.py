@@ -2,8 +2,9 @@
 import base64
 import hashlib
 import json
+import re
 
-from vectors_update import CA, CB, bare, joined, pin, policy, rule, text
+from vectors_update import CA, CB, authority, bare, joined, pin, policy, rule, text
 
 VECTORS = []
 H = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
@@ -12,7 +13,9 @@ EMPTY = '{"version": 1, "hosts": []}'
 
 
 def vector(number, name, what, problems, *parts, files=None, suffixes=()):
-    """`problems` is empty for a policy without one. `files` is what anchors can name; none if no files can be read."""
+    """`problems` is empty for a policy without one. `files` is what anchors can name, each a text or a list of parts; none if no
+    files can be read."""
+    files = files if files is None else {path: joined([file] if isinstance(file, str) else file) for path, file in files.items()}
     VECTORS.append(("policy/p%02d-%s" % (number, name), {
         "rule": "P%d" % number, "what": what, "files": files, "publicSuffixes": list(suffixes), "policy": joined(parts),
         "expect": {"answer": "refused", "problems": sorted(problems.split())} if problems else {"answer": "accepted"}}))
@@ -75,6 +78,7 @@ JSON = {
         ("zero", EMPTY + "\0"),
         ("comma", EMPTY + ","),
         ("second", EMPTY + EMPTY),
+        ("not-ascii", EMPTY + "\u00e9"),
         ("form-feed", EMPTY + "\f")],
     "too-deep": [
         ("lists", "[" * 17 + "]" * 17),
@@ -100,12 +104,17 @@ JSON = {
         ("two-minus", '{"version": --1, "hosts": []}'),
         ("ends", '{"version": -'),
         ("ends-in-dot", '{"version": 1.'),
+        ("exponent-of-fraction", '{"version": 1.5e, "hosts": []}'),
+        ("word-in-exponent", '{"version": 1.0ex, "hosts": []}'),
+        ("dot-of-many-digits", '{"version": 99999999999999999999., "hosts": []}'),
         ("minus-dot", '{"version": -.5, "hosts": []}')],
     "non-integer-number": [
         ("fraction", '{"version": 1.0, "hosts": []}'),
         ("exponent", '{"version": 1e0, "hosts": []}'),
         ("upper", '{"version": 1E2, "hosts": []}'),
         ("huge", '{"version": 1e400, "hosts": []}'),
+        ("and-dot", '{"version": 1.5., "hosts": []}'),
+        ("and-letter", '{"version": 1.5x, "hosts": []}'),
         ("many-digits", '{"version": 100000000000000000000.5, "hosts": []}'),
         ("unknown-member", '{"version": 1, "hosts": [], "x": 0.5}')],
     "number-out-of-range": [
@@ -133,6 +142,10 @@ JSON = {
         ("low", '{"$schema": "\\udc00", "version": 1, "hosts": []}'),
         ("high-and-letter", '{"$schema": "\\ud800\\u0041", "version": 1, "hosts": []}'),
         ("two-high", '{"$schema": "\\ud800\\ud800", "version": 1, "hosts": []}'),
+        ("high-and-bad-digits", '{"$schema": "\\ud800\\u00g0", "version": 1, "hosts": []}'),
+        ("high-and-bad-escape", '{"$schema": "\\ud800\\x", "version": 1, "hosts": []}'),
+        ("high-and-letters", '{"$schema": "\\ud800udc00", "version": 1, "hosts": []}'),
+        ("high-and-end", '{"$schema": "\\ud800'),
         ("exchanged", '{"$schema": "\\udc00\\ud800", "version": 1, "hosts": []}'),
         ("in-key", '{"\\udfff": 1}')],
     "unexpected-character": [
@@ -148,6 +161,10 @@ JSON = {
         ("other-bracket", '{"hosts": [}'),
         ("lone-comma", "[,]"),
         ("two-commas", "[1,,2]"),
+        ("comma-and-other-bracket", '{"hosts": [1,}'),
+        ("hexadecimal", '{"version": 0x1, "hosts": []}'),
+        ("number-and-letter", '{"version": 1x, "hosts": []}'),
+        ("not-ascii", '{"version": \u00e9, "hosts": []}'),
         ("comma-first", '{,"version": 1}'),
         ("plus", '{"version": +1}'),
         ("dot", '{"version": .5}'),
@@ -173,6 +190,14 @@ for name, hexadecimal in [
         ("f5", "f5808080")]:
     vector(1, "invalid-utf8-" + name, "bytes in a string that are no UTF-8", "invalid-utf8", '{"$schema": "',
         {"hex": hexadecimal}, '", "version": 1, "hosts": []}')
+for name, what, parts in [
+        ("cut-by-end", "a character of three bytes in a string, cut by the end of the text", ['{"$schema": "', {"hex": "e282"}]),
+        ("cut-by-end-in-object", "a character of three bytes in place of a key, cut by the end of the text", ["{", {"hex": "e282"}]),
+        ("first", "a byte before the value that is no UTF-8", [{"hex": "ff"}, EMPTY]),
+        ("as-value", "a byte in place of a value that is no UTF-8", ['{"version": ', {"hex": "80"}, "}"]),
+        ("behind", "a byte behind the value that is no UTF-8", [EMPTY, {"hex": "ff"}]),
+        ("cut-behind", "a character of three bytes behind the value, cut by the end of the text", [EMPTY, {"hex": "e282"}])]:
+    vector(1, "invalid-utf8-" + name, what, "invalid-utf8", *parts)
 vector(1, "invalid-utf8-in-key", "a byte in a key that is no UTF-8", "invalid-utf8", '{"x', {"hex": "ff"}, '": 1}')
 vector(1, "most-deep", "depth 16, in an unknown member", "unknown-key",
     '{"version": 1, "hosts": [], "x": ' + "[" * 15 + "]" * 15 + "}")
@@ -336,6 +361,7 @@ for name, what, pin_text, problem in [
         ("sha1-behind-http", "SHA-1 behind the form of HTTP", "pin-sha256=sha1/" + HASH, "invalid-pin"),
         ("of-no-bytes-no-padding", "the hash of no bytes without padding", H[:-1], "empty-input-pin"),
         ("1024-bytes", "1,024 characters of base64", "A" * 1024, "wrong-pin-length"),
+        ("1025-bytes", "sha256/ and 1,018 characters of base64", "sha256/" + "A" * 1018, "invalid-pin"),
         ("1026-bytes", "1,026 characters of base64", "A" * 1026, "invalid-pin"),
         ("full-width", "a full-width letter", "sha256/\uff21" + HASH[1:], "invalid-pin")]:
     one(8, name, "a pin of a key: " + what, problem, pinned(pin_text))
@@ -396,7 +422,9 @@ for name, what, pin_text, problem in [
         ("prefix-0x", "0x before the digits", "0x" + FINGERPRINT, "invalid-pin"),
         ("full-width", "a full-width digit", "\uff10" + FINGERPRINT[1:], "invalid-pin"),
         ("1024-bytes", "1,024 bytes, most of them spaces", " " * 960 + FINGERPRINT, ""),
-        ("1025-bytes", "1,025 bytes, most of them spaces", " " * 961 + FINGERPRINT, "invalid-pin")]:
+        ("1025-bytes", "1,025 bytes, most of them spaces", " " * 961 + FINGERPRINT, "invalid-pin"),
+        ("1024-bytes-wide", "1,024 bytes, most of them spaces of three bytes", "\u3000" * 320 + FINGERPRINT, ""),
+        ("1027-bytes-wide", "1,027 bytes in 385 characters", "\u3000" * 321 + FINGERPRINT, "invalid-pin")]:
     one(9, name, "a pin of a certificate: " + what, problem, pinned({"certificate": pin_text}))
 
 # --- P10, P11: report addresses and notes ----------------------------------------------------------------------------------
@@ -544,6 +572,7 @@ for name, what, problems, changes in [
         ("subdomains-null", "includeSubdomains is null", "wrong-type", {"includeSubdomains": None}),
         ("pins-string", "pins is a string", "wrong-type", {"pins": PIN}),
         ("pins-none-accepted", "pins is none-accepted", "wrong-type", {"pins": "none-accepted"}),
+        ("pins-numbers", "two pins are numbers", "wrong-type wrong-type", {"pins": [1, 2]}),
         ("pins-null", "pins is null", "wrong-type", {"pins": None}),
         ("pin-number", "a pin is a number", "wrong-type", {"pins": [1]}),
         ("pin-list", "a pin is a list", "wrong-type", {"pins": [[PIN]]}),
@@ -560,6 +589,7 @@ for name, what, problems, changes in [
         ("expiry-no-then", "expiry without then", "missing-key", {"expiry": {"after": "2027-11-20T00:00:00Z"}}),
         ("expiry-word", "another word in then", "unknown-value", {"expiry": {"after": "2027-11-20T00:00:00Z",
             "then": "enforce"}}),
+        ("expiry-empty", "expiry is empty", "missing-key missing-key", {"expiry": {}}),
         ("expiry-number", "after is a number", "wrong-type", {"expiry": {"after": 1826668800, "then": "reject"}}),
         ("expiry-unknown", "an unknown key in expiry", "unknown-key", {"expiry": {"after": "2027-11-20T00:00:00Z",
             "then": "reject", "x": 1}}),
@@ -570,6 +600,7 @@ for name, what, problems, changes in [
         ("anchors-list", "anchors is a list", "wrong-type", {"anchors": [CA]}),
         ("anchors-unknown", "an unknown key in anchors", "unknown-key", {"anchors": {"include": [CA], "x": 1}}),
         ("anchors-system-number", "system is 1", "wrong-type", {"anchors": {"system": 1}}),
+        ("anchors-include-number", "an element of include is a number", "wrong-type", {"anchors": {"include": [1]}}),
         ("anchors-include-string", "include is a string", "wrong-type", {"anchors": {"include": CA}}),
         ("length-1", "minimumPathLength 1", "", {"minimumPathLength": 1}),
         ("length-10", "minimumPathLength 10", "", {"minimumPathLength": 10}),
@@ -584,6 +615,9 @@ for name, what, problems, changes in [
         ("withdraws", "withdraws", "", {"withdraws": "the provider ends"}),
         ("withdraws-empty", "withdraws is empty", "empty-reason", {"withdraws": ""}),
         ("withdraws-spaces", "withdraws has only white space", "empty-reason", {"withdraws": " \t\n\u00a0\u2003"}),
+        ("withdraws-next-line", "withdraws is U+0085, which is White_Space", "empty-reason", {"withdraws": "\u0085"}),
+        ("withdraws-zero-width", "withdraws is U+200B, which is no White_Space", "", {"withdraws": "\u200b"}),
+        ("withdraws-mark-only", "withdraws is U+200E, which is no White_Space", "", {"withdraws": "\u200e"}),
         ("withdraws-true", "withdraws is true", "wrong-type", {"withdraws": True}),
         ("note-number", "note is a number", "wrong-type", {"note": 1}),
         ("host-number", "host is a number", "wrong-type", {"host": 1}),
@@ -600,6 +634,11 @@ for name, what, problems, value in [
         ("spki", "an object with spki", "", {"spki": PIN}),
         ("certificate", "an object with certificate", "", {"certificate": FINGERPRINT}),
         ("both", "both subjects", "ambiguous-pin", {"spki": PIN, "certificate": FINGERPRINT}),
+        ("both-unread", "both subjects, whose texts are not read", "ambiguous-pin", {"spki": "x!", "certificate": 1}),
+        ("both-and-note", "both subjects, and a note that cannot be read", "ambiguous-pin invalid-note", {"spki": PIN,
+            "certificate": FINGERPRINT, "note": "a\nb"}),
+        ("both-and-position", "both subjects, and another word as position", "ambiguous-pin unknown-value", {"spki": PIN,
+            "certificate": FINGERPRINT, "at": "root"}),
         ("neither", "no subject", "missing-key", {"at": "leaf"}),
         ("empty", "an empty object", "missing-key", {}),
         ("any", "the position any", "", {"spki": PIN, "at": "any"}),
@@ -634,6 +673,45 @@ one(14, "unreadable", "a block that cannot be read", "invalid-anchor", anchored(
 one(14, "unreadable-behind", "a block that cannot be read behind a certificate", "invalid-anchor", anchored(CA + BROKEN))
 one(14, "no-end", "a block without an end", "invalid-anchor", anchored(CA.split("-----END")[0]))
 one(14, "other-label", "a block with its label in lower case", "invalid-anchor", anchored(CA.replace("CERTIFICATE", "certificate")))
+one(14, "trusted-label", "the label TRUSTED CERTIFICATE", "invalid-anchor", anchored(CA.replace("CERTIFICATE",
+    "TRUSTED CERTIFICATE")))
+BEGIN, *BODY, END, _ = CA.split("\n")
+PADDED = authority("Vector CA of P14")
+assert "=" in PADDED
+for name, what, problems, *lines in [
+        ("one-line", "the base64 in one line", "", BEGIN, "".join(BODY), END),
+        ("short-lines", "one character of base64 a line", "", BEGIN, *"".join(BODY), END),
+        ("blanks-behind-lines", "blanks and tabs behind each line", "", *[line + " \t" for line in (BEGIN, *BODY, END)]),
+        ("blank-before-base64", "a blank before base64", "invalid-anchor", BEGIN, " " + BODY[0], *BODY[1:], END),
+        ("blank-in-base64", "a blank in base64", "invalid-anchor", BEGIN, BODY[0][:9] + " " + BODY[0][9:], *BODY[1:], END),
+        ("form-feed-behind-base64", "a form feed behind base64", "invalid-anchor", BEGIN, BODY[0] + "\f", *BODY[1:], END),
+        ("empty-lines-first", "an empty line and one of blanks directly behind BEGIN", "", BEGIN, "", " \t", *BODY, END),
+        ("empty-line-inside", "an empty line between lines of base64", "invalid-anchor", BEGIN, BODY[0], "", *BODY[1:], END),
+        ("empty-line-before-end", "an empty line before END", "invalid-anchor", BEGIN, *BODY, "", END),
+        ("header", "a header and an empty line", "invalid-anchor", BEGIN, "Comment: root", "", *BODY, END),
+        ("empty-block", "a block without base64", "invalid-anchor", BEGIN, END),
+        ("no-content", "a block with an empty line only", "invalid-anchor", BEGIN, "", END),
+        ("other-end", "END with the other label of certificates", "invalid-anchor", BEGIN, *BODY, END.replace("CERT", "X509 CERT")),
+        ("text-behind-end", "text behind END in its line", "invalid-anchor", BEGIN, *BODY, END + " x"),
+        ("end-indented", "a blank before END", "invalid-anchor", BEGIN, *BODY, " " + END),
+        ("end-short", "END with four dashes at its end", "invalid-anchor", BEGIN, *BODY, END[:-1]),
+        ("two-blanks", "two blanks before the label", "invalid-anchor", BEGIN.replace(" ", "  "), *BODY, END.replace(" ", "  ")),
+        ("begin-again", "a second BEGIN in place of END", "invalid-anchor", BEGIN, *BODY, BEGIN, *BODY, END),
+        ("end-again", "END twice", "invalid-anchor", BEGIN, *BODY, END, END),
+        ("indented-behind", "a blank before BEGIN of a second block", "invalid-anchor", BEGIN, *BODY, END, " " + BEGIN, *BODY, END)]:
+    one(14, name, "PEM text: " + what, problems, anchored("\n".join(lines) + "\n"))
+one(14, "cr", "PEM text: lines that end in CR", "", anchored(CA.replace("\n", "\r")))
+one(14, "padding", "PEM text: base64 with padding", "", anchored(PADDED))
+one(14, "padding-absent", "PEM text: base64 without its padding", "invalid-anchor", anchored(PADDED.replace("=", "")))
+one(14, "url-safe", "PEM text: the alphabet of RFC 4648 section 5", "invalid-anchor", anchored(CA.replace("+", "-").replace("/", "_")))
+for size, problems in ((262144, ""), (262145, "invalid-anchor")):
+    large = authority("Vector CA of P14", size - 278)
+    assert len(base64.b64decode("".join(large.split("\n")[1:-2]))) == size
+    run = re.search("A{100000,}", text := policy(anchored("\n".join([BEGIN, "".join(large.split("\n")[1:-2]), END]))))
+    vector(14, "%d-bytes" % size, "PEM text: a certificate of %d bytes" % size, problems, text[:run.start()],
+        {"repeat": "A", "times": len(run[0])}, text[run.end():])
+one(14, "two-bad-blocks", "two blocks that are no certificates", "invalid-anchor invalid-anchor", anchored(KEY + KEY))
+one(14, "two-bad-texts", "two texts with a block that is no certificate", "invalid-anchor invalid-anchor", anchored(KEY, KEY))
 one(14, "line-ends", "lines that end in CR LF", "", anchored(CA.replace("\n", "\r\n")))
 one(14, "no-last-line-end", "no line end behind the last line", "", anchored(CA.rstrip("\n")))
 one(14, "same-twice", "one certificate twice", "", anchored(CA, CA))
@@ -651,6 +729,16 @@ one(14, "file-no-certificate", "a file with text and no certificate", "no-anchor
     files={"root.pem": "nothing\n"})
 one(14, "file-private-key", "a file with a block that is no certificate", "invalid-anchor", anchored("root.pem"),
     files={"root.pem": KEY})
+DER = {"hex": base64.b64decode("".join(BODY)).hex()}
+for name, what, problems, *parts in [
+        ("der", "a certificate in DER", "", DER),
+        ("der-and-byte", "a certificate in DER and a byte", "invalid-anchor", DER, {"hex": "00"}),
+        ("der-twice", "two certificates in DER", "invalid-anchor", DER, DER),
+        ("begins-with-0", "text that begins with the byte 30, and no block", "invalid-anchor", "0 certificates\n"),
+        ("begins-with-0-and-block", "text that begins with the byte 30, and a block", "", "0 certificates before\n" + CA),
+        ("byte-order-mark", "a byte order mark before a block", "", {"hex": "efbbbf"}, CA),
+        ("empty", "no byte", "no-anchor")]:
+    one(14, "file-" + name, "a file: " + what, problems, anchored("root.pem"), files={"root.pem": parts})
 one(14, "file-and-text", "a file and a text", "", anchored("root.pem", CB), files={"root.pem": CA})
 ANCHORS = {"anchors": {"include": [CA]}}
 SUBS = {"includeSubdomains": True}
@@ -665,6 +753,16 @@ one(15, "system", "the names below a public suffix with the system's anchors", "
     anchors={"system": True}), suffixes=("co.uk",))
 one(15, "beside-system", "anchors beside the system's for the names below a public suffix", "anchors-too-broad", rule("co.uk",
     **SUBS, anchors={"include": [CA], "system": True}), suffixes=("co.uk",))
+one(15, "and-reading", "anchors for a public suffix, and a problem of reading in the rule", "anchors-too-broad unknown-key",
+    rule("co.uk", **SUBS, **ANCHORS, later=1), suffixes=("co.uk",))
+vector(15, "and-reading-outside", "anchors for a public suffix, and a problem of reading outside of the rules",
+    "anchors-too-broad unknown-key", policy(rule("co.uk", **SUBS, **ANCHORS), later=1), suffixes=("co.uk",))
+one(15, "and-meaning", "anchors for a public suffix, and a pin twice", "anchors-too-broad duplicate-pin", {**rule("co.uk", **SUBS,
+    **ANCHORS), "pins": [PIN, PIN]}, suffixes=("co.uk",))
+one(15, "unread-anchors", "anchors for a public suffix, one of which cannot be read", "invalid-anchor", rule("co.uk", **SUBS,
+    anchors={"include": [CA, BROKEN]}), suffixes=("co.uk",))
+one(15, "unread-subdomains", "anchors for a public suffix, and includeSubdomains that cannot be read", "wrong-type", rule("co.uk",
+    includeSubdomains=1, **ANCHORS), suffixes=("co.uk",))
 one(15, "no-list", "anchors for the names below a public suffix that the list does not have", "", rule("co.uk", **SUBS,
     **ANCHORS))
 
@@ -673,6 +771,21 @@ one(15, "no-list", "anchors for the names below a public suffix that the list do
 NO_BACKUP = bare("b.example", pins=[PIN])
 vector(16, "outside", "a problem of reading outside of the rules: the meaning is not checked", "unknown-key", policy(NO_BACKUP,
     later=1))
+vector(16, "no-object", "an element of hosts that is no object, and a rule without backup pins", "no-backup-pin wrong-type",
+    policy(1, NO_BACKUP))
+vector(16, "ambiguous-pin", "a pin with both subjects, and no backup pin", "ambiguous-pin", policy({**NO_BACKUP,
+    "pins": [{"spki": PIN, "certificate": FINGERPRINT}]}))
+vector(16, "pin-type", "a pin that is a number, and no backup pin", "wrong-type", policy({**NO_BACKUP, "pins": [1]}))
+vector(16, "note-of-pin", "a note of a pin that cannot be read, and no backup pin", "invalid-note no-backup-pin",
+    policy({**NO_BACKUP, "pins": [{"spki": PIN, "note": "a\nb"}]}))
+vector(16, "anchor-file-and-label", "an anchor file beside a certificate, and sub-domains of one label", "anchor-file-not-allowed",
+    policy(rule("internal", **SUBS, anchors={"include": [CA, "root.pem"]})))
+vector(16, "rule-with-problem-covers-nothing", "a report host that a rule with a problem of reading names", "unknown-key",
+    policy({**RULE, "reportTo": ["https://b.example/"]}, rule("b.example", n=3, later=1)))
+vector(16, "rule-with-unread-pin-covers", "a report host that a rule with an unread pin covers", "invalid-pin report-host-covered",
+    policy({**RULE, "reportTo": ["https://b.example/"]}, bare("b.example", pins=["x!"], backupPins=[PIN])))
+vector(16, "reports-of-rule-with-problem", "report addresses of a rule with a problem of reading", "unknown-key",
+    policy({**RULE, "reportTo": ["x", "https://a.example/"], "later": 1}))
 vector(16, "in-rule", "a problem of reading in a rule: its meaning is not checked", "unknown-key", policy({**NO_BACKUP,
     "later": 1}))
 vector(16, "in-other-rule", "a problem of reading in one rule and one of meaning in another", "no-backup-pin unknown-key",
@@ -714,6 +827,9 @@ for name, what, problems, rules in [
         ("alias", "0.0.0.0 as host", "invalid-host", [rule("0.0.0.0")]),
         ("alias-ipv6", ":: as host", "invalid-host", [rule("::")]),
         ("alias-mapped", "an IPv4 address in IPv6 as host", "invalid-host", [rule("::ffff:192.0.2.1")]),
+        ("alias-with-subdomains", "an alias with sub-domains", "address-with-subdomains invalid-host", [rule("0.0.0.0", **SUBS)]),
+        ("multicast-with-subdomains", "a multicast address with sub-domains", "address-with-subdomains invalid-host",
+            [rule("ff02::1", **SUBS)]),
         ("loopback", "127.0.0.1 as host", "", [rule("127.0.0.1")]),
         ("multicast", "the lowest multicast address", "invalid-host", [rule("224.0.0.0")]),
         ("multicast-last", "the highest multicast address", "invalid-host", [rule("239.255.255.255")]),
@@ -722,6 +838,9 @@ for name, what, problems, rules in [
         ("broadcast", "255.255.255.255", "invalid-host", [rule("255.255.255.255")]),
         ("before-broadcast", "255.255.255.254", "", [rule("255.255.255.254")]),
         ("multicast-ipv6", "a multicast address of IPv6", "invalid-host", [rule("ff02::1")]),
+        ("multicast-ipv6-first", "the lowest multicast address of IPv6", "invalid-host", [rule("ff00::")]),
+        ("multicast-ipv6-last", "the highest multicast address of IPv6", "invalid-host",
+            [rule("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")]),
         ("before-multicast-ipv6", "the address before multicast of IPv6", "", [rule("feff::1")]),
         ("address-with-subdomains", "sub-domains of an address", "address-with-subdomains", [rule("192.0.2.1", **SUBS)]),
         ("address-with-subdomains-ipv6", "sub-domains of an IPv6 address", "address-with-subdomains", [rule("2001:db8::1",
@@ -756,6 +875,8 @@ for name, what, problems, rules in [
             "backupPins": [{"spki": pin(3), "at": "leaf"}]}]),
         ("pin-without-position", "leafAndCA with a pin more without position", "pin-without-position", [{"host": "a.example",
             "requires": "leafAndCA", "pins": [LEAF, ISSUER, pin(3)], "backupPins": "none-accepted"}]),
+        ("two-pins-without-position", "leafAndCA with two pins without position", "pin-without-position", [{"host": "a.example",
+            "requires": "leafAndCA", "pins": [PIN, pin(2)], "backupPins": "none-accepted"}]),
         ("backup-pin-without-position", "leafAndCA with a backup pin without position", "pin-without-position",
             [{"host": "a.example", "requires": "leafAndCA", "pins": [LEAF, ISSUER], "backupPins": [pin(3)]}]),
         ("no-leaf", "leafAndCA without a pin at leaf", "leaf-and-ca-incomplete", [{"host": "a.example", "requires": "leafAndCA",
@@ -771,6 +892,14 @@ for name, what, problems, rules in [
             **ANCHORS)]),
         ("one-label-dot", "anchors for the names below a host of one label and a dot", "anchors-too-broad", [rule("internal.",
             **SUBS, **ANCHORS)]),
+        ("one-label-system", "anchors beside the system's for the names below a host of one label", "anchors-too-broad",
+            [rule("internal", **SUBS, anchors={"include": [CA], "system": True})]),
+        ("one-label-system-only", "the system's anchors for the names below a host of one label", "", [rule("internal", **SUBS,
+            anchors={"system": True})]),
+        ("one-label-address", "anchors and sub-domains of an IPv6 address", "address-with-subdomains", [rule("2001:db8::1", **SUBS,
+            **ANCHORS)]),
+        ("one-label-no-anchor", "anchors without a certificate and without system, for the names below a host of one label",
+            "no-anchors", [rule("internal", **SUBS, anchors={})]),
         ("one-label-exact", "anchors for a host of one label", "", [rule("internal", **ANCHORS)]),
         ("one-label-no-anchors", "the names below a host of one label", "", [rule("internal", **SUBS)]),
         ("two-labels", "anchors for the names below a host of two labels", "", [rule("a.internal", **SUBS, **ANCHORS)]),
@@ -787,6 +916,9 @@ for name, what, problems, rules in [
             "reportTo": ["https://0.0.0.0/"]}]),
         ("report-alias-ipv6", "a report address with a mapped address as host", "invalid-report-url", [{**RULE,
             "reportTo": ["https://[::ffff:192.0.2.1]/"]}]),
+        ("report-multicast", "a report address with a multicast address as host", "", [{**RULE, "reportTo": ["https://224.0.0.1/"]}]),
+        ("report-two-covered", "two report addresses with a covered host", "report-host-covered report-host-covered", [{**RULE,
+            "reportTo": ["https://a.example/", "https://a.example/"]}]),
         ("report-two-bad", "two report addresses that are none", "invalid-report-url invalid-report-url", [{**RULE,
             "reportTo": ["x", "http://r.example.net/"]}]),
         ("report-covered", "a report host that its own rule covers", "report-host-covered", [{**RULE,

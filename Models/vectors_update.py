@@ -766,18 +766,17 @@ T, T1 = "2027-06-01T00:00:00Z", "2027-06-01T00:00:01Z"
 
 def der(tag, *parts):
     body = b"".join(parts)
-    size = len(body).to_bytes(2, "big")
-    if len(body) < 256:
-        size = bytes([0x81, len(body)])[len(body) < 128:]
-    return bytes([tag]) + (size if len(body) < 256 else b"\x82" + size) + body
+    size = len(body).to_bytes((len(body).bit_length() + 7) // 8, "big") or b"\0"
+    return bytes([tag]) + (size if len(body) < 128 else bytes([0x80 | len(size)]) + size) + body
 
 
-def authority(name):
-    """A self-signed certificate as PEM text."""
+def authority(name, zeros=0):
+    """A self-signed certificate as PEM text, with an extension of zeros."""
     signer = Signer("authority " + name)
     algorithm = der(0x30, bytes.fromhex("06032b6570"))
     subject = der(0x30, der(0x31, der(0x30, bytes.fromhex("0603550403"), der(0x0C, name.encode()))))
-    constraints = der(0x30, der(0x30, bytes.fromhex("0603551d130101ff"), der(0x04, bytes.fromhex("30030101ff"))))
+    zeros = der(0x30, bytes.fromhex("06062b0601040101"), der(0x04, bytes(zeros))) if zeros else b""
+    constraints = der(0x30, der(0x30, bytes.fromhex("0603551d130101ff"), der(0x04, bytes.fromhex("30030101ff"))), zeros)
     body = der(0x30, bytes.fromhex("a003020102020101"), algorithm, subject,
                der(0x30, der(0x17, b"250101000000Z"), der(0x17, b"491231235959Z")), subject,
                der(0x30, algorithm, der(0x03, b"\0", signer.public)), der(0xA3, constraints))
@@ -932,6 +931,10 @@ vector("U28", "without-bundled", "another host and other unpinnedHosts, without 
        policy=policy(rule("example.net"), unpinnedHosts="reject"))
 vector("U28", "without-bundled-problem", "a rule without backup pins, without a bundled policy", POLICY, bundled=None,
     policy=policy(bare(pins=[pin(1)])))
+vector("U28", "without-bundled-report", "a report address, without a bundled policy", GOOD, bundled=None,
+    policy=policy({**E, "reportTo": [URL]}))
+vector("U28", "without-bundled-file", "an anchor file, without a bundled policy", POLICY, bundled=None,
+    policy=policy({**E, **anchors("root.pem")}))
 vector("U28", "not-the-floor", "a looser rule than that of the last update, but not than the bundled one", GOOD,
        bundled=policy(bare()), policy=policy(bare()), floor=floor(6, [payload(version="6")]))
 for old in ("systemTrust", "reject", "askUser"):
@@ -1030,6 +1033,7 @@ scope("U33", "both-reported-to-any", "leafAndCA in a reportOnly rule becomes any
 scope("U33", "both-to-any-expired", "leafAndCA with an end becomes anyPin with the same end", {**BOTH_PINS, **ending("enforce",
     "systemTrust")},
       {**ANY_OF_BOTH, **ending("enforce", "systemTrust")})
+scope("U33", "both-to-no-pins-not-withdrawn", "leafAndCA becomes a rule without pins", BOTH_PINS, bare())
 scope("U33", "any-to-both", "anyPin becomes leafAndCA", ANY_OF_BOTH, BOTH_PINS, None)
 scope("U33", "both-to-no-pins", "leafAndCA becomes a rule without pins, with withdraws", BOTH_PINS, bare(**W), None)
 scope("U33", "other-pins", "other pins are no loosening", E, rule(n=9), None)
@@ -1069,6 +1073,13 @@ scope("U35", "every-port", "a rule for every port beside the bundled one for a p
 scope("U35", "anchors", "a certificate as anchor of another host, with anyHost", E, (E, {**NEW, **anchors(CA)}), **ANY)
 scope("U35", "anchors-beside-system", "a certificate beside the system's as anchor of another host, with anyHost", E,
       (E, {**NEW, **anchors(CA, system=True)}), **ANY)
+for unpinned in ("reject", "askUser"):
+    for name, what, new in [
+            ("anchors", "a certificate as anchor", anchors(CA)),
+            ("anchors-beside-system", "a certificate beside the system's as anchor", anchors(CA, system=True)),
+            ("anchors-withdrawn", "a certificate as anchor, and withdraws,", {**anchors(CA), **W})]:
+        scope("U35", "%s-%s" % (unpinned.lower(), name), "%s of another host, with anyHost and unpinnedHosts %s" % (what, unpinned),
+            E, (E, {**NEW, **new}), top={"unpinnedHosts": unpinned}, **ANY)
 for unpinned in ("systemTrust", "reject", "askUser"):
     for name, what, new, is_open in [
             ("enforced", "an enforced rule", NEW, False),
@@ -1231,6 +1242,8 @@ for name, what, changed_rule in [
         scope("U40", name, what, E, (E, rule("224.0.0.1", n=4)), POLICY, **ANY)
     else:
         scope("U40", name, what, E, changed_rule, POLICY)
+scope("U40", "anchors-too-broad", "anchors for the names below a host of one label: the scope is checked first", E,
+    (E, rule("internal", n=4, **SUBS, **anchors(CA))), **ANY)
 scope("U40", "rule-twice", "a rule twice", E, (E, E), POLICY)
 scope("U40", "first-of-two-counts", "two rules for one host, the first one loosened", E, ({**E, "enforcement": "reportOnly"}, E))
 scope("U40", "second-of-two-does-not", "two rules for one host, the second one loosened", E, (E, {**E,

@@ -66,6 +66,7 @@ JSON = {
         ("behind-value", '{"version": 1 /* x */, "hosts": []}'),
         ("before-value", '{"version": # one\n1, "hosts": []}'),
         ("in-list", '{"version": 1, "hosts": [// x\n]}'),
+        ("behind-number", '{"version": 1/2, "hosts": []}'),
         ("behind", EMPTY + " // x"),
         ("hash-behind", EMPTY + "# x")],
     "trailing-comma": [
@@ -112,6 +113,8 @@ JSON = {
         ("fraction", '{"version": 1.0, "hosts": []}'),
         ("exponent", '{"version": 1e0, "hosts": []}'),
         ("upper", '{"version": 1E2, "hosts": []}'),
+        ("exponent-plus", '{"version": 1e+2, "hosts": []}'),
+        ("exponent-minus", '{"version": 1e-2, "hosts": []}'),
         ("huge", '{"version": 1e400, "hosts": []}'),
         ("and-dot", '{"version": 1.5., "hosts": []}'),
         ("and-letter", '{"version": 1.5x, "hosts": []}'),
@@ -145,6 +148,10 @@ JSON = {
         ("high-and-bad-digits", '{"$schema": "\\ud800\\u00g0", "version": 1, "hosts": []}'),
         ("high-and-bad-escape", '{"$schema": "\\ud800\\x", "version": 1, "hosts": []}'),
         ("high-and-letters", '{"$schema": "\\ud800udc00", "version": 1, "hosts": []}'),
+        ("high-and-upper-u", '{"$schema": "\\ud800\\Udc00", "version": 1, "hosts": []}'),
+        ("last-high", '{"$schema": "\\udbff", "version": 1, "hosts": []}'),
+        ("last-low", '{"$schema": "\\udfff", "version": 1, "hosts": []}'),
+        ("high-and-next-but-low", '{"$schema": "\\ud800\\ue000", "version": 1, "hosts": []}'),
         ("high-and-end", '{"$schema": "\\ud800'),
         ("exchanged", '{"$schema": "\\udc00\\ud800", "version": 1, "hosts": []}'),
         ("in-key", '{"\\udfff": 1}')],
@@ -163,6 +170,7 @@ JSON = {
         ("two-commas", "[1,,2]"),
         ("comma-and-other-bracket", '{"hosts": [1,}'),
         ("hexadecimal", '{"version": 0x1, "hosts": []}'),
+        ("number-and-colon", '{"version": 1:2, "hosts": []}'),
         ("number-and-letter", '{"version": 1x, "hosts": []}'),
         ("not-ascii", '{"version": \u00e9, "hosts": []}'),
         ("comma-first", '{,"version": 1}'),
@@ -187,7 +195,23 @@ for name, hexadecimal in [
         ("beyond", "f4908080"),
         ("cut", "e282"),
         ("continuation", "80"),
-        ("f5", "f5808080")]:
+        ("f5", "f5808080"),
+        ("overlong-last", "c1bf"),
+        ("second-of-2-low", "c27f"),
+        ("second-of-2-high", "c2c0"),
+        ("overlong-3-last", "e09fbf"),
+        ("second-of-3-low", "ee7f80"),
+        ("second-of-3-high", "eec080"),
+        ("third-of-3-low", "e1807f"),
+        ("third-of-3-high", "e180c0"),
+        ("surrogate-last", "edbfbf"),
+        ("overlong-4-last", "f08fbfbf"),
+        ("second-of-4-low", "f17f8080"),
+        ("second-of-4-high", "f1c08080"),
+        ("third-of-4-low", "f1807f80"),
+        ("third-of-4-high", "f180c080"),
+        ("fourth-of-4-low", "f180807f"),
+        ("fourth-of-4-high", "f18080c0")]:
     vector(1, "invalid-utf8-" + name, "bytes in a string that are no UTF-8", "invalid-utf8", '{"$schema": "',
         {"hex": hexadecimal}, '", "version": 1, "hosts": []}')
 for name, what, parts in [
@@ -209,6 +233,11 @@ vector(1, "escapes", "all escapes of RFC 8259", "",
     '{"$schema": "\\"\\\\\\/\\b\\f\\n\\r\\t\\u00E9\\ud83d\\ude00", "version": 1, "hosts": []}')
 vector(1, "bytes-above-1f", "the bytes 7F to F4 8F BF BF in a string", "",
     '{"$schema": "\x7f\u0080\uffff\U0010ffff", "version": 1, "hosts": []}')
+vector(1, "first-and-last-of-each-length", "the first and the last characters of two, three and four bytes", "",
+    '{"$schema": "\u0080\u07ff\u0800\u0fff\u1000\ud7ff\ue000\uffff\U00010000\U0003ffff\U00040000\U000fffff\U00100000\U0010ffff", '
+    '"version": 1, "hosts": []}')
+vector(1, "first-and-last-surrogates", "escapes of the first and the last pairs of surrogates, and of their neighbours", "",
+    '{"$schema": "\\ud800\\udc00\\udbff\\udfff\\ud7ff\\ue000", "version": 1, "hosts": []}')
 vector(2, "escaped-keys", "keys written with escapes", "", '{"\\u0076ersion": 1, "host\\u0073": []}')
 vector(2, "normalization", "two keys that are one only after normalization", "unknown-key unknown-key",
     '{"version": 1, "hosts": [], "\u00e9": 1, "e\u0301": 1}')
@@ -259,9 +288,13 @@ one(4, "url-safe", "a pin in the alphabet of RFC 4648 section 5", "", pinned("sh
 one(4, "mixed", "a pin in both alphabets", "invalid-pin", pinned("sha256/" + SPECIAL.replace("+", "-")))
 one(4, "more-padding", "a pin with two characters of padding in place of one", "invalid-pin", pinned(PIN + "="))
 one(4, "padding-first", "a pin with its padding at the beginning", "invalid-pin", pinned("sha256/=" + HASH[:-1]))
+one(4, "one-character", "one character more than whole bytes have", "invalid-pin", pinned("sha256/" + "A" * 45))
 one(4, "blank-behind", "a blank behind a pin", "invalid-pin", pinned(PIN + " "))
 one(4, "blank-before", "a blank before a pin", "invalid-pin", pinned(" " + PIN))
 one(4, "line-feed", "a line feed in a pin", "invalid-pin", pinned(PIN[:20] + "\n" + PIN[20:]))
+
+
+DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 
 def ending(date):
@@ -275,6 +308,9 @@ for name, date in [
         ("fraction", "2027-11-20T00:00:00.1Z"),
         ("fraction-9", "2027-11-20T00:00:00.123456789Z"),
         ("leap", "2028-02-29T00:00:00Z"),
+        ("leap-2000", "2000-02-29T00:00:00Z"),
+        ("minute-59", "2027-11-20T23:59:59+00:59"),
+        *[("last-of-%02d" % (n + 1), "2027-%02d-%dT00:00:00Z" % (n + 1, last)) for n, last in enumerate(DAYS)],
         ("first", "0000-01-01T00:00:00Z"),
         ("last", "9999-12-31T23:59:59Z"),
         ("offset-most", "2027-11-20T00:00:00+23:59"),
@@ -288,6 +324,11 @@ for name, date in [
         ("leap", "2027-02-29T00:00:00Z"),
         ("leap-1900", "1900-02-29T00:00:00Z"),
         ("day-31", "2027-04-31T00:00:00Z"),
+        *[("behind-last-of-%02d" % (n + 1), "2027-%02d-%dT00:00:00Z" % (n + 1, last + 1)) for n, last in enumerate(DAYS)],
+        ("leap-day-30", "2028-02-30T00:00:00Z"),
+        ("day-0", "2027-11-00T00:00:00Z"),
+        ("month-0", "2027-00-01T00:00:00Z"),
+        ("minute-60", "2027-11-20T00:60:00Z"),
         ("month-13", "2027-13-01T00:00:00Z"),
         ("hour-24", "2027-11-20T24:00:00Z"),
         ("second-60", "2027-12-31T23:59:60Z"),
@@ -305,6 +346,7 @@ for name, date in [
 # --- P8, P9: pins ----------------------------------------------------------------------------------------------------------
 
 FINGERPRINT = hashlib.sha256(b"certificate").hexdigest()
+WHITE_SPACE = "\t\n\v\f\r \u0085\u00a0\u1680%s\u2028\u2029\u202f\u205f\u3000" % "".join(map(chr, range(0x2000, 0x200b)))
 COLONS = ":".join(FINGERPRINT[n:n + 2] for n in range(0, 64, 2))
 for name, what, pin_text, problem in [
         ("good", "sha256/ and base64", PIN, ""),
@@ -312,6 +354,7 @@ for name, what, pin_text, problem in [
         ("http", "the form of HTTP", 'pin-sha256="%s"' % HASH, ""),
         ("http-no-quotes", "the form of HTTP without quotes", "pin-sha256=" + HASH, ""),
         ("http-one-quote", "the form of HTTP with one quote", 'pin-sha256="' + HASH, "invalid-pin"),
+        ("http-last-quote", "the form of HTTP with one quote at its end", "pin-sha256=x%s\"" % HASH, "invalid-pin"),
         ("http-single-quotes", "the form of HTTP with single quotes", "pin-sha256='%s'" % HASH, "invalid-pin"),
         ("http-two-pairs", "the form of HTTP with two pairs of quotes", 'pin-sha256=""%s""' % HASH, "invalid-pin"),
         ("quotes-only", "quotes without the form of HTTP", '"%s"' % HASH, "invalid-pin"),
@@ -400,6 +443,11 @@ for name, what, pin_text, problem in [
         ("slash", "the prefix of a pin of a key", "sha256/" + FINGERPRINT, "invalid-pin"),
         ("sha1", "another name", "sha1 Fingerprint=" + COLONS, "invalid-pin"),
         ("spaces-first", "spaces at the beginning", " \t\n\u00a0\u200e\u3000" + FINGERPRINT, ""),
+        ("all-white-space", "each character of White_Space around", WHITE_SPACE + FINGERPRINT + WHITE_SPACE, ""),
+        ("information-separator", "U+001C at the beginning", "\x1c" + FINGERPRINT, "invalid-pin"),
+        ("zero-width-space", "U+200B at the beginning", "\u200b" + FINGERPRINT, "invalid-pin"),
+        ("vowel-separator", "U+180E at the beginning", "\u180e" + FINGERPRINT, "invalid-pin"),
+        ("byte-order-mark", "U+FEFF at the beginning", "\ufeff" + FINGERPRINT, "invalid-pin"),
         ("spaces-last", "white space at the end", FINGERPRINT + " \u00a0\n", ""),
         ("mark-last", "U+200E at the end", FINGERPRINT + "\u200e", "invalid-pin"),
         ("spaces-in-name", "a no-break space behind the name", "sha256\u00a0Fingerprint\u00a0=\u200e" + COLONS, ""),
@@ -615,7 +663,7 @@ for name, what, problems, changes in [
         ("withdraws", "withdraws", "", {"withdraws": "the provider ends"}),
         ("withdraws-empty", "withdraws is empty", "empty-reason", {"withdraws": ""}),
         ("withdraws-spaces", "withdraws has only white space", "empty-reason", {"withdraws": " \t\n\u00a0\u2003"}),
-        ("withdraws-next-line", "withdraws is U+0085, which is White_Space", "empty-reason", {"withdraws": "\u0085"}),
+        ("withdraws-white-space", "withdraws is each character of White_Space", "empty-reason", {"withdraws": WHITE_SPACE}),
         ("withdraws-zero-width", "withdraws is U+200B, which is no White_Space", "", {"withdraws": "\u200b"}),
         ("withdraws-mark-only", "withdraws is U+200E, which is no White_Space", "", {"withdraws": "\u200e"}),
         ("withdraws-true", "withdraws is true", "wrong-type", {"withdraws": True}),
@@ -689,6 +737,7 @@ for name, what, problems, *lines in [
         ("empty-line-inside", "an empty line between lines of base64", "invalid-anchor", BEGIN, BODY[0], "", *BODY[1:], END),
         ("empty-line-before-end", "an empty line before END", "invalid-anchor", BEGIN, *BODY, "", END),
         ("header", "a header and an empty line", "invalid-anchor", BEGIN, "Comment: root", "", *BODY, END),
+        ("begin-as-end", "a second BEGIN, and no END", "invalid-anchor invalid-anchor", BEGIN, *BODY, BEGIN),
         ("empty-block", "a block without base64", "invalid-anchor", BEGIN, END),
         ("no-content", "a block with an empty line only", "invalid-anchor", BEGIN, "", END),
         ("other-end", "END with the other label of certificates", "invalid-anchor", BEGIN, *BODY, END.replace("CERT", "X509 CERT")),
@@ -763,6 +812,10 @@ one(15, "unread-anchors", "anchors for a public suffix, one of which cannot be r
     anchors={"include": [CA, BROKEN]}), suffixes=("co.uk",))
 one(15, "unread-subdomains", "anchors for a public suffix, and includeSubdomains that cannot be read", "wrong-type", rule("co.uk",
     includeSubdomains=1, **ANCHORS), suffixes=("co.uk",))
+one(15, "one-label", "anchors for the names below a public suffix of one label: reported once", "anchors-too-broad", rule("uk", **SUBS,
+    **ANCHORS), suffixes=("uk",))
+one(15, "unread-host", "anchors for the names below a host that cannot be read", "invalid-host", rule("*.co.uk", **SUBS, **ANCHORS),
+    suffixes=("co.uk", "*.co.uk"))
 one(15, "no-list", "anchors for the names below a public suffix that the list does not have", "", rule("co.uk", **SUBS,
     **ANCHORS))
 
@@ -792,6 +845,13 @@ vector(16, "in-other-rule", "a problem of reading in one rule and one of meaning
     policy({**RULE, "later": 1}, NO_BACKUP))
 vector(16, "pin-text", "a pin that cannot be read, and no backup pin", "invalid-pin no-backup-pin", policy({**NO_BACKUP,
     "pins": ["x!"]}))
+for name, pin_text, problem in [
+        ("wrong-pin-length", "sha256/AA==", "wrong-pin-length"),
+        ("non-canonical-pin", "sha256/" + next_character(HASH), "non-canonical-pin"),
+        ("empty-input-pin", "sha256/" + H, "empty-input-pin"),
+        ("unsupported-hash", "sha1/" + HASH, "unsupported-hash")]:
+    vector(16, name, "a pin that cannot be read (%s), and no backup pin" % problem, problem + " no-backup-pin", policy({**NO_BACKUP,
+        "pins": [pin_text]}))
 vector(16, "note", "a note that cannot be read, and no backup pin", "invalid-note no-backup-pin", policy({**NO_BACKUP,
     "note": "a\nb"}))
 vector(16, "anchor-file", "an anchor file, and no backup pin", "anchor-file-not-allowed no-backup-pin", policy({**NO_BACKUP,
@@ -927,6 +987,8 @@ for name, what, problems, rules in [
             "reportTo": ["https://A.EXAMPLE./pins"]}]),
         ("report-covered-by-other", "a report host that another rule covers", "report-host-covered", [{**RULE,
             "reportTo": ["https://b.example/"]}, rule("b.example", n=3)]),
+        ("report-not-covered", "a report host that ends in the letters of a rule with sub-domains", "", [{**RULE, **SUBS,
+            "reportTo": ["https://ra.example/"]}]),
         ("report-covered-below", "a report host below a rule with sub-domains", "report-host-covered", [{**RULE, **SUBS,
             "reportTo": ["https://r.a.example/"]}]),
         ("report-below-exact", "a report host below a rule without sub-domains", "", [{**RULE,

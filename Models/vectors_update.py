@@ -815,6 +815,9 @@ same("position", "the position any, written or not", A, {**A, "pins": [{"spki": 
 same("other-position", "another position", A, {**A, "pins": [{"spki": pin(1), "at": "leaf"}]}, False)
 same("pins-as-bytes", "the same pins in other texts", A, {**A, "pins": ['pin-sha256="%s"' % pin(1)[7:].replace("+",
     "-").replace("/", "_").rstrip("=")]})
+same("other-host", "another host", A, {**A, "host": "b.example"}, False)
+BOTH_OF_A = {**A, "pins": [{"spki": pin(1), "at": "leaf"}, {"spki": pin(2), "at": "ca"}], "backupPins": "none-accepted"}
+same("requires", "leafAndCA", BOTH_OF_A, {**BOTH_OF_A, "requires": "leafAndCA"}, False)
 same("order-of-pins", "pins in another order", {**A, "pins": [pin(1), pin(2)]}, {**A, "pins": [pin(2), pin(1)]}, False)
 same("order-of-backup-pins", "backup pins in another order", {**A, "backupPins": [pin(8), pin(9)]}, {**A, "backupPins": [pin(9),
     pin(8)]}, False)
@@ -834,6 +837,7 @@ same("order-of-reports", "report addresses in another order", {**A, "reportTo": 
 same("reports-as-text", "a report address with its host in upper case", {**A, "reportTo": [URL]}, {**A,
     "reportTo": [URL.replace("reports", "REPORTS")]}, False)
 END = {"after": T, "then": "reject"}
+same("expiry-added", "an expiry", A, {**A, "expiry": END}, False)
 same("expiry-in-seconds", "expiry dates in one second", {**A, "expiry": END}, {**A, "expiry": {**END,
     "after": "2027-06-01T00:00:00.9Z"}})
 same("expiry-in-another-zone", "one expiry date in two zones", {**A, "expiry": END}, {**A, "expiry": {**END,
@@ -1034,6 +1038,8 @@ scope("U33", "both-to-any-expired", "leafAndCA with an end becomes anyPin with t
     "systemTrust")},
       {**ANY_OF_BOTH, **ending("enforce", "systemTrust")})
 scope("U33", "both-to-no-pins-not-withdrawn", "leafAndCA becomes a rule without pins", BOTH_PINS, bare())
+scope("U33", "both-kept", "leafAndCA with other pins", BOTH_PINS, {**BOTH_PINS, "pins": [{"spki": pin(5), "at": "leaf"}, {"spki": pin(6),
+    "at": "ca"}]}, None)
 scope("U33", "any-to-both", "anyPin becomes leafAndCA", ANY_OF_BOTH, BOTH_PINS, None)
 scope("U33", "both-to-no-pins", "leafAndCA becomes a rule without pins, with withdraws", BOTH_PINS, bare(**W), None)
 scope("U33", "other-pins", "other pins are no loosening", E, rule(n=9), None)
@@ -1070,6 +1076,10 @@ scope("U35", "other-port", "a rule for another port than the bundled one", {**E,
     "port": 8443}))
 scope("U35", "every-port", "a rule for every port beside the bundled one for a port", {**E, "port": 443}, ({**E, "port": 443},
     rule(n=3)))
+scope("U35", "beside-subdomains", "a rule for another host beside a bundled one with includeSubdomains", {**E, "includeSubdomains": True},
+      ({**E, "includeSubdomains": True}, NEW))
+scope("U35", "no-dot", "a rule for a host that ends in the letters of a bundled one with includeSubdomains",
+      {**E, "includeSubdomains": True}, ({**E, "includeSubdomains": True}, rule("evilexample.com", n=3)))
 scope("U35", "anchors", "a certificate as anchor of another host, with anyHost", E, (E, {**NEW, **anchors(CA)}), **ANY)
 scope("U35", "anchors-beside-system", "a certificate beside the system's as anchor of another host, with anyHost", E,
       (E, {**NEW, **anchors(CA, system=True)}), **ANY)
@@ -1136,6 +1146,12 @@ PARENT, CHILD = {**E, **SUBS}, rule("b.example.com", n=3, **SUBS)
 CHILD_NARROW = rule("b.example.com", n=3)
 scope("U38", "to-parent", "sub-domains of a rule fall to the rule of the parent domain, without withdraws", (PARENT, CHILD),
     (PARENT, CHILD_NARROW))
+scope("U38", "to-parent-rejected", "sub-domains fall to the rule of the parent domain, without withdraws, and others to reject",
+    (PARENT, CHILD), (PARENT, CHILD_NARROW), top={"unpinnedHosts": "reject"})
+scope("U38", "to-parent-asked-withdrawn", "sub-domains fall to the rule of the parent domain, with withdraws, and others to the user",
+    (PARENT, CHILD), (PARENT, {**CHILD_NARROW, **W}), None, top={"unpinnedHosts": "askUser"})
+scope("U38", "to-parent-own-anchors-withdrawn", "sub-domains fall to a rule with own anchors, with withdraws",
+    ({**PARENT, **anchors(CA)}, CHILD), ({**PARENT, **anchors(CA)}, {**CHILD_NARROW, **W}))
 scope("U38", "to-parent-withdrawn", "sub-domains of a rule fall to the rule of the parent domain, with withdraws", (PARENT,
     CHILD), (PARENT, {**CHILD_NARROW, **W}), None)
 scope("U38", "to-parent-open", "sub-domains of a reportOnly rule fall to an enforced rule", (PARENT, {**CHILD,
@@ -1217,6 +1233,13 @@ scope("U39", "port-of-a-parent", "a rule with a port for the parent domain decid
       (rule("a.example.com"), {**PARENT, "port": 8443, "enforcement": "reportOnly"}), **ANY)
 scope("U39", "strict-port-of-a-parent", "an enforced rule with a port for the parent domain decides before the bundled rule of the host",
       rule("a.example.com"), (rule("a.example.com"), {**PARENT, "port": 8443}), None, **ANY)
+scope("U39", "strict-port-of-a-parent-below",
+    "an enforced rule with a port for the parent domain decides before the bundled rule with includeSubdomains",
+      rule("a.example.com", **SUBS), (rule("a.example.com", **SUBS), {**PARENT, "port": 8443}), None, **ANY)
+scope("U39", "narrowed-to-reject-and-below", "sub-domains are left to reject, but for a strict rule for a name below", WIDE, (NARROW,
+    rule("a.example.com", n=3, **SUBS)), None, top={"unpinnedHosts": "reject"})
+scope("U39", "narrowed-to-reject-and-open-below", "sub-domains are left to reject, but for a reportOnly rule for a name below", WIDE,
+    (NARROW, rule("a.example.com", n=3, enforcement="reportOnly")), top={"unpinnedHosts": "reject"})
 scope("U39", "any-for-both-below", "anyPin for a name below a rule with leafAndCA", {**BOTH_PINS, **SUBS},
       ({**BOTH_PINS, **SUBS}, rule("a.example.com", n=4)))
 scope("U39", "port", "a stricter rule for one port", E, (E, {**E, "port": 8443}), None)

@@ -36,9 +36,7 @@ struct SpecifiedScope {
         if isWider(new?.anchors ?? .system, than: old.anchors) || lowersTerms(new, old) { return true }
         if same.withdrawalReason == nil, Open(old) != .always || new == nil { return true }
         guard let new else { return false }
-        let counterpart = newPlace.flatMap { bundled.rules[$0] }?.rule
-        let isCovered = counterpart.map { $0.includesSubdomains || !new.includesSubdomains } ?? false
-        return !isCovered && loosens(new, old)
+        return loosens(new, old) && newPlace.flatMap { bundled.rules[$0] }?.rule.includesSubdomains != true
     }
 
     private enum Open: Equatable {

@@ -115,6 +115,8 @@ vector(11, "length-not-met", "a path of two with minimumPathLength 3", "rejected
 vector(11, "length-1", "a path of one with minimumPathLength 1", LEAF_MATCHES, ({**LEAF, "minimumPathLength": 1},),
     validate_R=ALONE)
 vector(11, "issuer-met", "issuerKey at depth 1", LEAF_MATCHES, ({**LEAF, "issuerKey": "kI"},))
+vector(11, "issuer-is-anchor", "issuerKey at depth 1 of a path of two", LEAF_MATCHES, ({**LEAF, "issuerKey": "kR"},),
+    validate_R=TWO)
 vector(11, "issuer-at-0", "issuerKey at depth 0 only", "rejected invalid-path other issuerKey", ({**LEAF, "issuerKey": "kL"},))
 vector(11, "issuer-at-2", "issuerKey at depth 2 only", "rejected invalid-path other issuerKey", ({**LEAF, "issuerKey": "kR"},))
 vector(11, "issuer-alone", "issuerKey with a path of one", "rejected invalid-path other issuerKey", ({**LEAF,
@@ -140,6 +142,8 @@ for name, what, expect, rule in [
         ("anchor", "a pin of the anchor's key at any", "trusted pin-matched 2 pins[0]", pinned("key:kR@any")),
         ("certificate", "a pin of the leaf's certificate", LEAF_MATCHES, pinned("cert:cL@any")),
         ("certificate-ca", "a pin of the issuer's certificate at ca", "trusted pin-matched 1 pins[0]", pinned("cert:cI@ca")),
+        ("certificate-ca-at-leaf", "a pin of the issuer's certificate at leaf", "rejected pin-mismatch", pinned("cert:cI@leaf")),
+        ("certificate-leaf-at-ca", "a pin of the leaf's certificate at ca", "rejected pin-mismatch", pinned("cert:cL@ca")),
         ("other-key", "a pin of another key", "rejected pin-mismatch", WRONG),
         ("other-certificate", "a pin of another certificate", "rejected pin-mismatch", pinned("cert:cNone@any")),
         ("backup", "a backup pin of the leaf", "trusted pin-matched 0 backupPins[0]", pinned(NO_PIN, backup=["key:kL@any"])),
@@ -157,6 +161,10 @@ vector(14, "key-before-certificate", "a pin of the key before one of the certifi
     (pinned("cert:cL@any", "key:kL@any"),))
 vector(14, "backup-key-before-certificate", "a backup pin of the key before a pin of the certificate",
     "trusted pin-matched 0 backupPins[0]", (pinned("cert:cL@any", backup=["key:kL@any"]),))
+vector(14, "certificate-at-lower-depth", "a pin of a certificate at a lower depth before one of a key",
+    "trusted pin-matched 0 pins[1]", (pinned("key:kI@any", "cert:cL@any"),))
+vector(14, "pin-before-backup", "a pin before a backup pin of the same key", LEAF_MATCHES, (pinned("key:kL@any",
+    backup=["key:kL@leaf"]),))
 vector(14, "order-of-list", "two pins of the same key with different positions", "trusted pin-matched 0 pins[0]",
     (pinned("key:kL@leaf", "key:kL@any"),))
 BOTH = {"requires": "leafAndCA"}
@@ -262,6 +270,9 @@ vector(29, "terms-and-match-apart-reported", "the same with reportOnly", "truste
     minimumPathLength=4, enforcement="reportOnly"),), validate_R=paths(FIRST, SECOND))
 vector(29, "no-terms", "no path meets the terms", "rejected invalid-path other minimumPathLength", (pinned("key:kI@ca",
     minimumPathLength=5),), validate_R=paths(FIRST, SECOND))
+vector(29, "no-terms-issuer-first", "each path lacks another term, and the first one lacks issuerKey",
+    "rejected invalid-path other issuerKey", (pinned("key:kI@ca", minimumPathLength=4, issuerKey="kX"),),
+    validate_R=paths(SECOND, FIRST))
 vector(29, "both-needs-one-path", "leafAndCA is not met by two paths together", "rejected pin-mismatch", (pinned("key:kX@leaf",
     "key:kJ@ca", **BOTH),), validate_R=paths(FIRST, SECOND))
 vector(29, "expired-pins", "expired pins: the first path that meets the terms", "trusted pins-expired no", ({**WRONG,
@@ -303,6 +314,10 @@ vector(22, "key-and-name", "an approval of a key cannot accept name-mismatch", "
     validate_system=failing("name-mismatch"), approvals=[approval("key:kL", ["name-mismatch"])], **NAME, **ASK)
 vector(22, "certificate-and-name", "an approval of a certificate can accept name-mismatch", "trusted user-approved",
     validate_system=failing("name-mismatch"), approvals=[approval(accepts=["name-mismatch"])], **NAME, **ASK)
+vector(22, "key-and-expired", "an approval of a key cannot accept expired", "rejected invalid-path expired",
+    validate_system=failing("expired"), approvals=[approval("key:kL", ["expired"])], **ENDED, **ASK)
+vector(22, "key-and-self-signed", "an approval of a key can accept self-signed", "trusted user-approved",
+    validate_system=failing("self-signed"), approvals=[approval("key:kL", ["self-signed"])], **ASK)
 vector(22, "key-and-root", "an approval of a key can accept untrusted-root", "trusted user-approved", validate_system=ROOT,
     approvals=[approval("key:kL", ["untrusted-root"])], **ASK)
 vector(22, "certificate-and-expired", "an approval of a certificate can accept expired", "trusted user-approved",
@@ -316,6 +331,14 @@ vector(23, "second-not-accepted", "3: one of self-signed and untrusted-root is n
     validate_system=failing("self-signed", "untrusted-root"), approvals=[approval(accepts=["self-signed"])], **ASK)
 vector(23, "other-purpose", "4: the leaf is for another purpose", "rejected invalid-path unsuitable-purpose",
     validate_system=ROOT, leafIsForOtherPurpose=True, approvals=[approval(accepts=ALL)], **ASK)
+vector(23, "other-purpose-and-weak-key", "4: the leaf is for another purpose and has a weak key",
+    "rejected invalid-path unsuitable-purpose", validate_system=ROOT, leafIsForOtherPurpose=True, leafFindings=["weak-key"],
+    approvals=[approval(accepts=ALL)], **ASK)
+vector(23, "other-purpose-and-name", "4: the leaf is for another purpose, and its wrong name is accepted",
+    "rejected invalid-path unsuitable-purpose", validate_system=failing("untrusted-root", "unsuitable-purpose", "name-mismatch"),
+    leafIsForOtherPurpose=True, approvals=[approval(accepts=ALL)], **NAME, **ASK)
+vector(23, "other-purpose-above", "4: a certificate above the leaf is for another purpose", "trusted user-approved",
+    validate_system=failing("untrusted-root", "unsuitable-purpose"), approvals=[approval(accepts=["untrusted-root"])], **ASK)
 vector(23, "weak-key-of-leaf", "5: a finding of the leaf that is not accepted keeps its code", "rejected invalid-path weak-key",
     validate_system=ROOT, leafFindings=["weak-key"], approvals=[approval(accepts=ALL)], **ASK)
 vector(23, "name-of-leaf", "5: a wrong name of the leaf that is not accepted", "rejected invalid-path name-mismatch",
@@ -345,6 +368,12 @@ vector(36, "terms", "terms that are not met", "rejected invalid-path other issue
     clientPath=CLIENT)
 UNREAD = {"clientPath": ["-/cL", "kI/cI"], "leaf": "-/cL", "chain": "malformed-certificate"}
 vector(36, "unread-leaf", "a leaf that cannot be read, and askUser", "rejected invalid-path malformed-certificate", **UNREAD, **ASK)
+vector(36, "unread-leaf-changed", "a leaf that cannot be read, before an approval of another leaf",
+    "rejected invalid-path malformed-certificate", approvals=[approval("key:kX")], **UNREAD, **ASK)
+vector(36, "unread-leaf-approved", "a leaf that cannot be read, before an approval of its certificate",
+    "rejected invalid-path malformed-certificate", approvals=[approval()], **UNREAD, **ASK)
+vector(36, "unread-leaf-alias", "a leaf that cannot be read, behind an alias", "rejected invalid-path other", endpoint=at("::"),
+    **UNREAD, **ASK)
 vector(36, "unread-leaf-no-rule", "a leaf that cannot be read, and systemTrust: the chain is not read", "trusted host-not-pinned", (), **UNREAD)
 vector(36, "unread-leaf-pinned", "a leaf that cannot be read below a certificate with the pin", "trusted pin-matched 1 pins[0]",
     (pinned("key:kI@any"),), **UNREAD)
@@ -375,7 +404,10 @@ chain("262145-bytes-unreadable", "a certificate of 262,145 bytes that cannot be 
 chain("262145-bytes-behind-bad-leaf", "a leaf that cannot be read, and a certificate of 262,145 bytes", LIMIT, OTHER,
     {"bytes": 262145})
 chain("4194304-bytes", "4,194,304 bytes in all", 16, {"count": 16, "bytes": 262144})
+chain("4194305-bytes", "4,194,305 bytes in all", LIMIT, {"count": 16, "bytes": 262144}, {**OTHER, "bytes": 1})
 chain("4194304-bytes-and-more", "4,194,904 bytes in all", LIMIT, {"count": 16, "bytes": 262144}, {})
+chain("4194304-bytes-and-more-behind-bad-leaf", "a leaf that cannot be read, and 4,194,904 bytes in all", LIMIT, OTHER,
+    {"count": 16, "bytes": 262144})
 chain("bad-leaf", "a leaf that cannot be read", BAD, OTHER, {})
 chain("bad-issuer", "a certificate above the leaf that cannot be read", 2, {}, OTHER, {})
 chain("bad-only", "no certificate above the leaf can be read", 1, {}, {**OTHER, "count": 3})
@@ -386,6 +418,10 @@ chain("20000-names", "20,000 names", 20, {"count": 20, "names": 1000, "bytes": 2
 chain("20001-names", "20,001 names", LIMIT, {"count": 20, "names": 1000, "bytes": 20000}, {})
 chain("names-of-unreadable", "the names of a certificate that was dropped do not count", 20, {"count": 20, "names": 1000,
     "bytes": 20000}, OTHER)
+chain("names-of-explicit-curve", "the names of a certificate whose key has explicit curve parameters do not count", 20,
+    {"count": 20, "names": 1000, "bytes": 20000}, {"kind": "explicit-curve", "names": 1000, "bytes": 20000})
+chain("20001-names-behind-unreadable", "20,001 names, the last one behind a certificate that cannot be read", LIMIT,
+    {"count": 20, "names": 1000, "bytes": 20000}, OTHER, {})
 chain("order-of-certificates", "a leaf that cannot be read before too many names", BAD, OTHER, {"count": 21, "names": 1000,
     "bytes": 20000})
 
@@ -422,6 +458,10 @@ question(38, "both", "a wrong name and an ended leaf that were shown", "expired"
     "expired", "self-signed"], shown=["name-mismatch", "expired"], **BOTH_WRONG)
 question(38, "and-weak-key", "a wrong name and a weak key: no exceptions", "weak-key", [], None, shown=["name-mismatch"],
     leafFindings=["name-mismatch", "weak-key"], validate_system=failing("self-signed", "name-mismatch"))
+question(38, "and-expired-above", "a wrong name, and expired above the leaf: no exceptions", "name-mismatch", [], None,
+    shown=["name-mismatch", "expired"], leafFindings=["name-mismatch"], validate_system=failing("expired", "name-mismatch"))
+question(38, "and-failure-above", "a wrong name and a failure above the leaf: no exceptions", "name-mismatch", [], None,
+    shown=["name-mismatch"], leafFindings=["name-mismatch"], validate_system=failing("not-a-ca", "name-mismatch"))
 question(38, "expired-above", "expired is not the leaf's", "expired", [], None, shown=["expired"],
     validate_system=failing("expired"))
 question(39, "not-shown", "a wrong name that was not shown", "name-mismatch", ["name-mismatch"], None, **WRONG_NAME)
@@ -429,6 +469,9 @@ question(39, "half-shown", "one of two that was shown", "expired", ["name-mismat
     **BOTH_WRONG)
 question(39, "key", "an approval of a key with a wrong name", "name-mismatch", ["name-mismatch"], None, subject="key",
     shown=["name-mismatch"], **WRONG_NAME)
+question(39, "key-both", "an approval of a key with a wrong name and an ended leaf", "expired", ["name-mismatch", "expired"], None,
+    subject="key", shown=["name-mismatch", "expired"], **BOTH_WRONG)
+question(39, "more-shown", "more was shown than is wrong", None, [], ["self-signed"], shown=["name-mismatch"], validate_system=SELF)
 question(39, "key-usual", "an approval of a key", None, [], ["self-signed"], subject="key", validate_system=SELF)
 question(40, "changed-meanwhile", "another approval was stored since the question", None, [], None, changed=True,
     validate_system=SELF)

@@ -87,6 +87,7 @@ for name, what, text in [
         ("empty-brackets", "empty brackets", "[]"),
         ("one-bracket", "one bracket", "[::1"),
         ("other-bracket", "the other bracket", "::1]"),
+        ("other-bracket-behind-two", "the other bracket behind an address that stays one without it", "1::1]"),
         ("two-brackets", "two pairs of brackets", "[[::1]]"),
         ("zone", "a zone", "fe80::1%eth0"),
         ("zone-brackets", "a zone in brackets", "[fe80::1%25eth0]"),

@@ -2,8 +2,9 @@
 import base64
 import hashlib
 import json
+import re
 
-from vectors_update import CA, CB, bare, joined, pin, policy, rule, text
+from vectors_update import CA, CB, authority, bare, joined, pin, policy, rule, text
 
 VECTORS = []
 H = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
@@ -12,7 +13,9 @@ EMPTY = '{"version": 1, "hosts": []}'
 
 
 def vector(number, name, what, problems, *parts, files=None, suffixes=()):
-    """`problems` is empty for a policy without one. `files` is what anchors can name; none if no files can be read."""
+    """`problems` is empty for a policy without one. `files` is what anchors can name, each a text or a list of parts; none if no
+    files can be read."""
+    files = files if files is None else {path: joined([file] if isinstance(file, str) else file) for path, file in files.items()}
     VECTORS.append(("policy/p%02d-%s" % (number, name), {
         "rule": "P%d" % number, "what": what, "files": files, "publicSuffixes": list(suffixes), "policy": joined(parts),
         "expect": {"answer": "refused", "problems": sorted(problems.split())} if problems else {"answer": "accepted"}}))
@@ -63,6 +66,7 @@ JSON = {
         ("behind-value", '{"version": 1 /* x */, "hosts": []}'),
         ("before-value", '{"version": # one\n1, "hosts": []}'),
         ("in-list", '{"version": 1, "hosts": [// x\n]}'),
+        ("behind-number", '{"version": 1/2, "hosts": []}'),
         ("behind", EMPTY + " // x"),
         ("hash-behind", EMPTY + "# x")],
     "trailing-comma": [
@@ -75,6 +79,7 @@ JSON = {
         ("zero", EMPTY + "\0"),
         ("comma", EMPTY + ","),
         ("second", EMPTY + EMPTY),
+        ("not-ascii", EMPTY + "\u00e9"),
         ("form-feed", EMPTY + "\f")],
     "too-deep": [
         ("lists", "[" * 17 + "]" * 17),
@@ -100,12 +105,19 @@ JSON = {
         ("two-minus", '{"version": --1, "hosts": []}'),
         ("ends", '{"version": -'),
         ("ends-in-dot", '{"version": 1.'),
+        ("exponent-of-fraction", '{"version": 1.5e, "hosts": []}'),
+        ("word-in-exponent", '{"version": 1.0ex, "hosts": []}'),
+        ("dot-of-many-digits", '{"version": 99999999999999999999., "hosts": []}'),
         ("minus-dot", '{"version": -.5, "hosts": []}')],
     "non-integer-number": [
         ("fraction", '{"version": 1.0, "hosts": []}'),
         ("exponent", '{"version": 1e0, "hosts": []}'),
         ("upper", '{"version": 1E2, "hosts": []}'),
+        ("exponent-plus", '{"version": 1e+2, "hosts": []}'),
+        ("exponent-minus", '{"version": 1e-2, "hosts": []}'),
         ("huge", '{"version": 1e400, "hosts": []}'),
+        ("and-dot", '{"version": 1.5., "hosts": []}'),
+        ("and-letter", '{"version": 1.5x, "hosts": []}'),
         ("many-digits", '{"version": 100000000000000000000.5, "hosts": []}'),
         ("unknown-member", '{"version": 1, "hosts": [], "x": 0.5}')],
     "number-out-of-range": [
@@ -133,6 +145,15 @@ JSON = {
         ("low", '{"$schema": "\\udc00", "version": 1, "hosts": []}'),
         ("high-and-letter", '{"$schema": "\\ud800\\u0041", "version": 1, "hosts": []}'),
         ("two-high", '{"$schema": "\\ud800\\ud800", "version": 1, "hosts": []}'),
+        ("high-and-bad-digits", '{"$schema": "\\ud800\\u00g0", "version": 1, "hosts": []}'),
+        ("high-and-bad-escape", '{"$schema": "\\ud800\\x", "version": 1, "hosts": []}'),
+        ("high-and-letters", '{"$schema": "\\ud800udc00", "version": 1, "hosts": []}'),
+        ("high-and-last-high", '{"$schema": "\\ud800\\udbff", "version": 1, "hosts": []}'),
+        ("high-and-upper-u", '{"$schema": "\\ud800\\Udc00", "version": 1, "hosts": []}'),
+        ("last-high", '{"$schema": "\\udbff", "version": 1, "hosts": []}'),
+        ("last-low", '{"$schema": "\\udfff", "version": 1, "hosts": []}'),
+        ("high-and-next-but-low", '{"$schema": "\\ud800\\ue000", "version": 1, "hosts": []}'),
+        ("high-and-end", '{"$schema": "\\ud800'),
         ("exchanged", '{"$schema": "\\udc00\\ud800", "version": 1, "hosts": []}'),
         ("in-key", '{"\\udfff": 1}')],
     "unexpected-character": [
@@ -148,6 +169,12 @@ JSON = {
         ("other-bracket", '{"hosts": [}'),
         ("lone-comma", "[,]"),
         ("two-commas", "[1,,2]"),
+        ("comma-and-other-bracket", '{"hosts": [1,}'),
+        ("hexadecimal", '{"version": 0x1, "hosts": []}'),
+        ("colon-as-value", '{"version": :1, "hosts": []}'),
+        ("number-and-colon", '{"version": 1:2, "hosts": []}'),
+        ("number-and-letter", '{"version": 1x, "hosts": []}'),
+        ("not-ascii", '{"version": \u00e9, "hosts": []}'),
         ("comma-first", '{,"version": 1}'),
         ("plus", '{"version": +1}'),
         ("dot", '{"version": .5}'),
@@ -170,9 +197,33 @@ for name, hexadecimal in [
         ("beyond", "f4908080"),
         ("cut", "e282"),
         ("continuation", "80"),
-        ("f5", "f5808080")]:
+        ("f5", "f5808080"),
+        ("overlong-last", "c1bf"),
+        ("second-of-2-low", "c27f"),
+        ("second-of-2-high", "c2c0"),
+        ("overlong-3-last", "e09fbf"),
+        ("second-of-3-low", "ee7f80"),
+        ("second-of-3-high", "eec080"),
+        ("third-of-3-low", "e1807f"),
+        ("third-of-3-high", "e180c0"),
+        ("surrogate-last", "edbfbf"),
+        ("overlong-4-last", "f08fbfbf"),
+        ("second-of-4-low", "f17f8080"),
+        ("second-of-4-high", "f1c08080"),
+        ("third-of-4-low", "f1807f80"),
+        ("third-of-4-high", "f180c080"),
+        ("fourth-of-4-low", "f180807f"),
+        ("fourth-of-4-high", "f18080c0")]:
     vector(1, "invalid-utf8-" + name, "bytes in a string that are no UTF-8", "invalid-utf8", '{"$schema": "',
         {"hex": hexadecimal}, '", "version": 1, "hosts": []}')
+for name, what, parts in [
+        ("cut-by-end", "a character of three bytes in a string, cut by the end of the text", ['{"$schema": "', {"hex": "e282"}]),
+        ("cut-by-end-in-object", "a character of three bytes in place of a key, cut by the end of the text", ["{", {"hex": "e282"}]),
+        ("first", "a byte before the value that is no UTF-8", [{"hex": "ff"}, EMPTY]),
+        ("as-value", "a byte in place of a value that is no UTF-8", ['{"version": ', {"hex": "80"}, "}"]),
+        ("behind", "a byte behind the value that is no UTF-8", [EMPTY, {"hex": "ff"}]),
+        ("cut-behind", "a character of three bytes behind the value, cut by the end of the text", [EMPTY, {"hex": "e282"}])]:
+    vector(1, "invalid-utf8-" + name, what, "invalid-utf8", *parts)
 vector(1, "invalid-utf8-in-key", "a byte in a key that is no UTF-8", "invalid-utf8", '{"x', {"hex": "ff"}, '": 1}')
 vector(1, "most-deep", "depth 16, in an unknown member", "unknown-key",
     '{"version": 1, "hosts": [], "x": ' + "[" * 15 + "]" * 15 + "}")
@@ -184,6 +235,11 @@ vector(1, "escapes", "all escapes of RFC 8259", "",
     '{"$schema": "\\"\\\\\\/\\b\\f\\n\\r\\t\\u00E9\\ud83d\\ude00", "version": 1, "hosts": []}')
 vector(1, "bytes-above-1f", "the bytes 7F to F4 8F BF BF in a string", "",
     '{"$schema": "\x7f\u0080\uffff\U0010ffff", "version": 1, "hosts": []}')
+vector(1, "first-and-last-of-each-length", "the first and the last characters of two, three and four bytes", "",
+    '{"$schema": "\u0080\u07ff\u0800\u0fff\u1000\ud7ff\ue000\uffff\U00010000\U0003ffff\U00040000\U000fffff\U00100000\U0010ffff", '
+    '"version": 1, "hosts": []}')
+vector(1, "first-and-last-surrogates", "escapes of the first and the last pairs of surrogates, and of their neighbours", "",
+    '{"$schema": "\\ud800\\udc00\\udbff\\udfff\\ud7ff\\ue000", "version": 1, "hosts": []}')
 vector(2, "escaped-keys", "keys written with escapes", "", '{"\\u0076ersion": 1, "host\\u0073": []}')
 vector(2, "normalization", "two keys that are one only after normalization", "unknown-key unknown-key",
     '{"version": 1, "hosts": [], "\u00e9": 1, "e\u0301": 1}')
@@ -234,9 +290,13 @@ one(4, "url-safe", "a pin in the alphabet of RFC 4648 section 5", "", pinned("sh
 one(4, "mixed", "a pin in both alphabets", "invalid-pin", pinned("sha256/" + SPECIAL.replace("+", "-")))
 one(4, "more-padding", "a pin with two characters of padding in place of one", "invalid-pin", pinned(PIN + "="))
 one(4, "padding-first", "a pin with its padding at the beginning", "invalid-pin", pinned("sha256/=" + HASH[:-1]))
+one(4, "one-character", "one character more than whole bytes have", "invalid-pin", pinned("sha256/" + "A" * 45))
 one(4, "blank-behind", "a blank behind a pin", "invalid-pin", pinned(PIN + " "))
 one(4, "blank-before", "a blank before a pin", "invalid-pin", pinned(" " + PIN))
 one(4, "line-feed", "a line feed in a pin", "invalid-pin", pinned(PIN[:20] + "\n" + PIN[20:]))
+
+
+DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 
 def ending(date):
@@ -250,6 +310,9 @@ for name, date in [
         ("fraction", "2027-11-20T00:00:00.1Z"),
         ("fraction-9", "2027-11-20T00:00:00.123456789Z"),
         ("leap", "2028-02-29T00:00:00Z"),
+        ("leap-2000", "2000-02-29T00:00:00Z"),
+        ("minute-59", "2027-11-20T23:59:59+00:59"),
+        *[("last-of-%02d" % (n + 1), "2027-%02d-%dT00:00:00Z" % (n + 1, last)) for n, last in enumerate(DAYS)],
         ("first", "0000-01-01T00:00:00Z"),
         ("last", "9999-12-31T23:59:59Z"),
         ("offset-most", "2027-11-20T00:00:00+23:59"),
@@ -263,6 +326,11 @@ for name, date in [
         ("leap", "2027-02-29T00:00:00Z"),
         ("leap-1900", "1900-02-29T00:00:00Z"),
         ("day-31", "2027-04-31T00:00:00Z"),
+        *[("behind-last-of-%02d" % (n + 1), "2027-%02d-%dT00:00:00Z" % (n + 1, last + 1)) for n, last in enumerate(DAYS)],
+        ("leap-day-30", "2028-02-30T00:00:00Z"),
+        ("day-0", "2027-11-00T00:00:00Z"),
+        ("month-0", "2027-00-01T00:00:00Z"),
+        ("minute-60", "2027-11-20T00:60:00Z"),
         ("month-13", "2027-13-01T00:00:00Z"),
         ("hour-24", "2027-11-20T24:00:00Z"),
         ("second-60", "2027-12-31T23:59:60Z"),
@@ -280,6 +348,7 @@ for name, date in [
 # --- P8, P9: pins ----------------------------------------------------------------------------------------------------------
 
 FINGERPRINT = hashlib.sha256(b"certificate").hexdigest()
+WHITE_SPACE = "\t\n\v\f\r \u0085\u00a0\u1680%s\u2028\u2029\u202f\u205f\u3000" % "".join(map(chr, range(0x2000, 0x200b)))
 COLONS = ":".join(FINGERPRINT[n:n + 2] for n in range(0, 64, 2))
 for name, what, pin_text, problem in [
         ("good", "sha256/ and base64", PIN, ""),
@@ -287,6 +356,7 @@ for name, what, pin_text, problem in [
         ("http", "the form of HTTP", 'pin-sha256="%s"' % HASH, ""),
         ("http-no-quotes", "the form of HTTP without quotes", "pin-sha256=" + HASH, ""),
         ("http-one-quote", "the form of HTTP with one quote", 'pin-sha256="' + HASH, "invalid-pin"),
+        ("http-last-quote", "the form of HTTP with one quote at its end", "pin-sha256=x%s\"" % HASH, "invalid-pin"),
         ("http-single-quotes", "the form of HTTP with single quotes", "pin-sha256='%s'" % HASH, "invalid-pin"),
         ("http-two-pairs", "the form of HTTP with two pairs of quotes", 'pin-sha256=""%s""' % HASH, "invalid-pin"),
         ("quotes-only", "quotes without the form of HTTP", '"%s"' % HASH, "invalid-pin"),
@@ -336,6 +406,7 @@ for name, what, pin_text, problem in [
         ("sha1-behind-http", "SHA-1 behind the form of HTTP", "pin-sha256=sha1/" + HASH, "invalid-pin"),
         ("of-no-bytes-no-padding", "the hash of no bytes without padding", H[:-1], "empty-input-pin"),
         ("1024-bytes", "1,024 characters of base64", "A" * 1024, "wrong-pin-length"),
+        ("1025-bytes", "sha256/ and 1,018 characters of base64", "sha256/" + "A" * 1018, "invalid-pin"),
         ("1026-bytes", "1,026 characters of base64", "A" * 1026, "invalid-pin"),
         ("full-width", "a full-width letter", "sha256/\uff21" + HASH[1:], "invalid-pin")]:
     one(8, name, "a pin of a key: " + what, problem, pinned(pin_text))
@@ -374,6 +445,11 @@ for name, what, pin_text, problem in [
         ("slash", "the prefix of a pin of a key", "sha256/" + FINGERPRINT, "invalid-pin"),
         ("sha1", "another name", "sha1 Fingerprint=" + COLONS, "invalid-pin"),
         ("spaces-first", "spaces at the beginning", " \t\n\u00a0\u200e\u3000" + FINGERPRINT, ""),
+        ("all-white-space", "each character of White_Space around", WHITE_SPACE + FINGERPRINT + WHITE_SPACE, ""),
+        ("information-separator", "U+001C at the beginning", "\x1c" + FINGERPRINT, "invalid-pin"),
+        ("zero-width-space", "U+200B at the beginning", "\u200b" + FINGERPRINT, "invalid-pin"),
+        ("vowel-separator", "U+180E at the beginning", "\u180e" + FINGERPRINT, "invalid-pin"),
+        ("byte-order-mark", "U+FEFF at the beginning", "\ufeff" + FINGERPRINT, "invalid-pin"),
         ("spaces-last", "white space at the end", FINGERPRINT + " \u00a0\n", ""),
         ("mark-last", "U+200E at the end", FINGERPRINT + "\u200e", "invalid-pin"),
         ("spaces-in-name", "a no-break space behind the name", "sha256\u00a0Fingerprint\u00a0=\u200e" + COLONS, ""),
@@ -396,7 +472,9 @@ for name, what, pin_text, problem in [
         ("prefix-0x", "0x before the digits", "0x" + FINGERPRINT, "invalid-pin"),
         ("full-width", "a full-width digit", "\uff10" + FINGERPRINT[1:], "invalid-pin"),
         ("1024-bytes", "1,024 bytes, most of them spaces", " " * 960 + FINGERPRINT, ""),
-        ("1025-bytes", "1,025 bytes, most of them spaces", " " * 961 + FINGERPRINT, "invalid-pin")]:
+        ("1025-bytes", "1,025 bytes, most of them spaces", " " * 961 + FINGERPRINT, "invalid-pin"),
+        ("1024-bytes-wide", "1,024 bytes, most of them spaces of three bytes", "\u3000" * 320 + FINGERPRINT, ""),
+        ("1027-bytes-wide", "1,027 bytes in 385 characters", "\u3000" * 321 + FINGERPRINT, "invalid-pin")]:
     one(9, name, "a pin of a certificate: " + what, problem, pinned({"certificate": pin_text}))
 
 # --- P10, P11: report addresses and notes ----------------------------------------------------------------------------------
@@ -544,6 +622,7 @@ for name, what, problems, changes in [
         ("subdomains-null", "includeSubdomains is null", "wrong-type", {"includeSubdomains": None}),
         ("pins-string", "pins is a string", "wrong-type", {"pins": PIN}),
         ("pins-none-accepted", "pins is none-accepted", "wrong-type", {"pins": "none-accepted"}),
+        ("pins-numbers", "two pins are numbers", "wrong-type wrong-type", {"pins": [1, 2]}),
         ("pins-null", "pins is null", "wrong-type", {"pins": None}),
         ("pin-number", "a pin is a number", "wrong-type", {"pins": [1]}),
         ("pin-list", "a pin is a list", "wrong-type", {"pins": [[PIN]]}),
@@ -560,6 +639,7 @@ for name, what, problems, changes in [
         ("expiry-no-then", "expiry without then", "missing-key", {"expiry": {"after": "2027-11-20T00:00:00Z"}}),
         ("expiry-word", "another word in then", "unknown-value", {"expiry": {"after": "2027-11-20T00:00:00Z",
             "then": "enforce"}}),
+        ("expiry-empty", "expiry is empty", "missing-key missing-key", {"expiry": {}}),
         ("expiry-number", "after is a number", "wrong-type", {"expiry": {"after": 1826668800, "then": "reject"}}),
         ("expiry-unknown", "an unknown key in expiry", "unknown-key", {"expiry": {"after": "2027-11-20T00:00:00Z",
             "then": "reject", "x": 1}}),
@@ -570,6 +650,7 @@ for name, what, problems, changes in [
         ("anchors-list", "anchors is a list", "wrong-type", {"anchors": [CA]}),
         ("anchors-unknown", "an unknown key in anchors", "unknown-key", {"anchors": {"include": [CA], "x": 1}}),
         ("anchors-system-number", "system is 1", "wrong-type", {"anchors": {"system": 1}}),
+        ("anchors-include-number", "an element of include is a number", "wrong-type", {"anchors": {"include": [1]}}),
         ("anchors-include-string", "include is a string", "wrong-type", {"anchors": {"include": CA}}),
         ("length-1", "minimumPathLength 1", "", {"minimumPathLength": 1}),
         ("length-10", "minimumPathLength 10", "", {"minimumPathLength": 10}),
@@ -584,6 +665,9 @@ for name, what, problems, changes in [
         ("withdraws", "withdraws", "", {"withdraws": "the provider ends"}),
         ("withdraws-empty", "withdraws is empty", "empty-reason", {"withdraws": ""}),
         ("withdraws-spaces", "withdraws has only white space", "empty-reason", {"withdraws": " \t\n\u00a0\u2003"}),
+        ("withdraws-white-space", "withdraws is each character of White_Space", "empty-reason", {"withdraws": WHITE_SPACE}),
+        ("withdraws-zero-width", "withdraws is U+200B, which is no White_Space", "", {"withdraws": "\u200b"}),
+        ("withdraws-mark-only", "withdraws is U+200E, which is no White_Space", "", {"withdraws": "\u200e"}),
         ("withdraws-true", "withdraws is true", "wrong-type", {"withdraws": True}),
         ("note-number", "note is a number", "wrong-type", {"note": 1}),
         ("host-number", "host is a number", "wrong-type", {"host": 1}),
@@ -600,6 +684,11 @@ for name, what, problems, value in [
         ("spki", "an object with spki", "", {"spki": PIN}),
         ("certificate", "an object with certificate", "", {"certificate": FINGERPRINT}),
         ("both", "both subjects", "ambiguous-pin", {"spki": PIN, "certificate": FINGERPRINT}),
+        ("both-unread", "both subjects, whose texts are not read", "ambiguous-pin", {"spki": "x!", "certificate": 1}),
+        ("both-and-note", "both subjects, and a note that cannot be read", "ambiguous-pin invalid-note", {"spki": PIN,
+            "certificate": FINGERPRINT, "note": "a\nb"}),
+        ("both-and-position", "both subjects, and another word as position", "ambiguous-pin unknown-value", {"spki": PIN,
+            "certificate": FINGERPRINT, "at": "root"}),
         ("neither", "no subject", "missing-key", {"at": "leaf"}),
         ("empty", "an empty object", "missing-key", {}),
         ("any", "the position any", "", {"spki": PIN, "at": "any"}),
@@ -634,6 +723,46 @@ one(14, "unreadable", "a block that cannot be read", "invalid-anchor", anchored(
 one(14, "unreadable-behind", "a block that cannot be read behind a certificate", "invalid-anchor", anchored(CA + BROKEN))
 one(14, "no-end", "a block without an end", "invalid-anchor", anchored(CA.split("-----END")[0]))
 one(14, "other-label", "a block with its label in lower case", "invalid-anchor", anchored(CA.replace("CERTIFICATE", "certificate")))
+one(14, "trusted-label", "the label TRUSTED CERTIFICATE", "invalid-anchor", anchored(CA.replace("CERTIFICATE",
+    "TRUSTED CERTIFICATE")))
+BEGIN, *BODY, END, _ = CA.split("\n")
+PADDED = authority("Vector CA of P14")
+assert "=" in PADDED
+for name, what, problems, *lines in [
+        ("one-line", "the base64 in one line", "", BEGIN, "".join(BODY), END),
+        ("short-lines", "one character of base64 a line", "", BEGIN, *"".join(BODY), END),
+        ("blanks-behind-lines", "blanks and tabs behind each line", "", *[line + " \t" for line in (BEGIN, *BODY, END)]),
+        ("blank-before-base64", "a blank before base64", "invalid-anchor", BEGIN, " " + BODY[0], *BODY[1:], END),
+        ("blank-in-base64", "a blank in base64", "invalid-anchor", BEGIN, BODY[0][:9] + " " + BODY[0][9:], *BODY[1:], END),
+        ("form-feed-behind-base64", "a form feed behind base64", "invalid-anchor", BEGIN, BODY[0] + "\f", *BODY[1:], END),
+        ("empty-lines-first", "an empty line and one of blanks directly behind BEGIN", "", BEGIN, "", " \t", *BODY, END),
+        ("empty-line-inside", "an empty line between lines of base64", "invalid-anchor", BEGIN, BODY[0], "", *BODY[1:], END),
+        ("empty-line-before-end", "an empty line before END", "invalid-anchor", BEGIN, *BODY, "", END),
+        ("header", "a header and an empty line", "invalid-anchor", BEGIN, "Comment: root", "", *BODY, END),
+        ("begin-as-end", "a second BEGIN, and no END", "invalid-anchor invalid-anchor", BEGIN, *BODY, BEGIN),
+        ("empty-block", "a block without base64", "invalid-anchor", BEGIN, END),
+        ("no-content", "a block with an empty line only", "invalid-anchor", BEGIN, "", END),
+        ("other-end", "END with the other label of certificates", "invalid-anchor", BEGIN, *BODY, END.replace("CERT", "X509 CERT")),
+        ("text-behind-end", "text behind END in its line", "invalid-anchor", BEGIN, *BODY, END + " x"),
+        ("end-indented", "a blank before END", "invalid-anchor", BEGIN, *BODY, " " + END),
+        ("end-short", "END with four dashes at its end", "invalid-anchor", BEGIN, *BODY, END[:-1]),
+        ("two-blanks", "two blanks before the label", "invalid-anchor", BEGIN.replace(" ", "  "), *BODY, END.replace(" ", "  ")),
+        ("begin-again", "a second BEGIN in place of END", "invalid-anchor", BEGIN, *BODY, BEGIN, *BODY, END),
+        ("end-again", "END twice", "invalid-anchor", BEGIN, *BODY, END, END),
+        ("indented-behind", "a blank before BEGIN of a second block", "invalid-anchor", BEGIN, *BODY, END, " " + BEGIN, *BODY, END)]:
+    one(14, name, "PEM text: " + what, problems, anchored("\n".join(lines) + "\n"))
+one(14, "cr", "PEM text: lines that end in CR", "", anchored(CA.replace("\n", "\r")))
+one(14, "padding", "PEM text: base64 with padding", "", anchored(PADDED))
+one(14, "padding-absent", "PEM text: base64 without its padding", "invalid-anchor", anchored(PADDED.replace("=", "")))
+one(14, "url-safe", "PEM text: the alphabet of RFC 4648 section 5", "invalid-anchor", anchored(CA.replace("+", "-").replace("/", "_")))
+for size, problems in ((262144, ""), (262145, "invalid-anchor")):
+    large = authority("Vector CA of P14", size - 278)
+    assert len(base64.b64decode("".join(large.split("\n")[1:-2]))) == size
+    run = re.search("A{100000,}", text := policy(anchored("\n".join([BEGIN, "".join(large.split("\n")[1:-2]), END]))))
+    vector(14, "%d-bytes" % size, "PEM text: a certificate of %d bytes" % size, problems, text[:run.start()],
+        {"repeat": "A", "times": len(run[0])}, text[run.end():])
+one(14, "two-bad-blocks", "two blocks that are no certificates", "invalid-anchor invalid-anchor", anchored(KEY + KEY))
+one(14, "two-bad-texts", "two texts with a block that is no certificate", "invalid-anchor invalid-anchor", anchored(KEY, KEY))
 one(14, "line-ends", "lines that end in CR LF", "", anchored(CA.replace("\n", "\r\n")))
 one(14, "no-last-line-end", "no line end behind the last line", "", anchored(CA.rstrip("\n")))
 one(14, "same-twice", "one certificate twice", "", anchored(CA, CA))
@@ -651,6 +780,16 @@ one(14, "file-no-certificate", "a file with text and no certificate", "no-anchor
     files={"root.pem": "nothing\n"})
 one(14, "file-private-key", "a file with a block that is no certificate", "invalid-anchor", anchored("root.pem"),
     files={"root.pem": KEY})
+DER = {"hex": base64.b64decode("".join(BODY)).hex()}
+for name, what, problems, *parts in [
+        ("der", "a certificate in DER", "", DER),
+        ("der-and-byte", "a certificate in DER and a byte", "invalid-anchor", DER, {"hex": "00"}),
+        ("der-twice", "two certificates in DER", "invalid-anchor", DER, DER),
+        ("begins-with-0", "text that begins with the byte 30, and no block", "invalid-anchor", "0 certificates\n"),
+        ("begins-with-0-and-block", "text that begins with the byte 30, and a block", "", "0 certificates before\n" + CA),
+        ("byte-order-mark", "a byte order mark before a block", "", {"hex": "efbbbf"}, CA),
+        ("empty", "no byte", "no-anchor")]:
+    one(14, "file-" + name, "a file: " + what, problems, anchored("root.pem"), files={"root.pem": parts})
 one(14, "file-and-text", "a file and a text", "", anchored("root.pem", CB), files={"root.pem": CA})
 ANCHORS = {"anchors": {"include": [CA]}}
 SUBS = {"includeSubdomains": True}
@@ -665,6 +804,20 @@ one(15, "system", "the names below a public suffix with the system's anchors", "
     anchors={"system": True}), suffixes=("co.uk",))
 one(15, "beside-system", "anchors beside the system's for the names below a public suffix", "anchors-too-broad", rule("co.uk",
     **SUBS, anchors={"include": [CA], "system": True}), suffixes=("co.uk",))
+one(15, "and-reading", "anchors for a public suffix, and a problem of reading in the rule", "anchors-too-broad unknown-key",
+    rule("co.uk", **SUBS, **ANCHORS, later=1), suffixes=("co.uk",))
+vector(15, "and-reading-outside", "anchors for a public suffix, and a problem of reading outside of the rules",
+    "anchors-too-broad unknown-key", policy(rule("co.uk", **SUBS, **ANCHORS), later=1), suffixes=("co.uk",))
+one(15, "and-meaning", "anchors for a public suffix, and a pin twice", "anchors-too-broad duplicate-pin", {**rule("co.uk", **SUBS,
+    **ANCHORS), "pins": [PIN, PIN]}, suffixes=("co.uk",))
+one(15, "unread-anchors", "anchors for a public suffix, one of which cannot be read", "invalid-anchor", rule("co.uk", **SUBS,
+    anchors={"include": [CA, BROKEN]}), suffixes=("co.uk",))
+one(15, "unread-subdomains", "anchors for a public suffix, and includeSubdomains that cannot be read", "wrong-type", rule("co.uk",
+    includeSubdomains=1, **ANCHORS), suffixes=("co.uk",))
+one(15, "one-label", "anchors for the names below a public suffix of one label: reported once", "anchors-too-broad", rule("uk", **SUBS,
+    **ANCHORS), suffixes=("uk",))
+one(15, "unread-host", "anchors for the names below a host that cannot be read", "invalid-host", rule("*.co.uk", **SUBS, **ANCHORS),
+    suffixes=("co.uk", "*.co.uk"))
 one(15, "no-list", "anchors for the names below a public suffix that the list does not have", "", rule("co.uk", **SUBS,
     **ANCHORS))
 
@@ -673,12 +826,34 @@ one(15, "no-list", "anchors for the names below a public suffix that the list do
 NO_BACKUP = bare("b.example", pins=[PIN])
 vector(16, "outside", "a problem of reading outside of the rules: the meaning is not checked", "unknown-key", policy(NO_BACKUP,
     later=1))
+vector(16, "no-object", "an element of hosts that is no object, and a rule without backup pins", "no-backup-pin wrong-type",
+    policy(1, NO_BACKUP))
+vector(16, "ambiguous-pin", "a pin with both subjects, and no backup pin", "ambiguous-pin", policy({**NO_BACKUP,
+    "pins": [{"spki": PIN, "certificate": FINGERPRINT}]}))
+vector(16, "pin-type", "a pin that is a number, and no backup pin", "wrong-type", policy({**NO_BACKUP, "pins": [1]}))
+vector(16, "note-of-pin", "a note of a pin that cannot be read, and no backup pin", "invalid-note no-backup-pin",
+    policy({**NO_BACKUP, "pins": [{"spki": PIN, "note": "a\nb"}]}))
+vector(16, "anchor-file-and-label", "an anchor file beside a certificate, and sub-domains of one label", "anchor-file-not-allowed",
+    policy(rule("internal", **SUBS, anchors={"include": [CA, "root.pem"]})))
+vector(16, "rule-with-problem-covers-nothing", "a report host that a rule with a problem of reading names", "unknown-key",
+    policy({**RULE, "reportTo": ["https://b.example/"]}, rule("b.example", n=3, later=1)))
+vector(16, "rule-with-unread-pin-covers", "a report host that a rule with an unread pin covers", "invalid-pin report-host-covered",
+    policy({**RULE, "reportTo": ["https://b.example/"]}, bare("b.example", pins=["x!"], backupPins=[PIN])))
+vector(16, "reports-of-rule-with-problem", "report addresses of a rule with a problem of reading", "unknown-key",
+    policy({**RULE, "reportTo": ["x", "https://a.example/"], "later": 1}))
 vector(16, "in-rule", "a problem of reading in a rule: its meaning is not checked", "unknown-key", policy({**NO_BACKUP,
     "later": 1}))
 vector(16, "in-other-rule", "a problem of reading in one rule and one of meaning in another", "no-backup-pin unknown-key",
     policy({**RULE, "later": 1}, NO_BACKUP))
 vector(16, "pin-text", "a pin that cannot be read, and no backup pin", "invalid-pin no-backup-pin", policy({**NO_BACKUP,
     "pins": ["x!"]}))
+for name, pin_text, problem in [
+        ("wrong-pin-length", "sha256/AA==", "wrong-pin-length"),
+        ("non-canonical-pin", "sha256/" + next_character(HASH), "non-canonical-pin"),
+        ("empty-input-pin", "sha256/" + H, "empty-input-pin"),
+        ("unsupported-hash", "sha1/" + HASH, "unsupported-hash")]:
+    vector(16, name, "a pin that cannot be read (%s), and no backup pin" % problem, problem + " no-backup-pin", policy({**NO_BACKUP,
+        "pins": [pin_text]}))
 vector(16, "note", "a note that cannot be read, and no backup pin", "invalid-note no-backup-pin", policy({**NO_BACKUP,
     "note": "a\nb"}))
 vector(16, "anchor-file", "an anchor file, and no backup pin", "anchor-file-not-allowed no-backup-pin", policy({**NO_BACKUP,
@@ -714,6 +889,9 @@ for name, what, problems, rules in [
         ("alias", "0.0.0.0 as host", "invalid-host", [rule("0.0.0.0")]),
         ("alias-ipv6", ":: as host", "invalid-host", [rule("::")]),
         ("alias-mapped", "an IPv4 address in IPv6 as host", "invalid-host", [rule("::ffff:192.0.2.1")]),
+        ("alias-with-subdomains", "an alias with sub-domains", "address-with-subdomains invalid-host", [rule("0.0.0.0", **SUBS)]),
+        ("multicast-with-subdomains", "a multicast address with sub-domains", "address-with-subdomains invalid-host",
+            [rule("ff02::1", **SUBS)]),
         ("loopback", "127.0.0.1 as host", "", [rule("127.0.0.1")]),
         ("multicast", "the lowest multicast address", "invalid-host", [rule("224.0.0.0")]),
         ("multicast-last", "the highest multicast address", "invalid-host", [rule("239.255.255.255")]),
@@ -722,6 +900,9 @@ for name, what, problems, rules in [
         ("broadcast", "255.255.255.255", "invalid-host", [rule("255.255.255.255")]),
         ("before-broadcast", "255.255.255.254", "", [rule("255.255.255.254")]),
         ("multicast-ipv6", "a multicast address of IPv6", "invalid-host", [rule("ff02::1")]),
+        ("multicast-ipv6-first", "the lowest multicast address of IPv6", "invalid-host", [rule("ff00::")]),
+        ("multicast-ipv6-last", "the highest multicast address of IPv6", "invalid-host",
+            [rule("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")]),
         ("before-multicast-ipv6", "the address before multicast of IPv6", "", [rule("feff::1")]),
         ("address-with-subdomains", "sub-domains of an address", "address-with-subdomains", [rule("192.0.2.1", **SUBS)]),
         ("address-with-subdomains-ipv6", "sub-domains of an IPv6 address", "address-with-subdomains", [rule("2001:db8::1",
@@ -756,6 +937,8 @@ for name, what, problems, rules in [
             "backupPins": [{"spki": pin(3), "at": "leaf"}]}]),
         ("pin-without-position", "leafAndCA with a pin more without position", "pin-without-position", [{"host": "a.example",
             "requires": "leafAndCA", "pins": [LEAF, ISSUER, pin(3)], "backupPins": "none-accepted"}]),
+        ("two-pins-without-position", "leafAndCA with two pins without position", "pin-without-position", [{"host": "a.example",
+            "requires": "leafAndCA", "pins": [PIN, pin(2)], "backupPins": "none-accepted"}]),
         ("backup-pin-without-position", "leafAndCA with a backup pin without position", "pin-without-position",
             [{"host": "a.example", "requires": "leafAndCA", "pins": [LEAF, ISSUER], "backupPins": [pin(3)]}]),
         ("no-leaf", "leafAndCA without a pin at leaf", "leaf-and-ca-incomplete", [{"host": "a.example", "requires": "leafAndCA",
@@ -771,6 +954,14 @@ for name, what, problems, rules in [
             **ANCHORS)]),
         ("one-label-dot", "anchors for the names below a host of one label and a dot", "anchors-too-broad", [rule("internal.",
             **SUBS, **ANCHORS)]),
+        ("one-label-system", "anchors beside the system's for the names below a host of one label", "anchors-too-broad",
+            [rule("internal", **SUBS, anchors={"include": [CA], "system": True})]),
+        ("one-label-system-only", "the system's anchors for the names below a host of one label", "", [rule("internal", **SUBS,
+            anchors={"system": True})]),
+        ("one-label-address", "anchors and sub-domains of an IPv6 address", "address-with-subdomains", [rule("2001:db8::1", **SUBS,
+            **ANCHORS)]),
+        ("one-label-no-anchor", "anchors without a certificate and without system, for the names below a host of one label",
+            "no-anchors", [rule("internal", **SUBS, anchors={})]),
         ("one-label-exact", "anchors for a host of one label", "", [rule("internal", **ANCHORS)]),
         ("one-label-no-anchors", "the names below a host of one label", "", [rule("internal", **SUBS)]),
         ("two-labels", "anchors for the names below a host of two labels", "", [rule("a.internal", **SUBS, **ANCHORS)]),
@@ -787,6 +978,9 @@ for name, what, problems, rules in [
             "reportTo": ["https://0.0.0.0/"]}]),
         ("report-alias-ipv6", "a report address with a mapped address as host", "invalid-report-url", [{**RULE,
             "reportTo": ["https://[::ffff:192.0.2.1]/"]}]),
+        ("report-multicast", "a report address with a multicast address as host", "", [{**RULE, "reportTo": ["https://224.0.0.1/"]}]),
+        ("report-two-covered", "two report addresses with a covered host", "report-host-covered report-host-covered", [{**RULE,
+            "reportTo": ["https://a.example/", "https://a.example/"]}]),
         ("report-two-bad", "two report addresses that are none", "invalid-report-url invalid-report-url", [{**RULE,
             "reportTo": ["x", "http://r.example.net/"]}]),
         ("report-covered", "a report host that its own rule covers", "report-host-covered", [{**RULE,
@@ -795,6 +989,8 @@ for name, what, problems, rules in [
             "reportTo": ["https://A.EXAMPLE./pins"]}]),
         ("report-covered-by-other", "a report host that another rule covers", "report-host-covered", [{**RULE,
             "reportTo": ["https://b.example/"]}, rule("b.example", n=3)]),
+        ("report-not-covered", "a report host that ends in the letters of a rule with sub-domains", "", [{**RULE, **SUBS,
+            "reportTo": ["https://ra.example/"]}]),
         ("report-covered-below", "a report host below a rule with sub-domains", "report-host-covered", [{**RULE, **SUBS,
             "reportTo": ["https://r.a.example/"]}]),
         ("report-below-exact", "a report host below a rule without sub-domains", "", [{**RULE,

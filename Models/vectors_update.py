@@ -766,18 +766,17 @@ T, T1 = "2027-06-01T00:00:00Z", "2027-06-01T00:00:01Z"
 
 def der(tag, *parts):
     body = b"".join(parts)
-    size = len(body).to_bytes(2, "big")
-    if len(body) < 256:
-        size = bytes([0x81, len(body)])[len(body) < 128:]
-    return bytes([tag]) + (size if len(body) < 256 else b"\x82" + size) + body
+    size = len(body).to_bytes((len(body).bit_length() + 7) // 8, "big") or b"\0"
+    return bytes([tag]) + (size if len(body) < 128 else bytes([0x80 | len(size)]) + size) + body
 
 
-def authority(name):
-    """A self-signed certificate as PEM text."""
+def authority(name, zeros=0):
+    """A self-signed certificate as PEM text, with an extension of zeros."""
     signer = Signer("authority " + name)
     algorithm = der(0x30, bytes.fromhex("06032b6570"))
     subject = der(0x30, der(0x31, der(0x30, bytes.fromhex("0603550403"), der(0x0C, name.encode()))))
-    constraints = der(0x30, der(0x30, bytes.fromhex("0603551d130101ff"), der(0x04, bytes.fromhex("30030101ff"))))
+    zeros = der(0x30, bytes.fromhex("06062b0601040101"), der(0x04, bytes(zeros))) if zeros else b""
+    constraints = der(0x30, der(0x30, bytes.fromhex("0603551d130101ff"), der(0x04, bytes.fromhex("30030101ff"))), zeros)
     body = der(0x30, bytes.fromhex("a003020102020101"), algorithm, subject,
                der(0x30, der(0x17, b"250101000000Z"), der(0x17, b"491231235959Z")), subject,
                der(0x30, algorithm, der(0x03, b"\0", signer.public)), der(0xA3, constraints))
@@ -816,6 +815,9 @@ same("position", "the position any, written or not", A, {**A, "pins": [{"spki": 
 same("other-position", "another position", A, {**A, "pins": [{"spki": pin(1), "at": "leaf"}]}, False)
 same("pins-as-bytes", "the same pins in other texts", A, {**A, "pins": ['pin-sha256="%s"' % pin(1)[7:].replace("+",
     "-").replace("/", "_").rstrip("=")]})
+same("other-host", "another host", A, {**A, "host": "b.example"}, False)
+BOTH_OF_A = {**A, "pins": [{"spki": pin(1), "at": "leaf"}, {"spki": pin(2), "at": "ca"}], "backupPins": "none-accepted"}
+same("requires", "leafAndCA", BOTH_OF_A, {**BOTH_OF_A, "requires": "leafAndCA"}, False)
 same("order-of-pins", "pins in another order", {**A, "pins": [pin(1), pin(2)]}, {**A, "pins": [pin(2), pin(1)]}, False)
 same("order-of-backup-pins", "backup pins in another order", {**A, "backupPins": [pin(8), pin(9)]}, {**A, "backupPins": [pin(9),
     pin(8)]}, False)
@@ -835,6 +837,7 @@ same("order-of-reports", "report addresses in another order", {**A, "reportTo": 
 same("reports-as-text", "a report address with its host in upper case", {**A, "reportTo": [URL]}, {**A,
     "reportTo": [URL.replace("reports", "REPORTS")]}, False)
 END = {"after": T, "then": "reject"}
+same("expiry-added", "an expiry", A, {**A, "expiry": END}, False)
 same("expiry-in-seconds", "expiry dates in one second", {**A, "expiry": END}, {**A, "expiry": {**END,
     "after": "2027-06-01T00:00:00.9Z"}})
 same("expiry-in-another-zone", "one expiry date in two zones", {**A, "expiry": END}, {**A, "expiry": {**END,
@@ -932,6 +935,10 @@ vector("U28", "without-bundled", "another host and other unpinnedHosts, without 
        policy=policy(rule("example.net"), unpinnedHosts="reject"))
 vector("U28", "without-bundled-problem", "a rule without backup pins, without a bundled policy", POLICY, bundled=None,
     policy=policy(bare(pins=[pin(1)])))
+vector("U28", "without-bundled-report", "a report address, without a bundled policy", GOOD, bundled=None,
+    policy=policy({**E, "reportTo": [URL]}))
+vector("U28", "without-bundled-file", "an anchor file, without a bundled policy", POLICY, bundled=None,
+    policy=policy({**E, **anchors("root.pem")}))
 vector("U28", "not-the-floor", "a looser rule than that of the last update, but not than the bundled one", GOOD,
        bundled=policy(bare()), policy=policy(bare()), floor=floor(6, [payload(version="6")]))
 for old in ("systemTrust", "reject", "askUser"):
@@ -1030,6 +1037,9 @@ scope("U33", "both-reported-to-any", "leafAndCA in a reportOnly rule becomes any
 scope("U33", "both-to-any-expired", "leafAndCA with an end becomes anyPin with the same end", {**BOTH_PINS, **ending("enforce",
     "systemTrust")},
       {**ANY_OF_BOTH, **ending("enforce", "systemTrust")})
+scope("U33", "both-to-no-pins-not-withdrawn", "leafAndCA becomes a rule without pins", BOTH_PINS, bare())
+scope("U33", "both-kept", "leafAndCA with other pins", BOTH_PINS, {**BOTH_PINS, "pins": [{"spki": pin(5), "at": "leaf"}, {"spki": pin(6),
+    "at": "ca"}]}, None)
 scope("U33", "any-to-both", "anyPin becomes leafAndCA", ANY_OF_BOTH, BOTH_PINS, None)
 scope("U33", "both-to-no-pins", "leafAndCA becomes a rule without pins, with withdraws", BOTH_PINS, bare(**W), None)
 scope("U33", "other-pins", "other pins are no loosening", E, rule(n=9), None)
@@ -1066,9 +1076,20 @@ scope("U35", "other-port", "a rule for another port than the bundled one", {**E,
     "port": 8443}))
 scope("U35", "every-port", "a rule for every port beside the bundled one for a port", {**E, "port": 443}, ({**E, "port": 443},
     rule(n=3)))
+scope("U35", "beside-subdomains", "a rule for another host beside a bundled one with includeSubdomains", {**E, "includeSubdomains": True},
+      ({**E, "includeSubdomains": True}, NEW))
+scope("U35", "no-dot", "a rule for a host that ends in the letters of a bundled one with includeSubdomains",
+      {**E, "includeSubdomains": True}, ({**E, "includeSubdomains": True}, rule("evilexample.com", n=3)))
 scope("U35", "anchors", "a certificate as anchor of another host, with anyHost", E, (E, {**NEW, **anchors(CA)}), **ANY)
 scope("U35", "anchors-beside-system", "a certificate beside the system's as anchor of another host, with anyHost", E,
       (E, {**NEW, **anchors(CA, system=True)}), **ANY)
+for unpinned in ("reject", "askUser"):
+    for name, what, new in [
+            ("anchors", "a certificate as anchor", anchors(CA)),
+            ("anchors-beside-system", "a certificate beside the system's as anchor", anchors(CA, system=True)),
+            ("anchors-withdrawn", "a certificate as anchor, and withdraws,", {**anchors(CA), **W})]:
+        scope("U35", "%s-%s" % (unpinned.lower(), name), "%s of another host, with anyHost and unpinnedHosts %s" % (what, unpinned),
+            E, (E, {**NEW, **new}), top={"unpinnedHosts": unpinned}, **ANY)
 for unpinned in ("systemTrust", "reject", "askUser"):
     for name, what, new, is_open in [
             ("enforced", "an enforced rule", NEW, False),
@@ -1125,6 +1146,12 @@ PARENT, CHILD = {**E, **SUBS}, rule("b.example.com", n=3, **SUBS)
 CHILD_NARROW = rule("b.example.com", n=3)
 scope("U38", "to-parent", "sub-domains of a rule fall to the rule of the parent domain, without withdraws", (PARENT, CHILD),
     (PARENT, CHILD_NARROW))
+scope("U38", "to-parent-rejected", "sub-domains fall to the rule of the parent domain, without withdraws, and others to reject",
+    (PARENT, CHILD), (PARENT, CHILD_NARROW), top={"unpinnedHosts": "reject"})
+scope("U38", "to-parent-asked-withdrawn", "sub-domains fall to the rule of the parent domain, with withdraws, and others to the user",
+    (PARENT, CHILD), (PARENT, {**CHILD_NARROW, **W}), None, top={"unpinnedHosts": "askUser"})
+scope("U38", "to-parent-own-anchors-withdrawn", "sub-domains fall to a rule with own anchors, with withdraws",
+    ({**PARENT, **anchors(CA)}, CHILD), ({**PARENT, **anchors(CA)}, {**CHILD_NARROW, **W}))
 scope("U38", "to-parent-withdrawn", "sub-domains of a rule fall to the rule of the parent domain, with withdraws", (PARENT,
     CHILD), (PARENT, {**CHILD_NARROW, **W}), None)
 scope("U38", "to-parent-open", "sub-domains of a reportOnly rule fall to an enforced rule", (PARENT, {**CHILD,
@@ -1206,6 +1233,13 @@ scope("U39", "port-of-a-parent", "a rule with a port for the parent domain decid
       (rule("a.example.com"), {**PARENT, "port": 8443, "enforcement": "reportOnly"}), **ANY)
 scope("U39", "strict-port-of-a-parent", "an enforced rule with a port for the parent domain decides before the bundled rule of the host",
       rule("a.example.com"), (rule("a.example.com"), {**PARENT, "port": 8443}), None, **ANY)
+scope("U39", "strict-port-of-a-parent-below",
+    "an enforced rule with a port for the parent domain decides before the bundled rule with includeSubdomains",
+      rule("a.example.com", **SUBS), (rule("a.example.com", **SUBS), {**PARENT, "port": 8443}), None, **ANY)
+scope("U39", "narrowed-to-reject-and-below", "sub-domains are left to reject, but for a strict rule for a name below", WIDE, (NARROW,
+    rule("a.example.com", n=3, **SUBS)), None, top={"unpinnedHosts": "reject"})
+scope("U39", "narrowed-to-reject-and-open-below", "sub-domains are left to reject, but for a reportOnly rule for a name below", WIDE,
+    (NARROW, rule("a.example.com", n=3, enforcement="reportOnly")), top={"unpinnedHosts": "reject"})
 scope("U39", "any-for-both-below", "anyPin for a name below a rule with leafAndCA", {**BOTH_PINS, **SUBS},
       ({**BOTH_PINS, **SUBS}, rule("a.example.com", n=4)))
 scope("U39", "port", "a stricter rule for one port", E, (E, {**E, "port": 8443}), None)
@@ -1231,6 +1265,8 @@ for name, what, changed_rule in [
         scope("U40", name, what, E, (E, rule("224.0.0.1", n=4)), POLICY, **ANY)
     else:
         scope("U40", name, what, E, changed_rule, POLICY)
+scope("U40", "anchors-too-broad", "anchors for the names below a host of one label: the scope is checked first", E,
+    (E, rule("internal", n=4, **SUBS, **anchors(CA))), **ANY)
 scope("U40", "rule-twice", "a rule twice", E, (E, E), POLICY)
 scope("U40", "first-of-two-counts", "two rules for one host, the first one loosened", E, ({**E, "enforcement": "reportOnly"}, E))
 scope("U40", "second-of-two-does-not", "two rules for one host, the second one loosened", E, (E, {**E,

@@ -14,7 +14,7 @@ struct PolicyVectorTests {
             var problems: [String]?
         }
 
-        let files: [String: String]?
+        let files: [String: VectorBytes]?
         let publicSuffixes: Set<String>
         let policy: VectorBytes
         let expect: Answer
@@ -24,8 +24,8 @@ struct PolicyVectorTests {
         var answer: Answer {
             let read = files.map { files in
                 { (path: String) throws -> [UInt8] in
-                    guard let text = files[path] else { throw NoFile() }
-                    return Array(text.utf8)
+                    guard let file = files[path] else { throw NoFile() }
+                    return file.bytes
                 }
             }
             do throws(PolicyError) {

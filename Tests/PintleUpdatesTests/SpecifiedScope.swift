@@ -25,24 +25,18 @@ struct SpecifiedScope {
         }
         if let new, newPlace == oldPlace { return isWider(new.anchors, than: old.anchors) || loosens(new, old) }  // U36
         guard let same = update.rules[oldPlace]?.rule else { return false }  // U37
-        guard old.includesSubdomains, !same.includesSubdomains, endpoints[endpoint].host != old.host,
+        guard !same.includesSubdomains, endpoints[endpoint].host != old.host,
             new.map({ !"\($0.host)".hasSuffix(".\(old.host)") }) ?? true
         else {
             return new.map { isWider($0.anchors, than: old.anchors) || loosens($0, old) } ?? true  // U39
         }
-        if let new {  // U38
-            if isWider(new.anchors, than: old.anchors) || lowersTerms(new, old) { return true }
-            if same.withdrawalReason == nil, Open(old) != .always { return true }
-            let counterpart = newPlace.flatMap { bundled.rules[$0] }?.rule
-            let isCovered = counterpart.map { $0.includesSubdomains || !new.includesSubdomains } ?? false
-            return !isCovered && loosens(new, old)
-        }
-        switch unpinned {
-        case .reject: return false
-        case .askUser: return true
-        case .systemTrust:
-            return !old.anchors.includesSystem || lowersTerms(nil, old) || same.withdrawalReason == nil
-        }
+        // U38
+        if new == nil, unpinned == .reject { return false }
+        if new == nil, unpinned == .askUser { return true }
+        if isWider(new?.anchors ?? .system, than: old.anchors) || lowersTerms(new, old) { return true }
+        if same.withdrawalReason == nil, Open(old) != .always || new == nil { return true }
+        guard let new else { return false }
+        return loosens(new, old) && newPlace.flatMap { bundled.rules[$0] }?.rule.includesSubdomains != true
     }
 
     private enum Open: Equatable {
@@ -75,8 +69,7 @@ struct SpecifiedScope {
         if lowersTerms(rule, other) { return true }
         if rule.withdrawalReason != nil { return false }
         return !Open(rule).isWithin(Open(other))
-            || other.enforcement == .enforce && other.requires == .leafAndCA && !rule.pins.isEmpty
-                && rule.requires == .anyPin
+            || other.enforcement == .enforce && other.requires == .leafAndCA && rule.requires == .anyPin
     }
 
     private func lowersTerms(_ rule: PinnedHost?, _ other: PinnedHost) -> Bool {

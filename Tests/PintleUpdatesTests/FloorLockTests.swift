@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleUpdates
 
-/// A process stalls while it holds the lock. Somebody removes the lock's file, and a second process adopts an update.
+/// A process stalls while it holds the lock. The lock's file is removed, and a second process adopts an update.
 ///
 ///     process           reads 7, floor 6    writes floor.json 7                     writes the floor outside
 ///     second process                                              adopts 8

@@ -172,7 +172,7 @@ struct StoreWorld: Hashable, Sendable {
         /// A process ends after it has written an update and before it writes the floor.
         case crash(Int, Update)
         /// A process adopts an update, or starts if there is none, and stalls when it has written the floor's file.
-        /// Somebody removes the lock, and the other process adopts `three`. Then the first one goes on.
+        /// The lock is removed, and the other process adopts `three`. Then the first one goes on.
         case stall(Int, Update?)
         case loseUpdate, loseFloor
         /// An attacker puts the files of version 1 back.
@@ -248,8 +248,10 @@ struct StoreWorld: Hashable, Sendable {
         return (nil, self != before)
     }
 
-    /// Adopts an update up to the floor's file. Returns the refusal, because the floor outside is not written; `nil` for
-    /// what cannot happen or writes a floor before.
+    /// Adopts an update up to the floor's file.
+    ///
+    /// - Returns: the refusal, because the floor outside is not written; `nil` for what cannot happen or writes a floor
+    ///   before.
     private mutating func stall(_ number: Int, adopting update: Update) -> String? {
         var opened = files
         _ = opened.open()

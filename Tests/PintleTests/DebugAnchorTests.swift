@@ -77,6 +77,23 @@ struct DebugAnchorTests {
         }
     }
 
+    @Test("A path without certificates does not end at a debug anchor")
+    func emptyPath() throws {
+        let debugged = try Self.policy().trusting(debugAnchors: [try Self.root(Self.proxy)])
+        let anchors = try #require(debugged.debugAnchors)
+        let server = ServerEndpoint(host: try ServerName("a.example"))
+        func reason(_ path: ValidatedPath) -> String {
+            debugged.decide(server, path: path, at: DecisionFixture.now).reason
+        }
+        let empty = ValidatedPath(uncheckedLeafToAnchor: [])
+        #expect(!anchors.areEnd(of: empty) && reason(empty) == "invalid-path")
+        // A plan knows no certificate.
+        let key = PublicKeyPin(sliceOf: Self.proxy.certificates[2])
+        let planned = ValidatedPath(planned: [CertificateHashes(key: key, certificate: nil)])
+        #expect(!anchors.areEnd(of: planned) && reason(planned) == "pin-mismatch")
+        #expect(anchors.areEnd(of: Self.proxy.path) && reason(Self.proxy.path) == "host-not-pinned")
+    }
+
     @Test("Debug anchors are added to the rule's anchors, and the combined set is cached")
     func anchors() throws {
         let own = try Self.root(TestChain(5))

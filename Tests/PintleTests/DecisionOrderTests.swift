@@ -59,6 +59,37 @@ struct DecisionOrderTests {
         #expect(fixture.verdict() == "rejected invalid-path empty-chain")
     }
 
+    @Test("A plan's empty path is refused, and so is every plan's path where the user decides")
+    func plannedPath() throws {
+        let leaf = Self.chain.certificates[0]
+        let empty = ValidatedPath(planned: [])
+        let planned = ValidatedPath(planned: [CertificateHashes(key: PublicKeyPin(sliceOf: leaf), certificate: nil)])
+        func verdict(_ policy: PinningPolicy, _ host: String, _ path: ValidatedPath) throws -> String {
+            let server = ServerEndpoint(host: try ServerName(host))
+            let approval = try TrustApproval(
+                Self.chain.certificatePin(0).subject, for: server, at: DecisionFixture.now - 1_000)
+            let decisions = [TrustApprovals.none, TrustApprovals([approval])].map {
+                policy.decide(server, path: path, approvals: $0, at: DecisionFixture.now)
+            }
+            return decisions.map {
+                [$0.reason, $0.pathFailure?.code.rawValue].compactMap(\.self).joined(separator: " ")
+            }
+            .joined(separator: ", ")
+        }
+        let refused = "invalid-path empty-chain, invalid-path empty-chain"
+        for unpinned in [PinningPolicy.UnpinnedHosts.systemTrust, .askUser] {
+            let policy = try Self.policy(unpinned)
+            #expect(try verdict(policy, "a.example", empty) == refused)
+            #expect(try verdict(policy, "b.example", empty) == refused)
+            #expect(try verdict(policy, "a.example", planned) == "pin-matched, pin-matched")
+            #expect(
+                try verdict(policy, "b.example", planned)
+                    == (unpinned == .askUser ? refused : "host-not-pinned, host-not-pinned"))
+        }
+        // The same leaf as a certificate is a question, and then approved.
+        #expect(try verdict(Self.policy(.askUser), "b.example", Self.chain.path) == "unknown-host, user-approved")
+    }
+
     // MARK: 1. Limits
 
     @Test("An empty chain, one above the limits and an unreadable leaf are refused before validation")

@@ -169,7 +169,7 @@ struct FloorStorageTests {
         #expect(scene.takeEvents() == ["adopted 9"])
     }
 
-    @Test("A floor's file that cannot be written does not keep the outside storage below the update in force")
+    @Test("A floor's file that cannot be written does not keep the outside storage below the stored update")
     func obstructed() async throws {
         let store = try scene.open(floor: place)
         #expect(try await code(store, 7) == nil)
@@ -178,10 +178,10 @@ struct FloorStorageTests {
         scene.remove("floor.json")
         try scene.directory.write("", to: "floor.json/x")
         #expect(try await code(store, 8) == "not stored: not-written")
-        #expect(store.version == 7 && place.versions == [7])
+        #expect(store.version == 7 && place.versions == [8])
+        // The next start has it in force.
         #expect(try scene.open(floor: place).version == 8)
-        #expect(place.versions == [8])
-        // So the old folder is detected, and the next update is adopted.
+        // The old folder is detected, even if no process started in between, and the next update is adopted.
         scene.remove("floor.json/x")
         rmdir(scene.directory.path(of: "floor.json"))
         for (name, bytes) in old { try scene.directory.write(bytes, to: name) }
@@ -189,6 +189,23 @@ struct FloorStorageTests {
         #expect(again.version == 0 && again.loss?.version == 8)
         #expect(try await code(again, 7) == "rollback")
         #expect(try await code(again, 9) == nil)
+    }
+
+    @Test("A refused update counts as a copy of the floor, but does not raise the outside storage")
+    func refused() async throws {
+        #expect(try await code(scene.open(floor: place), 6) == nil)
+        #expect(try await code(scene.open(), 7) == nil)
+        scene.remove("floor.json")
+        _ = scene.takeEvents()
+        var later = scene
+        later.app.bundled = Publication.policy(Publication.rule("example.com"), Publication.rule("example.net"))
+        let store = try later.open(floor: place)
+        #expect(store.version == 0 && store.floor?.version == 7 && store.loss?.version == 7)
+        #expect(scene.file("floor.json") == store.floor?.json && place.versions == [6])
+        #expect(try await code(store, 6) == "rollback")
+        // Counter-check: a release that takes the update raises it.
+        #expect(try scene.open(floor: place).version == 7)
+        #expect(place.versions == [7])
     }
 
     @Test("A malformed outside floor is restored from the folder; if the folder is empty, the store is lost")

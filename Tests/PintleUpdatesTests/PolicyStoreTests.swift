@@ -251,6 +251,27 @@ struct PolicyStoreTests {
         #expect(await code(next, try scene.update(6, by: third)) == "rollback")
     }
 
+    @Test("If a release keeps the key that signed the stored update, versions go on, even without the floor's file")
+    func keptKey() async throws {
+        let third = try TestKey(3)
+        try await scene.open().adopt(scene.update(7), at: Publication.now)
+        let stored = try #require(scene.file("update.json"))
+        let more = Publication.policy(Publication.rule("example.com"), Publication.rule("example.net"))
+        for (keepsKey, bundled) in [(true, scene.app.bundled), (true, more), (false, more)] {
+            try scene.directory.write(stored, to: "update.json")
+            scene.remove("floor.json")
+            let next = try PolicyStore(
+                folder: scene.folder, trust: UpdateTrust(keys: (keepsKey ? [scene.app.one.key] : []) + [third.key]),
+                bundled: Publication.read(bundled))
+            #expect(next.version == (bundled == more ? 0 : 7) && next.floor?.version == (keepsKey ? 7 : nil))
+            func update(_ version: Int) throws -> [UInt8] {
+                try Publication(version: "\(version)", policy: bundled).signed(by: third)
+            }
+            #expect(await code(next, try update(1)) == (keepsKey ? "rollback" : nil))
+            #expect(await code(next, try update(8)) == nil)
+        }
+    }
+
     @Test("A release with a bundled policy as new as the stored update replaces it without a loss")
     func caughtUp() async throws {
         try await scene.open().adopt(scene.update(7), at: Publication.now)
@@ -353,6 +374,7 @@ struct PolicyStoreTests {
         // The first process has version 7 with other rules, and refuses those of the disk.
         await store.reload()
         #expect(store.pin == Pins.pin(7))
+        #expect(await code(store, try Publication(version: "7").signed(by: scene.app.one)) == "replaced-version")
         #expect(await code(store, try scene.update(7)) == nil)
         #expect(try scene.open(.refuse).pin == Pins.pin(7))
     }

@@ -127,9 +127,9 @@ struct StoreModel: Hashable, Sendable {
         if opened.inForce == update, self.update == .update(update) { return nil }
         // U42
         self.update = .update(update)
+        if outside != nil { outside = .floor(update) }
         if file == .obstructed { return "not-stored" }
         file = .floor(update)
-        if outside != nil { outside = .floor(update) }
         opened = Opened(inForce: update, floor: update)
         return nil
     }
@@ -171,6 +171,9 @@ struct StoreWorld: Hashable, Sendable {
         case adopt(Int, Update)
         /// A process ends after it has written an update and before it writes the floor.
         case crash(Int, Update)
+        /// A process adopts an update, or starts if there is none, and stalls when it has written the floor's file.
+        /// The lock is removed, and the other process adopts `three`. Then the first one goes on.
+        case stall(Int, Update?)
         case loseUpdate, loseFloor
         /// An attacker puts the files of version 1 back.
         case restore
@@ -183,7 +186,7 @@ struct StoreWorld: Hashable, Sendable {
     static let operations: [Operation] =
         [.loseUpdate, .loseFloor, .restore, .lock, .unlock]
         + [0, 1].flatMap { number in
-            [.open(number), .reload(number)]
+            [.open(number), .reload(number), .stall(number, nil), .stall(number, .two)]
                 + [Update.one, .two, .otherTwo, .three].flatMap { [.adopt(number, $0), .crash(number, $0)] }
         }
 
@@ -219,6 +222,22 @@ struct StoreWorld: Hashable, Sendable {
             }
             processes[number] = crashes ? nil : process
             return (refusal, true)
+        case .stall(let number, let update):
+            guard files.outside != nil, !files.isLocked, processes[1 - number] != nil else { return (nil, false) }
+            let refusal: String?
+            if let update {
+                refusal = stall(number, adopting: update)
+                guard refusal != nil else { return (nil, false) }
+            } else {
+                var opened = files
+                let found = opened.open()
+                guard opened.file != files.file, opened.outside != files.outside else { return (nil, false) }
+                files.file = opened.file
+                processes[number] = Process(inForce: found.inForce, floor: found.floor)
+                refusal = nil
+            }
+            _ = perform(.adopt(1 - number, .three))
+            return (refusal, true)
         case .loseUpdate: files.update = .absent
         case .loseFloor: files.file = .absent
         case .restore: (files.update, files.file) = (.update(.one), .floor(.one))
@@ -227,6 +246,21 @@ struct StoreWorld: Hashable, Sendable {
             files.isLocked = operation == .lock
         }
         return (nil, self != before)
+    }
+
+    /// Adopts an update up to the floor's file.
+    ///
+    /// - Returns: the refusal, because the floor outside is not written; `nil` for what cannot happen or writes a floor
+    ///   before.
+    private mutating func stall(_ number: Int, adopting update: Update) -> String? {
+        var opened = files
+        _ = opened.open()
+        guard opened == files, var process = processes[number] else { return nil }
+        let stored = look(&process)
+        guard files.refusal(of: update, floor: process.floor) == nil, process.inForce != update || stored != update
+        else { return nil }
+        (files.update, files.file, processes[number]) = (.update(update), .floor(update), process)
+        return "not-stored"
     }
 
     /// Reads the files in a process that runs. Returns the stored update.

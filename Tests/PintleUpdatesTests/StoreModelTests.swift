@@ -136,12 +136,18 @@ struct StoreModelTests {
     ) {
         for (old, new) in zip(before.processes, after.processes) {
             guard let old, let new else { continue }
-            if case .open = operation { continue }
+            switch operation {
+            case .open, .stall(_, nil): continue
+            default: break
+            }
             scene.expect(new.floor?.version ?? 0 >= old.floor?.version ?? 0, "the floor falls: \(context())")
             let isBack = new.inForce?.version ?? 0 < old.inForce?.version ?? 0
             scene.expect(
                 !isBack || old.isUnchecked && !new.isUnchecked, "an older update comes into force: \(context())")
         }
+        scene.expect(
+            after.files.outside?.floor?.version ?? 0 >= before.files.outside?.floor?.version ?? 0,
+            "the floor outside falls: \(context())")
         guard case .adopt(let number, let update) = operation, let process = before.processes[number] else { return }
         if before.files.isLocked {
             scene.expect(
@@ -187,6 +193,8 @@ private final class ModelScene: Sendable {
     let snapshots = Locked<[Snapshot]>([])
     private let faults = Locked<[String]>([])
     let isRecording = Locked(false)
+    /// Called once, when a process has written the floor's file.
+    private let onFloorFile = Locked<(@Sendable () -> Void)?>(nil)
     private let directory: TemporaryDirectory
     private let place: SteppedPlace
     private let hasPlace = Locked(false)
@@ -273,6 +281,13 @@ private final class ModelScene: Sendable {
     }
 
     private func note(_ step: String) {
+        if step == "floor.json folderSynced" {
+            let body = onFloorFile.withLock { body in
+                defer { body = nil }
+                return body
+            }
+            body?()
+        }
         guard isRecording.withLock({ $0 }) else { return }
         let snapshot = Snapshot(
             step: step, update: try? directory.read("update.json"), floor: try? directory.read("floor.json"),
@@ -345,6 +360,20 @@ private final class ModelScene: Sendable {
                 let steps = try record { try adopt(update, in: try #require(vaults[number])) }
                 try restore(try #require(steps.last { $0.step == "update.json folderSynced" }))
                 vaults[number] = nil
+            case .stall(let number, let update):
+                let other = try #require(vaults[1 - number])
+                onFloorFile.withLock {
+                    $0 = { [unowned self] in
+                        unlink(directory.path(of: "update.json.lock"))
+                        _ = try? adopt(.three, in: other)
+                    }
+                }
+                if let update {
+                    code = try adopt(update, in: try #require(vaults[number]))
+                } else {
+                    vaults[number] = try open(start.files.bundled)
+                }
+                expect(onFloorFile.withLock { $0 } == nil, "no floor's file was written: \(sequence)")
             case .loseUpdate: try put(nil, "update.json")
             case .loseFloor: try put(nil, "floor.json")
             case .restore:

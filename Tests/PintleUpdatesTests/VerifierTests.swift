@@ -235,6 +235,38 @@ struct VerifierTests {
         #expect(try app.code(of: Publication(version: version)) == code)
     }
 
+    @Test("A stored update has a floor only if enough keys have signed it, as a policy with a possible version")
+    func floorOfSigned() throws {
+        var two = app
+        two.threshold = 2
+        let publication = Publication()
+        func expect(_ floor: Int?, _ app: ShippedApp, _ publication: Publication, by keys: TestKey...) throws {
+            let expected = try floor.map {
+                UpdateFloor(
+                    version: $0, keySetID: try app.trust.keySetID,
+                    payloadDigest: SHA256Digest(hashing: publication.payload))
+            }
+            let bytes = try Publication.sign(publication.payload, type: publication.payloadType, by: keys)
+            #expect(try app.verifier.floor(ofSigned: bytes) == expected, "\(publication)")
+        }
+        try expect(7, app, publication, by: app.one)
+        try expect(nil, app, publication, by: app.stranger)
+        try expect(7, two, publication, by: app.one, app.two)
+        try expect(nil, two, publication, by: app.one)
+        try expect(nil, two, publication, by: app.one, app.one)
+        try expect(nil, two, publication, by: app.one, app.stranger)
+        try expect(nil, app, Publication(payloadType: "application/json"), by: app.one)
+        let highest = UpdatePayload.maximumVersion
+        for (version, floor) in [("1", 1), ("\(highest)", highest), ("9007199254740992", nil), ("0", nil), ("-1", nil)]
+            as [(String, Int?)]
+        {
+            try expect(floor, app, Publication(version: version), by: app.one)
+        }
+        // An update that is refused after the version has one too.
+        try expect(7, app, Publication(expiresAt: "2026-11-02T00:00:00Z"), by: app.one)
+        try expect(7, app, Publication(policy: Publication.policy(Publication.rule("example.net"))), by: app.one)
+    }
+
     // MARK: Dates
 
     @Test("Both dates are compared with one instant: issuedAt <= now < expiresAt")

@@ -41,7 +41,7 @@ package final class FileLock: Sendable {
     /// Checks that this is still the lock that others wait for. Call it directly before a change.
     ///
     /// - Throws: `busy` if the lock's file was removed in the meantime.
-    func check() throws(StorageError) {
+    package func check() throws(StorageError) {
         guard Self.isInPlace(descriptor, path) else { throw Self.busy(path, "its lock was removed meanwhile") }
     }
 

@@ -39,11 +39,30 @@ package struct StoreFiles: Sendable {
         return StoredState(update: Reading(update), floor: floor, outside: outside, verifier: verifier)
     }
 
-    /// Writes one copy of the floor.
-    func write(_ floor: UpdateFloor, to copy: FloorCopy, under lock: FileLock) throws(StorageError) {
+    /// Writes copies of the floor. A copy that cannot be written does not keep another one low.
+    ///
+    /// - Throws: the first error. Nothing more is written once the lock's file was removed: another process may be
+    ///   raising the copies.
+    func write(_ floor: UpdateFloor, to copies: [FloorCopy], under lock: FileLock) throws(StorageError) {
+        var failure: StorageError?
+        for copy in copies {
+            do throws(StorageError) {
+                try write(floor, to: copy, under: lock)
+            } catch {
+                guard error.code != .busy else { throw error }
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func write(_ floor: UpdateFloor, to copy: FloorCopy, under lock: FileLock) throws(StorageError) {
         switch copy {
         case .file: try self.floor.write(floor.json, under: lock)
-        case .outside: try outside?.save(floor.json, forKeySet: floor.keySetID)
+        case .outside:
+            guard let outside else { return }
+            try lock.check()
+            try outside.save(floor.json, forKeySet: floor.keySetID)
         }
     }
 

@@ -79,9 +79,7 @@ package final class UpdateVault: Sendable {
             // Write the update before the floor. With a floor above the stored update, the app would fall back to its
             // bundled policy.
             try files.update.write(envelope, under: lock)
-            let floor = update.floor(for: verifier.trust)
-            // Writing the floor's file also detects that the lock file was removed.
-            for copy in StoreFiles.FloorCopy.allCases { try files.write(floor, to: copy, under: lock) }
+            try files.write(update.floor(for: verifier.trust), to: StoreFiles.FloorCopy.allCases, under: lock)
         } catch {
             onEvent(.notStored(error))
             throw .notStored(error)
@@ -122,18 +120,7 @@ package final class UpdateVault: Sendable {
             }
             // A copy that cannot be read may be higher, and `outdated` does not contain it.
             if let error = stored.floor.error { onEvent(.floorUnreadable(error)) }
-            var failure: StorageError?
-            for copy in outdated {
-                do throws(StorageError) {
-                    try files.write(floor, to: copy, under: lock)
-                } catch {
-                    // Without the lock, another process may be raising the other copy.
-                    guard error.code != .busy else { throw error }
-                    // A file that cannot be written must not keep the copy outside of the folder down.
-                    failure = failure ?? error
-                }
-            }
-            if let failure { throw failure }
+            try files.write(floor, to: outdated, under: lock)
         } catch {
             onEvent(.notStored(error))
             // At start, activate the stored update even if the disk cannot be written: falling back to the bundled

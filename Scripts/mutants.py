@@ -23,9 +23,8 @@ FOLDERS below names the code, and the tests that judge it: those of its own modu
     never                          a case of a switch that has a default; a condition that only binds names or matches a pattern
 
 Texts have no mutants. All mutants are in one build, behind a switch that Scripts/mutants.swift writes into a copy of the package;
-what does not compile is left out, and counted. PENDING names code whose survivors are still to be listed: it runs only if PATTERN
-says so. Each suite runs once to record which mutants would change a value in it. A mutant is then judged only by these suites, and
-one that no suite reaches has survived. .build/mutants has the copy and results.tsv.
+what does not compile is left out, and counted. Each suite runs once to record which mutants would change a value in it. A mutant is
+then judged only by these suites, and one that no suite reaches has survived. .build/mutants has the copy and results.tsv.
 """
 import collections, concurrent.futures, datetime, hashlib, json, os, pathlib, random, re, resource, shutil, signal
 import subprocess, sys, threading, time
@@ -42,8 +41,6 @@ FOLDERS = [
     ("Sources/PintleUpdates/Verification", r"PintleUpdatesTests\."),
     ("Sources/PintleURLSession/Linux/Task/TaskStateMachine", r"PintleURLSessionTests\.TaskStateMachine"),
 ]
-# Code whose survivors are still to be listed. It runs only if PATTERN matches it.
-PENDING = ("Sources/Pintle/Profile/Path",)
 TESTS = ["PintleTests", "PintleOpenSSLTests", "PintleUpdatesTests", "PintleURLSessionTests"]
 # Modules whose code the slow suites call millions of times.
 OPTIMIZED = ["Pintle", "PintleCrypto", "PintlePolicyFile", "PintleUpdates", "PintleTests", "PintleUpdatesTests"]
@@ -345,8 +342,6 @@ def main():
     measured = measure(suites(), max(mutants))
     say(f"{len(measured)} suites measured, after {time.monotonic() - began:.0f} s")
     chosen = [alive[number] for number in sorted(alive)]
-    if mode == "sample" or not rest:
-        chosen = [mutant for mutant in chosen if not mutant["file"].startswith(PENDING)]
     if mode == "all" and rest:
         chosen = [mutant for mutant in chosen if re.search(rest[0], mutant["name"])]
     if mode == "sample":

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Pintle
 import PintleOpenSSL
 import PintleSuffixes
@@ -151,6 +152,24 @@ struct NameAttackTests {
         #expect(try verdict([.dns(host + "\0")], host: host) == Self.differs)
         #expect(try verdict([.dns(host), .dns(host + "\0.attacker.test")], host: host) == Self.unsound)
         #expect(try verdict([.dns(host), .dns(host + ".attacker.test")], host: host) == Self.matches)
+    }
+
+    @Test("A wildcard above a public suffix, which a user may accept, does not hide a NUL in another name")
+    func hiddenNul() throws {
+        let endpoint = ServerEndpoint(host: try ServerName(Validation.host))
+        func verdict(_ names: String...) throws -> String {
+            let identity = try Identity.selfSigned(hosts: []) { $0.subjectAltNames = names.map { .dns($0) } }
+            let leaf = try Certificate(der: identity.certificate.der)
+            let approval = try TrustApproval(
+                .certificate(leaf.fingerprint), for: endpoint, accepting: [.selfSigned, .nameMismatch], at: Date())
+            return try PinningPolicy(hosts: [], unpinnedHosts: .askUser).evaluate(
+                endpoint, presented: [leaf.der], approvals: TrustApprovals([approval]), at: Date(),
+                validate: PathValidator(system: SystemAnchors(replacedBy: [])).validate
+            ).decision.summary
+        }
+        #expect(try verdict("*.com", "a\0.test") == Self.unsound)
+        #expect(try verdict("a\0.test", "*.com") == Self.unsound)
+        #expect(try verdict("*.com", "a.test") == "user-approved")
     }
 
     @Test("Names are compared without case")

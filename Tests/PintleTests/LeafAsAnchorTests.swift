@@ -49,6 +49,14 @@ struct LeafAsAnchorTests {
         #expect(try codes(at: 0, from: \.notAfter) == [])
         #expect(try codes(at: 1, from: \.notAfter) == [.expired])
         #expect(try codes(at: 1, from: \.notAfter, accepting: true) == [])
+        for (edge, offset) in [(\Validity.notBefore, -1.0), (\.notAfter, 1)] {
+            let request = try Self.request()
+            let instant = request.chain.leaf.validity[keyPath: edge] + offset
+            let findings = PathRequest(
+                chain: request.chain, host: request.host, anchors: request.anchors, instant: instant, pins: nil
+            ).findingsOfLeafAsAnchor()
+            #expect(findings.map(\.depth) == [0])
+        }
     }
 
     @Test("Its names must include the host, unless the user accepts another name")
@@ -75,6 +83,35 @@ struct LeafAsAnchorTests {
         let request = try Self.request(names: [ProfileFixture.dns(name)], host: host)
         #expect(try request.chain.leaf.isFor(ServerName(host)) == isFor)
         #expect(Self.codes(request) == (isFor ? [] : [.nameMismatch]))
+    }
+
+    @Test(
+        "An address is compared with addresses only, and a name with DNS names only",
+        arguments: [
+            ("192.0.2.7", D.element(0x87, [192, 0, 2, 7]), true),
+            ("192.0.2.7", D.element(0x87, [192, 0, 2, 8]), false),
+            ("192.0.2.7", ProfileFixture.dns("192.0.2.7"), false), ("192.0.2.7", ProfileFixture.dns("*.0.2.7"), false),
+            ("192.0.2.7", D.element(0x87, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 7]), false),
+            ("192.0.2.7", D.element(0x87, [192, 0, 2, 7, 255, 255, 255, 255]), false),
+            ("2001:db8::1", D.element(0x87, [0x20, 1, 0xD, 0xB8] + [UInt8](repeating: 0, count: 11) + [1]), true),
+            ("nas.example", D.element(0x82, Array("nas.example".utf8)), true),
+            ("nas.example", D.element(0x81, Array("nas.example".utf8)), false),
+            ("nas.example", D.element(0x86, Array("nas.example".utf8)), false),
+            ("nas.example", D.element(0x87, [192, 0, 2, 7]), false), ("nas.example", ProfileFixture.dns(""), false),
+        ])
+    func kinds(_ host: String, _ name: [UInt8], isFor: Bool) throws {
+        let request = try Self.request(names: [name], host: host)
+        #expect(try request.chain.leaf.isFor(ServerName(host)) == isFor)
+        #expect(Self.codes(request).contains(.nameMismatch) == !isFor)
+    }
+
+    @Test("A certificate without alternative names is for no host, whatever its common name")
+    func noNames() throws {
+        for host in ["nas.example", "192.0.2.7"] {
+            var certificate = UnsignedCertificate()
+            certificate.subject = UnsignedCertificate.commonName(host)
+            #expect(try !certificate.read().isFor(ServerName(host)))
+        }
     }
 
     @Test("Names that match nothing are repeated up to eight, and only beside a mismatch", arguments: [0, 8, 9, 10])

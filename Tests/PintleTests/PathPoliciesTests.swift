@@ -30,6 +30,7 @@ struct PathPoliciesTests {
         ] {
             let certificate = try Self.certificate(identifier, isCritical: isCritical)
             #expect(PathPolicies([plain, certificate, plain]).areRestricted == isRestricted)
+            #expect(!PathPolicies([plain, certificate, plain]).includesAnchor)
             #expect(PathPolicies([certificate, plain]).areRestricted == isRestricted)
             // An anchor's extensions count only if one of them is critical, and not in a leaf that is the anchor.
             let anchored = PathPolicies([plain, certificate])

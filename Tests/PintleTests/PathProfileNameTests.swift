@@ -47,10 +47,27 @@ struct PathProfileNameTests {
     }
 
     @Test(
-        "A dNSName with a control character makes a certificate invalid", arguments: ["a\0.test", "a\n.test", "\u{7F}"])
-    func controlCharacter(_ name: String) throws {
-        let found = try ProfileFixture { $0.names = Self.dns("server.example.test", name) }.findings()
-        #expect(found == ["other 0: not a DNS name: \(GeneralName.dns(ArraySlice(name.utf8)))"])
+        "A dNSName with a control character makes a certificate invalid, and any other character does not")
+    func controlCharacter() throws {
+        for octet in UInt8(0)..<0x80 {
+            let name = [octet] + Array("a.test".utf8)
+            let found = try ProfileFixture {
+                $0.names = [ProfileFixture.dns("server.example.test"), D.element(0x82, name)]
+            }.findings()
+            let isControl = octet < 0x20 || octet == 0x7F
+            #expect(found == (isControl ? ["other 0: not a DNS name: \(GeneralName.dns(name[...]))"] : []), "\(octet)")
+        }
+    }
+
+    @Test("Each kind of finding about names is made once, whatever the order of the names")
+    func kinds() throws {
+        let names = Self.dns("*.com", "a\0.test", "*.co.uk", "b\0.test", "server.example.test")
+        let control = "other 0: not a DNS name: "
+        let wildcard = "name-mismatch 0: a wildcard for everything under "
+        let found = try ProfileFixture { $0.names = names }.findings()
+        #expect(found == [control + "a\\00.test", wildcard + "com"])
+        let reversed = try ProfileFixture { $0.names = names.reversed() }.findings()
+        #expect(reversed == [control + "b\\00.test", wildcard + "co.uk"])
     }
 
     @Test(
@@ -111,6 +128,16 @@ struct PathProfileNameTests {
             $0.isPublicSuffix = { _ in true }
         }
         #expect(try withoutWildcard.findings() == [])
+    }
+
+    @Test("A finding about a public suffix has the caller's note", arguments: [nil, "the list is missing"])
+    func suffixNote(_ note: String?) throws {
+        let found = try ProfileFixture {
+            $0.names = Self.dns("*.com")
+            $0.suffixNote = note
+        }.findings()
+        let text = "name-mismatch 0: a wildcard for everything under com"
+        #expect(found == [text + (note == nil ? "" : ": the list is missing")])
     }
 
     @Test("Alternative names may be critical only if the subject is empty")
@@ -182,6 +209,48 @@ struct PathProfileNameTests {
             let suffix = name.lowercased().dropFirst(2)
             let text = "name-constraint-violation \(depth): *.\(suffix) stands for names that are excluded"
             #expect(found == (isRefused ? [text] : []))
+        }
+    }
+
+    @Test("The library compares names without a wildcard with excluded names that have no leading dot")
+    func nameAgainstExclusion() throws {
+        func findings(_ name: String, _ base: String) throws -> [String] {
+            try ProfileFixture {
+                $0.names = Self.dns(name)
+                $0.intermediateExtensions = [ProfileFixture.nameConstraints(excluded: [base])]
+            }.findings()
+        }
+        for base in ["server.example.test", "example.test", "test", "", ".example.test", "a.server.example.test"] {
+            #expect(try findings("server.example.test", base) == [], "\(base)")
+        }
+        let itself = "name-constraint-violation 1: server.example.test is excluded"
+        #expect(try findings("server.example.test", ".server.example.test") == [itself])
+    }
+
+    @Test("Names are compared only if the caller asks for it, while excluded names that cannot be read always count")
+    func withoutComparison() throws {
+        let unreadable = "name-constraint-violation 1: an excluded DNS name that cannot be read: example.org."
+        let mail = D.element(0x81, Array("a@example.test".utf8))
+        let mailBase = UnsignedCertificate.extensionField(
+            D.oid(2, 5, 29, 30), D.sequence(D.element(0xA1, D.sequence(D.element(0x81, Array("example.test".utf8))))))
+        func findings(_ names: [[UInt8]], _ field: [UInt8], compares: Bool) throws -> [String] {
+            try ProfileFixture {
+                $0.names = names
+                $0.intermediateExtensions = [field]
+                $0.comparesConstraints = compares
+            }.findings()
+        }
+        let excluded = ProfileFixture.nameConstraints(excluded: ["example.test"])
+        for (names, field) in [
+            (Self.dns("*.example.test"), excluded), (Self.dns("a_b.example.org"), excluded), ([mail], mailBase),
+        ] {
+            let codes = try findings(names, field, compares: true).map { $0.prefix(27) }
+            #expect(codes == ["name-constraint-violation 1"])
+            #expect(try findings(names, field, compares: false) == [])
+        }
+        let broken = ProfileFixture.nameConstraints(excluded: ["example.org."])
+        for compares in [true, false] {
+            #expect(try findings(Self.dns("a.example.test"), broken, compares: compares) == [unreadable])
         }
     }
 

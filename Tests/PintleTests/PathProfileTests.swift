@@ -20,7 +20,7 @@ struct PathProfileTests {
         "A serial number must be positive and have at most 20 octets, in leaf and intermediates",
         arguments: [
             (D.integer(0), false), (D.integer(0xFF), false), (D.integer(0x80, 0), false), (D.integer(1), true),
-            (D.integer(0x7F), true), (D.integer(0, 0x80), true),
+            (D.integer(0x7F), true), (D.integer(0, 0x80), true), (D.integer(1, 0x80), true), (D.integer(0x80), false),
             (D.element(0x02, [1] + [UInt8](repeating: 7, count: 19)), true),
             (D.element(0x02, [1] + [UInt8](repeating: 7, count: 20)), false),
             // The magnitude has 20 octets, but the sign adds one.
@@ -62,6 +62,62 @@ struct PathProfileTests {
             $0.leafIsAnchor = true
         }
         #expect(try alone.findings() == found(0))
+        for depth in 0...1 {
+            let fixture = ProfileFixture {
+                $0.anchorIsOfRule = true
+                if depth == 0 { $0.leafExtensions = [field] } else { $0.intermediateExtensions = [field] }
+            }
+            #expect(try fixture.findings() == [])
+        }
+    }
+
+    /// Returns a PolicyInformation with a qualifier of each type.
+    private static func policy(_ last: UInt64, _ types: [UInt8]...) -> [UInt8] {
+        let text = D.element(0x16, Array("https://example.test/".utf8))
+        let qualifiers = types.map { D.sequence($0, text) }
+        return D.sequence(D.oid(2, 5, 29, 32, last), types.isEmpty ? [] : D.sequence(qualifiers.flatMap(\.self)))
+    }
+
+    private static let statement = D.oid(1, 3, 6, 1, 5, 5, 7, 2, 1)
+    private static let userNotice = D.oid(1, 3, 6, 1, 5, 5, 7, 2, 2)
+    private static let unknown = D.oid(1, 3, 6, 1, 5, 5, 7, 2, 3)
+
+    @Test(
+        "Critical policies must not have a qualifier of an unknown type, in any policy and at any place",
+        arguments: [
+            ([policy(1)], true), ([policy(1, statement)], true), ([policy(1, userNotice)], true),
+            ([policy(1, statement, userNotice), policy(2), policy(3, statement)], true),
+            ([policy(1, unknown)], false), ([policy(1, statement, unknown)], false),
+            ([policy(1), policy(2, unknown)], false), ([policy(1, statement), policy(2, unknown)], false),
+            ([policy(1, statement, userNotice), policy(2), policy(3, userNotice, unknown)], false),
+        ])
+    func policyQualifiers(_ policies: [[UInt8]], areKnown: Bool) throws {
+        func findings(critical: Bool, depth: Int) throws -> [String] {
+            let field = UnsignedCertificate.extensionField(
+                D.oid(2, 5, 29, 32), critical: critical ? D.yes : [], D.sequence(policies.flatMap(\.self)))
+            return try ProfileFixture {
+                if depth == 0 { $0.leafExtensions = [field] } else { $0.intermediateExtensions = [field] }
+            }.findings()
+        }
+        for depth in 0...1 {
+            let text = "critical certificate policies with a qualifier of an unknown type"
+            let found = areKnown ? [] : ["unhandled-critical-extension \(depth): \(text)"]
+            #expect(try findings(critical: true, depth: depth) == found)
+            #expect(try findings(critical: false, depth: depth) == [])
+        }
+    }
+
+    @Test("Policies that cannot be read are one finding, critical or not", arguments: [false, true])
+    func unreadablePolicies(isCritical: Bool) throws {
+        func findings(_ value: [UInt8]) throws -> [String] {
+            let field = UnsignedCertificate.extensionField(
+                D.oid(2, 5, 29, 32), critical: isCritical ? D.yes : [], value)
+            return try ProfileFixture { $0.leafExtensions = [field] }.findings()
+        }
+        #expect(try findings(D.sequence(Self.policy(1))) == [])
+        for value in [D.null, D.sequence(D.null), D.sequence(Self.policy(1), D.null)] {
+            #expect(try findings(value) == ["malformed-certificate 0: certificate policies that cannot be read"])
+        }
     }
 
     private static let ocsp = D.oid(1, 3, 6, 1, 5, 5, 7, 48, 1)
@@ -110,6 +166,14 @@ struct PathProfileTests {
             ]
         )
         for field in [any, critical, ProfileFixture.authority] { #expect(try findings(field, asAnchor: true) == []) }
+        // Below an anchor of a rule only the critical one is accepted.
+        for field in [any, critical, ProfileFixture.authority] {
+            let found = try ProfileFixture {
+                $0.leafExtensions = [field]
+                $0.anchorIsOfRule = true
+            }.findings()
+            #expect(try found == (field == critical ? [] : findings(field)))
+        }
         // An intermediate may be for any purpose beside servers.
         #expect(try ProfileFixture { $0.intermediateExtensions = [any] }.findings() == [])
     }

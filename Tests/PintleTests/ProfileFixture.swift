@@ -15,6 +15,9 @@ struct ProfileFixture {
     var isNamesCritical = false
     /// A Boolean value that indicates whether the path consists only of the leaf, which is the configured anchor.
     var leafIsAnchor = false
+    var anchorIsOfRule = false
+    var comparesConstraints = true
+    var suffixNote: String?
     var isPublicSuffix: @Sendable (String) -> Bool = { ["com", "co.uk"].contains($0) }
 
     init(_ change: (inout ProfileFixture) -> Void = { _ in }) {
@@ -32,8 +35,10 @@ struct ProfileFixture {
         intermediate.extensions = [Self.authority] + intermediateExtensions
         root.extensions = [Self.authority] + rootExtensions
         let path = leafIsAnchor ? [try leaf.read()] : [try leaf.read(), try intermediate.read(), try root.read()]
-        return PathProfile(isPublicSuffix: isPublicSuffix).findings(path, leafIsAnchor: leafIsAnchor)
-            .map { "\($0.code.rawValue) \($0.depth.map(String.init) ?? "-"): \($0.text)" }
+        let profile = PathProfile(isPublicSuffix: isPublicSuffix, suffixNote: suffixNote)
+        return profile.findings(
+            path, leafIsAnchor: leafIsAnchor, anchorIsOfRule: anchorIsOfRule, comparesConstraints: comparesConstraints
+        ).map { "\($0.code.rawValue) \($0.depth.map(String.init) ?? "-"): \($0.text)" }
     }
 
     static let authority = UnsignedCertificate.extensionField(

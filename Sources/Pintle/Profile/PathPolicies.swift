@@ -13,7 +13,9 @@ package struct PathPolicies {
     /// - Parameter path: the certificates of the path, leaf first, anchor last.
     package init(_ path: [Certificate]) {
         // A leaf that is its own anchor has no authority that could require a policy.
-        includesAnchor = path.count > 1 && path.last?.extensions.contains { $0.isPolicy && $0.isCritical } ?? false
+        includesAnchor = path.dropFirst().suffix(1).contains { anchor in
+            anchor.extensions.contains { $0.isPolicy && $0.isCritical }
+        }
         certificates = includesAnchor ? path[...] : path.dropLast()
     }
 

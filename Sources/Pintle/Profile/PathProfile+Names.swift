@@ -6,20 +6,15 @@ extension Certificate {
     /// - Parameter note: a text for a finding about a public suffix.
     func alternativeNameFindings(isPublicSuffix: (String) -> Bool, note: String?) -> [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
-        // One finding of each kind is enough: there may be thousands of names.
-        for case .dns(let octets) in subjectAlternativeNames ?? [] where findings.isEmpty {
-            guard let name = DNSPattern(octets) else {
-                if octets.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-                    findings.append(.init(.other, depth: 0, text: DNSPattern.refusal(of: octets)))
-                }
-                continue
-            }
-            if name.isWildcard, isPublicSuffix(name.suffix) {
-                findings.append(
-                    .init(
-                        .nameMismatch, depth: 0,
-                        text: "a wildcard for everything under \(name.suffix)" + (note.map { ": \($0)" } ?? "")))
-            }
+        // One finding of each kind is enough: there may be thousands of names. A user may accept the second kind.
+        if let octets = dnsOctets.first(where: { $0.contains { !(0x20...0x7E ~= $0) } }) {
+            findings.append(.init(.other, depth: 0, text: DNSPattern.refusal(of: octets)))
+        }
+        if let name = dnsNames.first(where: { $0.isWildcard && isPublicSuffix($0.suffix) }) {
+            findings.append(
+                .init(
+                    .nameMismatch, depth: 0,
+                    text: "a wildcard for everything under \(name.suffix)" + (note.map { ": \($0)" } ?? "")))
         }
         if extensionField(.subjectAltName)?.isCritical == true, !hasEmptySubject {
             findings.append(.init(.other, depth: 0, text: "critical alternative names beside a subject"))
@@ -29,28 +24,16 @@ extension Certificate {
 
     private var hasEmptySubject: Bool { layout.subject.isEmpty }
 
-    /// The number of dNSNames, whether or not they are DNS names.
-    var dnsNameCount: Int {
-        (subjectAlternativeNames ?? []).count { name in
-            if case .dns = name { true } else { false }
-        }
+    /// The dNSNames, whether or not they are DNS names.
+    private var dnsOctets: [ArraySlice<UInt8>] {
+        (subjectAlternativeNames ?? []).compactMap { if case .dns(let octets) = $0 { octets } else { nil } }
     }
 
     /// The dNSNames that are not DNS names, in the order of the certificate.
-    var misspeltNames: some Sequence<ArraySlice<UInt8>> {
-        (subjectAlternativeNames ?? []).lazy.compactMap { name in
-            guard case .dns(let octets) = name, DNSPattern(octets) == nil else { return nil }
-            return octets
-        }
-    }
+    var misspeltNames: some Collection<ArraySlice<UInt8>> { dnsOctets.lazy.filter { DNSPattern($0) == nil } }
 
     /// The DNS names with the preferred syntax (RFC 5280 section 4.2.1.6).
-    var dnsNames: [DNSPattern] {
-        subjectAlternativeNames?.compactMap { name in
-            guard case .dns(let octets) = name else { return nil }
-            return DNSPattern(octets)
-        } ?? []
-    }
+    var dnsNames: [DNSPattern] { dnsOctets.compactMap { DNSPattern($0) } }
 
     /// Returns findings where validators treat an authority's excluded names differently: wildcards of the leaf that
     /// stand for an excluded name, and excluded names with a leading dot. A name that violates the syntax of RFC 5280
@@ -121,7 +104,6 @@ private struct ExcludedNames {
     /// Returns whether the name is in an excluded subtree, as far as OpenSSL does not see it: the wildcard stands for
     /// such a name, or the name is a base with a leading dot.
     func mayHold(_ name: DNSPattern) -> Bool {
-        guard !bases.isEmpty else { return false }
         guard name.isWildcard else { return dotted.contains(name.suffix) }
         // The wildcard stands for one label above the suffix, so it covers exactly the bases with one more label.
         if bases.contains("") || parents.contains(name.suffix) { return true }
@@ -153,7 +135,7 @@ struct DNSPattern {
         var name = octets
         isWildcard = octets.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")])
         if isWildcard { name = name.dropFirst(2) }
-        guard 1...253 ~= name.count else { return nil }
+        guard name.count <= 253 else { return nil }
         for label in name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
             guard 1...63 ~= label.count, label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-"),
                 label.allSatisfy(Self.isLetterDigitHyphen)

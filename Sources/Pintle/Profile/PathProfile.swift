@@ -55,13 +55,13 @@ package struct PathProfile: Sendable {
         let constrained = path.enumerated().dropFirst().compactMap { depth, authority in
             authority.nameConstraints.map { (depth, authority, $0) }
         }
-        let names = constrained.isEmpty || !comparesConstraints ? [] : leaf.dnsNames
+        lazy var names = comparesConstraints ? leaf.dnsNames : []
         for (depth, authority, constraints) in constrained {
             findings += authority.constraintFindings(constraints, at: depth, names: names)
         }
-        if comparesConstraints { findings += SubtreeComparison.findings(path) }
-        if comparesConstraints, let (depth, _, _) = constrained.first(where: { $0.2.restrictDNSNames }),
-            names.count < leaf.dnsNameCount, let name = leaf.misspeltNames.first(where: { _ in true })
+        guard comparesConstraints else { return findings }
+        findings += SubtreeComparison.findings(path)
+        if let (depth, _, _) = constrained.first(where: { $0.2.restrictDNSNames }), let name = leaf.misspeltNames.first
         {
             findings.append(
                 .init(
@@ -83,8 +83,8 @@ extension Certificate {
         at depth: Int, allowingSerialZero: Bool, isPrivate: Bool
     ) -> [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
-        let isNegative = (serialNumber.first ?? 0x80) >= 0x80
-        let isZero = serialNumber.allSatisfy { $0 == 0 }
+        let isNegative = serialNumber.prefix(1).contains { $0 >= 0x80 }
+        let isZero = serialNumber.elementsEqual([0])
         if isNegative || isZero && !allowingSerialZero || serialNumber.count > 20 {
             findings.append(
                 .init(.other, depth: depth, text: "a serial number that is not positive or has over 20 octets"))

@@ -50,7 +50,10 @@ struct ExportLockOutTests {
         #expect(try run(String(authority.dropLast()) + ", \(leaf)], \"backupPins\": \"none-accepted\"").code == 0)
         #expect(try run(authority.replacing("ca", with: "leaf") + ", \"backupPins\": [\"\(Self.spare)\"]").code == 0)
         #expect(
-            try run(authority + ", \"backupPins\": [\"\(Self.spare)\"], \"enforcement\": \"reportOnly\"").code == 0)
+            try run(
+                authority + ", \"backupPins\": [\"\(Self.spare)\"], \"enforcement\": \"reportOnly\"}, "
+                    + "{\"host\": \"example.net\", \(Self.anywhere)"
+            ).code == 0)
         // The tool can only guess whether the other pin is a leaf's. The loss `position` says so.
         let mixed = try run(String(authority.dropLast()) + ", \"\(Self.spare)\"], \"backupPins\": \"none-accepted\"")
         #expect(mixed.code == 0)
@@ -149,6 +152,7 @@ struct ExportLockOutTests {
         #expect(refused.errors.contains("refuse every server of example.com"))
         // The export is allowed if the rule also pins a key in use, or only reports.
         #expect(try run(certificate + ", {\"spki\": \"\(Self.pin)\", \"at\": \"leaf\"}").code == 0)
-        #expect(try run(certificate, ", \"enforcement\": \"reportOnly\"").code == 0)
+        let reporting = ", \"enforcement\": \"reportOnly\"}, {\"host\": \"example.net\", \(Self.anywhere)"
+        #expect(try run(certificate, reporting).code == 0)
     }
 }

@@ -35,7 +35,8 @@ extension Command {
             (.rejected, "with `--strict`: something would be weaker, and nothing was written"),
             (
                 .unusable,
-                "the command line or the policy cannot be used, or the format would refuse every server of a rule"
+                "the command line or the policy cannot be used, the format would refuse every server of a rule or pin "
+                    + "nothing, or the file at `-o` is not the tool's"
             ),
         ],
         sections: [

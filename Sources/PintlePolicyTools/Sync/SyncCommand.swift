@@ -162,7 +162,9 @@ struct SyncRun {
         let plan: ExportPlan
         do throws(ToolError) {
             plan = try ExportPlan.checked(policy, to: target.format, invocation.libraries, stated: target.position)
-            if let error = plan.refusal ?? ExportLockOut.byPorts(in: plan, of: policy) { throw error }
+            // A file from which the last pins go is right, unless it ends the app.
+            let refusal = target.format.traits.refusesNoRules ? plan.refusal : nil
+            if let error = refusal ?? ExportLockOut.byPorts(in: plan, of: policy) { throw error }
         } catch {
             var error = error
             error.hint = error.hint?.replacing("--pins-at ca", with: "\"pinsAt\": \"ca\"")

@@ -370,7 +370,7 @@ struct ExportTests {
         #expect(InputFile.exists("\(fresh)/xml/network_security_config.xml"))
         #expect(ToolRun("export", plain, "--to", "nsc", "-o", directory.path(of: "one.xml")).code == 0)
         #expect(!OutputFolder.exists(directory.path(of: "one.xml")))
-        try directory.write("{}", to: "old")
+        try directory.write("", to: "old")
         #expect(ToolRun("export", plain, "--to", "nsc", "-o", directory.path(of: "old")).code == 0)
         #expect(!OutputFolder.exists(directory.path(of: "old")))
     }

@@ -226,3 +226,6 @@ extension Invocation {
         try write((text + "\n").utf8, to: path)
     }
 }
+        if let form = arguments[.form], form != .curl, let format = ForeignFormat(rawValue: form.rawValue) {
+            try format.checkPlace(path, hint: "without -o it is printed, to paste into the file; or name another file")
+        }

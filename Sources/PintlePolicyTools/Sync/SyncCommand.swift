@@ -86,7 +86,7 @@ struct SyncCommand {
         if invocation.arguments.positionals.isEmpty, !InputFile.exists(path) {
             throw .unusable(
                 "unreadable-file", "there is no \(path) here, which names the policy and the files to write",
-                hint: "pintle help sync shows one; or name another file: pintle sync FILE")
+                hint: "make it with your names: \(SyncFile.example())")
         }
         let sync = try SyncFile.read(path, invocation)
         let policy = try PolicyInput(sync.policy, invocation).policy()

@@ -34,6 +34,16 @@ struct SyncFile {
     let policyName: String
     let targets: [Target]
 
+    /// Returns the text of a file with one target, for people who have none yet.
+    static func example(
+        policy: String = "policy.json", _ format: ForeignFormat = .ats, _ path: String = "App/Info.plist",
+        pinsAt position: PinPosition? = nil
+    ) -> String {
+        let position = position.map { ", \"pinsAt\": \"\($0.rawValue)\"" } ?? ""
+        return "{\"version\": 1, \"policy\": \(JSONWriter.quoted(policy)), \"targets\": [{\"format\": "
+            + "\"\(format.rawValue)\", \"file\": \(JSONWriter.quoted(path))\(position)}]}"
+    }
+
     /// - Parameter path: the file; the paths in it are relative to its folder.
     static func read(_ path: String, _ invocation: Invocation) throws(ToolError) -> SyncFile {
         let file = try invocation.file(path, limit: SyncReader.fileSize)

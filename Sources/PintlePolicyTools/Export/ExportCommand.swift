@@ -178,9 +178,10 @@ struct ExportCommand {
             return "move it away, or name another file with -o"
         }
         let policy = invocation.arguments.positionals[0]
-        let target = SyncFile.example(
+        let target = SyncExample.text(
             policy: policy == "-" ? "policy.json" : policy, format, path, pinsAt: invocation.arguments[.pinsAt])
-        return "pintle sync writes only the pins into it: put \(target) into \(SyncFile.name), and run pintle sync"
+        return "pintle sync writes only the pins into it: put \(target) into \(SyncExample.fileName), and run "
+            + "pintle sync"
     }
 
     /// Returns whether the target is the folder around. Android looks for the file in the folder `xml`, with or without

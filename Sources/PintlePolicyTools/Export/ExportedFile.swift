@@ -20,7 +20,7 @@ extension ForeignFormat {
     /// is only written to.
     func checkPlace(_ path: String, hint: String) throws(ToolError) {
         guard OutputFile.isRegular(path) else { return }
-        if let bytes = try? RegularFile.content(path, limit: ForeignLimits.fileSize), bytes.isEmpty || isOwn(bytes) {
+        if let bytes = try? RegularFile.content(path, limit: 16 << 20), bytes.isEmpty || isOwn(bytes) {
             return
         }
         throw .unusable(

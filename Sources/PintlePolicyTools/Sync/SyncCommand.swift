@@ -86,7 +86,7 @@ struct SyncCommand {
         if invocation.arguments.positionals.isEmpty, !InputFile.exists(path) {
             throw .unusable(
                 "unreadable-file", "there is no \(path) here, which names the policy and the files to write",
-                hint: "make it with your names: \(SyncFile.example())")
+                hint: "make it with your names: \(SyncExample.text())")
         }
         let sync = try SyncFile.read(path, invocation)
         let policy = try PolicyInput(sync.policy, invocation).policy()

@@ -26,23 +26,13 @@ struct SyncFile {
         }
     }
 
-    static let name = "pintle-sync.json"
+    static let name = SyncExample.fileName
 
     /// The path of the policy, for the process.
     let policy: String
     /// The same path as it is in the file.
     let policyName: String
     let targets: [Target]
-
-    /// Returns the text of a file with one target, for people who have none yet.
-    static func example(
-        policy: String = "policy.json", _ format: ForeignFormat = .ats, _ path: String = "App/Info.plist",
-        pinsAt position: PinPosition? = nil
-    ) -> String {
-        let position = position.map { ", \"pinsAt\": \"\($0.rawValue)\"" } ?? ""
-        return "{\"version\": 1, \"policy\": \(JSONWriter.quoted(policy)), \"targets\": [{\"format\": "
-            + "\"\(format.rawValue)\", \"file\": \(JSONWriter.quoted(path))\(position)}]}"
-    }
 
     /// - Parameter path: the file; the paths in it are relative to its folder.
     static func read(_ path: String, _ invocation: Invocation) throws(ToolError) -> SyncFile {

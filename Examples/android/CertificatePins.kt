@@ -1,5 +1,5 @@
 // Written by pintle export; edit the policy, not this file.
-// Needs OkHttp 4 or later: OkHttp 3 reads **. and matches no host with it.
+// Needs OkHttp 4.3 or later: older ones read **. and match no host with it.
 import okhttp3.CertificatePinner
 
 val certificatePinner: CertificatePinner =

@@ -7,6 +7,27 @@ extension Invocation {
         for option in arguments.command.options where !dropped.contains(where: { $0.name == option.name }) {
             for value in arguments.texts(of: option) where option.takesValue { line += ["--\(option.name)", value] }
         }
-        return (line + words).map(ShellWord.quoted).map(SafeText.escape).joined(separator: " ")
+        return Self.line(line + words)
+    }
+
+    /// The options that lead to the server and say which roots count. A hint that names another command repeats them,
+    /// because that command would ask another server without them.
+    package var serverOptions: [String] {
+        [OptionSpecification.connectTo, .anchors].flatMap { option in
+            arguments.texts(of: option).flatMap { ["--\(option.name)", $0] }
+        }
+    }
+
+    /// Returns a command line to copy.
+    package static func line(_ words: [String]) -> String {
+        words.map(ShellWord.quoted).map(SafeText.escape).joined(separator: " ")
+    }
+
+    /// The sentence about a file of roots that the environment names and that does not exist; `nil` if there is none.
+    package var missingRoots: String? {
+        guard !arguments.has(.anchors), let path = environment["SSL_CERT_FILE"], !InputFile.exists(path) else {
+            return nil
+        }
+        return "SSL_CERT_FILE names \(path), which does not exist: correct or unset it"
     }
 }

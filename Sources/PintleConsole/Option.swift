@@ -170,11 +170,11 @@ extension ValueFormat<Int64> {
 }
 
 extension ValueFormat<Date> {
-    /// - Parameter takesDay: `true` if a day is also a value. It stands for its first second in UTC.
-    package static func instant(_ placeholder: String, orDay takesDay: Bool = false) -> ValueFormat {
+    /// A time, or a day, which stands for its first second in UTC.
+    package static func instant(_ placeholder: String) -> ValueFormat {
         .reading(placeholder) { text throws(ToolError) in
             do throws(RFC3339.ParsingError) {
-                return try RFC3339.date(from: takesDay && text.utf8.count == 10 ? text + "T00:00:00Z" : text)
+                return try RFC3339.date(from: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
             } catch {
                 throw .unusable("invalid-date", "\"\(text)\" is \(error.message)", hint: error.hint)
             }

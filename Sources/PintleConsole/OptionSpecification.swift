@@ -112,7 +112,7 @@ extension OptionSpecification {
         help: "A client certificate with its key, PEM or PKCS#12; shown only if the server asks, after the verdict")
     package static let instant = Option(
         "at", .instant("TIME"), defaultText: "now",
-        help: "Decide as if it were this time, such as 2027-11-20T00:00:00Z")
+        help: "Decide as if it were this time, such as 2027-11-20 or 2027-11-20T06:00:00Z")
     package static let connectTimeout = Option(
         "connect-timeout", .seconds("SECONDS", atMost: 3_600), defaultText: "5",
         help: "Wait this long for TCP and a proxy")

@@ -10,6 +10,12 @@ package enum OutputFile {
         return lstat(path, &status) == 0
     }
 
+    /// Returns whether the name is that of a regular file, or of a link to one.
+    package static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Writes a file that must not exist yet. The file is complete on disk when this returns; after an error it is
     /// removed.
     ///

@@ -88,8 +88,8 @@ extension ReferencePage {
                         "Only a terminal gets colours; `NO_COLOR`, `TERM=dumb` and `--no-color` switch them off. Text "
                             + "from certificates is escaped before it is printed."),
                     .paragraph(
-                        "A file that exists is replaced as a whole. Except for `pintle sign --append`, no command "
-                            + "writes to a file that it reads.")),
+                        "A file that exists is replaced as a whole, one for another platform only if the tool wrote "
+                            + "it. Except for `pintle sign --append`, no command writes to a file that it reads.")),
                 ReferenceSection(
                     "JSON",
                     .paragraph(

@@ -43,14 +43,21 @@ struct ExportLockOutTests {
         let refused = try run(authority + ", \"backupPins\": [\"\(Self.spare)\"]")
         #expect(refused.code == 2)
         #expect(refused.errors.contains("refuse every server of example.com"), "\(refused.errors)")
-        #expect(refused.errors.contains("cannot pin an authority"))
+        // No option changes a position that the policy states.
+        #expect(
+            refused.errors.contains(
+                "cannot pin an authority; add the server's own key to the rule: pintle pin example.com"))
+        #expect(!refused.errors.contains("--pins-at"))
         #expect(try run(authority + ", \"backupPins\": \"none-accepted\"").code == 2)
         // The export is allowed if the rule also pins a leaf, pins the key as a leaf, or only reports.
         let leaf = "{\"spki\": \"\(Self.spare)\", \"at\": \"leaf\"}"
         #expect(try run(String(authority.dropLast()) + ", \(leaf)], \"backupPins\": \"none-accepted\"").code == 0)
         #expect(try run(authority.replacing("ca", with: "leaf") + ", \"backupPins\": [\"\(Self.spare)\"]").code == 0)
         #expect(
-            try run(authority + ", \"backupPins\": [\"\(Self.spare)\"], \"enforcement\": \"reportOnly\"").code == 0)
+            try run(
+                authority + ", \"backupPins\": [\"\(Self.spare)\"], \"enforcement\": \"reportOnly\"}, "
+                    + "{\"host\": \"example.net\", \(Self.anywhere)"
+            ).code == 0)
         // The tool can only guess whether the other pin is a leaf's. The loss `position` says so.
         let mixed = try run(String(authority.dropLast()) + ", \"\(Self.spare)\"], \"backupPins\": \"none-accepted\"")
         #expect(mixed.code == 0)
@@ -58,7 +65,8 @@ struct ExportLockOutTests {
             unwrapped(mixed.errors).contains("if they are authorities', every server is refused"), "\(mixed.errors)")
         // The author of the policy can settle that with --pins-at.
         #expect(try run(Self.anywhere).code == 0)
-        #expect(try run(Self.anywhere, "--pins-at", "ca").code == 2)
+        let said = try run(Self.anywhere, "--pins-at", "ca")
+        #expect(said.code == 2 && said.errors.contains("say so: --pins-at leaf"))
         #expect(try run(Self.anywhere, "--pins-at", "leaf").code == 0)
     }
 
@@ -149,6 +157,7 @@ struct ExportLockOutTests {
         #expect(refused.errors.contains("refuse every server of example.com"))
         // The export is allowed if the rule also pins a key in use, or only reports.
         #expect(try run(certificate + ", {\"spki\": \"\(Self.pin)\", \"at\": \"leaf\"}").code == 0)
-        #expect(try run(certificate, ", \"enforcement\": \"reportOnly\"").code == 0)
+        let reporting = ", \"enforcement\": \"reportOnly\"}, {\"host\": \"example.net\", \(Self.anywhere)"
+        #expect(try run(certificate, reporting).code == 0)
     }
 }

@@ -96,7 +96,13 @@ struct ExportTests {
     @Test("Export names each member that a format cannot express, with the effect", arguments: table.indices)
     func losses(row: Int) throws {
         let (members, format, expected) = Self.table[row]
-        let run = ToolRun("export", try policy(members, host: "example.com"), "--to", format, "--json")
+        // A second rule that loses nothing, because an export that pins nothing is refused.
+        let port = ["curl", "envoy"].contains(format) ? "\"port\": 443, " : ""
+        let pin =
+            port.isEmpty && format != "ats"
+            ? "\"\(Self.pin)\", \"\(Self.spare)\"" : "{\"spki\": \"\(Self.pin)\", \"at\": \"leaf\"}"
+        let other = "}, {\"host\": \"example.net\", \(port)\"pins\": [\(pin)], \"backupPins\": \"none-accepted\""
+        let run = ToolRun("export", try policy(members + other, host: "example.com"), "--to", format, "--json")
         #expect(run.code == 0)
         let found = try losses(run)
         // No format keeps which pins are backups.
@@ -119,11 +125,47 @@ struct ExportTests {
 
     @Test("A host that App Transport Security does not apply to has no entry", arguments: ["192.0.2.7", "intranet"])
     func names(host: String) throws {
-        let run = ToolRun("export", try policy(Self.plain, host: host), "--to", "ats", "--json")
-        #expect(try losses(run) == ["weaker address", "other stacks"])
-        #expect(!run.output.contains("NSPinnedLeafIdentities"))
-        let twin = ToolRun("export", try policy(Self.plain, host: "intranet.test"), "--to", "ats")
-        #expect(twin.output.contains("NSPinnedLeafIdentities"))
+        let other = "\(Self.plain)}, {\"host\": \"intranet.test\", \(Self.plain)"
+        let run = ToolRun("export", try policy(other, host: host), "--to", "ats", "--json")
+        #expect(try losses(run) == ["weaker address", "other backups", "other stacks"])
+        #expect(run.output.contains("<key>intranet.test</key>") && !run.output.contains("<key>\(host)</key>"))
+    }
+
+    @Test("An export that would pin nothing is refused, and names what the format cannot hold")
+    func nothingPinned() throws {
+        func run(_ json: String, _ format: ForeignFormat) throws -> ToolRun {
+            let path = try directory.write(json, to: "nothing.json")
+            return ToolRun("export", path, "--to", format.rawValue, "-o", directory.path(of: "nothing"))
+        }
+        for format in ForeignFormat.allCases {
+            for json in [
+                "{\"version\": 1, \"hosts\": []}", "{\"version\": 1, \"hosts\": [{\"host\": \"example.com\"}]}",
+                format == .trustkit
+                    ? "{\"version\": 1, \"hosts\": []}"
+                    : "{\"version\": 1, \"hosts\": [{\"host\": \"example.com\", \"enforcement\": \"reportOnly\", \(Self.plain)}]}",
+            ] {
+                let refused = try run(json, format)
+                #expect(refused.code == 2 && refused.output.isEmpty, "\(format) \(json)")
+                #expect(refused.errors.contains("nothing is written: \(format.title) "), "\(refused.errors)")
+                #expect(!OutputFile.exists(directory.path(of: "nothing")))
+            }
+        }
+        let label = "{\"version\": 1, \"hosts\": [{\"host\": \"localhost\", \(Self.plain)}]}"
+        #expect(try run(label, .ats).errors.contains("would pin no host, and it cannot hold localhost"))
+        #expect(try run(label, .okhttp).code == 0)
+        // A rule without pins is worth a file if only a private root counts.
+        try directory.write(try CertificateAuthority.root().certificate.pem, to: "root.pem")
+        let root =
+            "{\"version\": 1, \"hosts\": [{\"host\": \"example.com\", \"anchors\": {\"include\": [\"root.pem\"]}}]}"
+        for (format, code) in [(ForeignFormat.nsc, Int32(0)), (.envoy, 0), (.okhttp, 2)] {
+            let path = try directory.write(root, to: "rooted.json")
+            #expect(ToolRun("export", path, "--to", format.rawValue).code == code, "\(format)")
+        }
+        let certificate = try CertificateAuthority.root().issue(hosts: ["localhost"]).certificate.pem
+        let path = try directory.write(certificate, to: "localhost.pem")
+        let (ats, okhttp) = (ToolRun("pin", path, "--as", "ats"), ToolRun("pin", path, "--as", "okhttp"))
+        #expect(ats.code == 2 && ats.errors.contains("it cannot hold localhost"))
+        #expect(okhttp.code == 0)
     }
 
     @Test("--strict writes nothing if a server would be accepted, and writes if servers would only be refused")
@@ -328,7 +370,7 @@ struct ExportTests {
         #expect(InputFile.exists("\(fresh)/xml/network_security_config.xml"))
         #expect(ToolRun("export", plain, "--to", "nsc", "-o", directory.path(of: "one.xml")).code == 0)
         #expect(!OutputFolder.exists(directory.path(of: "one.xml")))
-        try directory.write("{}", to: "old")
+        try directory.write("", to: "old")
         #expect(ToolRun("export", plain, "--to", "nsc", "-o", directory.path(of: "old")).code == 0)
         #expect(!OutputFolder.exists(directory.path(of: "old")))
     }
@@ -362,7 +404,7 @@ struct ExportTests {
         #expect(
             ToolRun("export", path, "--to", "okhttp").output == """
                 // Written by pintle export; edit the policy, not this file.
-                // Needs OkHttp 4 or later: OkHttp 3 reads **. and matches no host with it.
+                // Needs OkHttp 4.3 or later: older ones read **. and match no host with it.
                 import okhttp3.CertificatePinner
 
                 val certificatePinner: CertificatePinner =

@@ -13,6 +13,8 @@ import Testing
 struct OutputFileTests {
     private let files: UpdateFixture
     private let output: String
+    /// The content of a file that an export may replace.
+    private static let old = "<!-- Written by pintle export; edit the policy, not this file. -->"
 
     init() throws {
         files = try UpdateFixture()
@@ -39,23 +41,23 @@ struct OutputFileTests {
 
     @Test("Replacing a file keeps its permissions", arguments: [0o600, 0o640, 0o666] as [mode_t])
     func replaced(mode: mode_t) throws {
-        try files.directory.write("old", to: "pins.plist")
+        try files.directory.write(Self.old, to: "pins.plist")
         try #require(chmod(output, mode) == 0)
         try export(umask: "022")
         #expect(files.mode(output) == mode)
-        #expect(try files.text(output) != "old")
+        #expect(try files.text(output) != Self.old)
     }
 
     @Test(
         "A file that replaces a link has at most the permissions of the link's target and those that the umask leaves",
         arguments: [(0o666, 0o644), (0o777, 0o644), (0o600, 0o600)] as [(mode_t, mode_t)])
     func link(ofTarget mode: mode_t, replaced: mode_t) throws {
-        try files.directory.write("old", to: "target.plist")
+        try files.directory.write(Self.old, to: "target.plist")
         let target = files.path("target.plist")
         try #require(chmod(target, mode) == 0 && symlink(target, output) == 0)
         try export(umask: "022")
         #expect(files.mode(output) == replaced && files.mode(target) == mode)
-        #expect(try files.text(target) == "old")
+        #expect(try files.text(target) == Self.old)
     }
 
     @Test(

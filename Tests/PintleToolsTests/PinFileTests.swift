@@ -58,6 +58,29 @@ struct PinFileTests {
         #expect(run.errors.contains("PEM block 2") && run.errors.contains("it was damaged or cut off"), "\(run.errors)")
     }
 
+    @Test("A rule from a certificate names the names that get none, unless the command line chooses one")
+    func otherNames() throws {
+        let wide = try authority.issue(hosts: ["*.example.org", "shop.example.org", "192.0.2.7", "api.example.org"])
+        let path = try directory.write(wide.certificate.pem, to: "wide.pem")
+        for form in ["policy", "okhttp"] {
+            let run = ToolRun("pin", path, "--as", form)
+            #expect(run.output.contains("shop.example.org") && !run.output.contains("api.example.org"))
+            let line = run.errors.split(separator: "\n").first { $0.contains("\(path) also names ") } ?? ""
+            for name in ["*.example.org", "api.example.org", "192.0.2.7"] {
+                #expect(line.contains(name), "\(run.errors)")
+            }
+            #expect(!line.contains("shop") && line.hasSuffix(", which get no rule: --host chooses the name"))
+        }
+        let chosen = ToolRun("pin", path, "--as", "policy", "--host", "api.example.org")
+        #expect(chosen.output.contains("\"api.example.org\"") && !chosen.errors.contains("also names"))
+        let single = try directory.write(try authority.issue(hosts: ["example.test"]).certificate.pem, to: "single.pem")
+        #expect(!ToolRun("pin", single, "--as", "policy").errors.contains("also names"))
+        // The other certificate's rule is one for the name.
+        let both = ToolRun(
+            "pin", try directory.write(identity.certificate.pem, to: "both.pem"), single, "--as", "policy")
+        #expect(both.errors.contains("also names www.example.test, which"), "\(both.errors)")
+    }
+
     @Test("JSON carries the keys of the contract, in order")
     func json() throws {
         let path = try directory.write(identity.chainPEM + authority.certificate.pem, to: "chain.pem")

@@ -42,6 +42,8 @@ struct ReportPageTests {
     }
 
     private static let trusted = "\"decision\": \"trusted\", \"reason\": \"pin-matched\""
+    private static let warned =
+        "\(trusted), \"problems\": [{\"id\": \"live-certificate-ends\", \"severity\": \"warning\", \"message\": \"m\"}]"
     private static let rejected = "\"decision\": \"rejected\", \"reason\": \"pin-mismatch\""
 
     @Test("The title and the heading of a page are the result")
@@ -51,6 +53,7 @@ struct ReportPageTests {
             (try plan("another-ca-followed", isFine: true), "No simulated version is locked out"),
             (try audit([Self.trusted, Self.rejected, Self.rejected]), "2 of 3 servers have problems"),
             (try audit([Self.trusted, Self.rejected]), "1 of 2 servers has problems"),
+            (try audit([Self.warned, Self.rejected]), "1 of 2 servers has problems, 1 more has warnings"),
             (try audit([Self.trusted, Self.trusted], isFine: true), "All 2 servers are trusted"),
             (try rehearsal("trusted-interceptor,expired"), "1 of 2 attacks was let through"),
             (try rehearsal("wrong-host,expired", isFine: true), "All 2 attacks ended as they must"),

@@ -216,6 +216,22 @@ struct SyncTests {
         #expect(fixture.sync("--check").code == 0)
     }
 
+    @Test("A changed pin is two lines of a file that belongs to the policy, also between equal ones")
+    func changedLines() throws {
+        try fixture.targets(("okhttp", "Pins.kt"))
+        try fixture.policy(
+            hosts: ["api.example.com", "b.example.com"], pins: [SyncFixture.pins[0], SyncFixture.pins[1]])
+        #expect(fixture.sync().code == 0)
+        try fixture.policy(
+            hosts: ["api.example.com", "b.example.com"], pins: [SyncFixture.pins[2], SyncFixture.pins[1]])
+        let check = fixture.sync("--check")
+        #expect(check.code == 1)
+        let changes = check.lines.map { $0.drop { $0 == " " } }.filter { $0.hasPrefix("- ") || $0.hasPrefix("+ ") }
+        let (old, new) = ("- \"sha256/\(SyncFixture.pins[0])\",", "+ \"sha256/\(SyncFixture.pins[2])\",")
+        #expect(changes.map { String($0) } == [old, old, new, new], "\(check.output)")
+        #expect(fixture.sync().code == 0 && fixture.sync("--check").code == 0)
+    }
+
     @Test("A rule that a format would lock out is refused, and no other file is written")
     func locksOut() throws {
         try fixture.directory.write(

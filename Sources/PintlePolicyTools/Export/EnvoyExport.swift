@@ -14,6 +14,16 @@ enum EnvoyExport {
         return ExportedFile(name: "envoy.json", content: json.text + "\n")
     }
 
+    /// Returns whether a file is a list of clusters and nothing else, as the export writes it.
+    static func isShaped(_ text: String) -> Bool {
+        var lines = text.prefix(1_024).split(separator: "\n").prefix(8).map { $0.drop { $0 == " " } }
+        guard lines.count == 8, lines.remove(at: 4).hasPrefix("\"name\": ") else { return false }
+        return lines == [
+            "{", "\"static_resources\": {", "\"clusters\": [", "{", "\"type\": \"LOGICAL_DNS\",",
+            "\"connect_timeout\": \"5s\",", "\"load_assignment\": {",
+        ] && text.hasSuffix("\n    ]\n  }\n}\n")
+    }
+
     private static func cluster(_ json: inout JSONWriter, _ rule: ExportRule) {
         let name = rule.name
         json.member("name", name)

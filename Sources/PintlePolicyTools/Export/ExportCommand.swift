@@ -35,7 +35,8 @@ extension Command {
             (.rejected, "with `--strict`: something would be weaker, and nothing was written"),
             (
                 .unusable,
-                "the command line or the policy cannot be used, or the format would refuse every server of a rule"
+                "the command line or the policy cannot be used, the format would refuse every server of a rule or pin "
+                    + "nothing, or the file at `-o` is not the tool's"
             ),
         ],
         sections: [
@@ -120,7 +121,7 @@ struct ExportCommand {
     private func deliver(_ files: [ExportedFile], _ report: LossReport) throws(ToolError) {
         var paths: [String] = []
         if let target = invocation.arguments[.output] {
-            paths = try write(files, to: target)
+            paths = try write(files, of: report.format, to: target)
         }
         if invocation.writesJSON {
             invocation.console.print(document(files, paths, report))
@@ -130,23 +131,57 @@ struct ExportCommand {
                 if files.count > 1 { invocation.console.print("==> \(file.name) <==") }
                 invocation.console.write(Array(file.content.utf8))
             }
+            if files.count > 1 {
+                let folder = Self.folder(of: report.format)
+                invocation.console.hint(
+                    "these are \(files.count) files; to write each: " + invocation.commandLine(adding: ["-o", folder]))
+            }
         } else {
             for path in paths { invocation.console.printMessage("wrote \(SafeText.escape(path))") }
         }
     }
 
-    private func write(_ files: [ExportedFile], to target: String) throws(ToolError) -> [String] {
+    private func write(
+        _ files: [ExportedFile], of format: ForeignFormat, to target: String
+    ) throws(ToolError) -> [String] {
+        if files.count > 1, !OutputFolder.exists(target),
+            OutputFile.exists(target) || target.hasSuffix(Self.ending(of: files[0].name))
+        {
+            throw .unusable(
+                "usage", "--out \(target): there are \(files.count) files, for which it names a folder",
+                hint: "name a folder, such as -o \(Self.folder(of: format))")
+        }
         let isFolder =
             target.hasSuffix("/") || files.count > 1 || OutputFolder.exists(target) || Self.isNewFolder(target, files)
         let paths = files.map { isFolder ? (target.hasSuffix("/") ? target : target + "/") + $0.name : target }
         let arguments = invocation.arguments
         var guarded = GuardedFiles(arguments.positionals + arguments.files(of: .debugRoots), of: .export)
         for path in paths { try guarded.reserve(path, for: .output) }
+        // The other files are certificates, whose names say what is in them.
+        if let path = paths.first { try format.checkPlace(path, hint: remedy(for: format, path)) }
         for (file, path) in zip(files, paths) {
             if isFolder, let slash = path.lastIndex(of: "/") { try OutputFolder.create(String(path[..<slash])) }
             try OutputFile.replace(path, Array(file.content.utf8))
         }
         return paths
+    }
+
+    /// Returns `.xml` for `xml/network_security_config.xml`.
+    private static func ending(of name: String) -> String { String(name.drop { $0 != "." }) }
+
+    /// Returns an example of a folder for several files.
+    private static func folder(of format: ForeignFormat) -> String { format == .nsc ? "res" : "pins" }
+
+    /// The remedy for a file of the user's that an export would replace.
+    private func remedy(for format: ForeignFormat, _ path: String) -> String {
+        guard path.hasSuffix(".plist") && (format == .ats || format == .trustkit) || format == .nsc else {
+            return "move it away, or name another file with -o"
+        }
+        let policy = invocation.arguments.positionals[0]
+        let target = SyncExample.text(
+            policy: policy == "-" ? "policy.json" : policy, format, path, pinsAt: invocation.arguments[.pinsAt])
+        return "pintle sync writes only the pins into it: put \(target) into \(SyncExample.fileName), and run "
+            + "pintle sync"
     }
 
     /// Returns whether the target is the folder around. Android looks for the file in the folder `xml`, with or without

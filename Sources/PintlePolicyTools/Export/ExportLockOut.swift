@@ -1,5 +1,6 @@
 internal import Pintle
 internal import PintleConsole
+internal import PintleText
 
 /// Finds rules that would refuse every server in a format: those that pin authorities, where pins are compared with the
 /// leaf, and those of which only backups would be written.
@@ -24,12 +25,17 @@ enum ExportLockOut {
             guard host.enforcement == .enforce, !host.pins.isEmpty else { return false }
             if positions == .leaf, host.pins.allSatisfy({ $0.position(stated: stated) == .ca }) { return true }
             return stated == nil && isList(host, shared)
-        }.map(\.description)
+        }
         guard !hosts.isEmpty else { return nil }
+        // No option changes a position that the policy states.
+        let fixed = hosts.first { $0.pins.allSatisfy { $0.position == .ca } }
         return error(
-            "\(format.title) would compare pins of authorities with the leaf and refuse every server of", hosts,
+            "\(format.title) would compare pins of authorities with the leaf and refuse every server of",
+            hosts.map(\.description),
             hint: positions == .leaf
-                ? "\(format.title) cannot pin an authority; if the pins are servers' own keys, say so: --pins-at leaf"
+                ? "\(format.title) cannot pin an authority; "
+                    + (fixed.map { "add the server's own key to the rule: pintle pin \(ShellWord.quoted("\($0)"))" }
+                        ?? "if the pins are servers' own keys, say so: --pins-at leaf")
                 : "say whose keys the pins without a position are: --pins-at ca for authorities, "
                     + "--pins-at leaf for servers")
     }

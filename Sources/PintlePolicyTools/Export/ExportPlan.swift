@@ -212,15 +212,18 @@ struct ExportPlan {
         }
     }
 
-    /// The error if the target refuses a file without rules.
+    /// The error if nothing would be pinned: no rule has a pin or a private root.
     var refusal: ToolError? {
-        guard traits.refusesNoRules, rules.isEmpty else { return nil }
+        guard rules.allSatisfy({ !$0.isPinned && $0.anchors == .system }) else { return nil }
         let names = losses.losses.filter { $0.kind == .name || $0.kind == .address }.flatMap(\.hosts)
+        let end = traits.refusesNoRules ? "ends the app at launch if no host is pinned" : "would pin no host"
         let reason = names.isEmpty ? "" : ", and it cannot hold \(names.prefix(3).joined(separator: ", "))"
+        let kind = traits.hasOnlyRegisteredNames ? "under a public top-level domain" : "with a dot"
         return .unusable(
-            "nothing-pinned",
-            "nothing is written: \(format.title) ends the app at launch if no host is pinned\(reason)",
-            hint: "pin a name under a public top-level domain, or pin the others with a policy or --as swift")
+            "nothing-pinned", "nothing is written: \(format.title) \(end)\(reason)",
+            hint: names.isEmpty
+                ? "give a rule that enforces a pin of a server's own key: pintle pin HOST"
+                : "pin a name \(kind), or pin the others with a policy or --as swift")
     }
 
     private mutating func leaveOut(_ rule: ExportRule, _ kind: PolicyLoss.Kind, _ message: String) {

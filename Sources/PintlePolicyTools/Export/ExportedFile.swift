@@ -1,3 +1,6 @@
+internal import PintleConsole
+internal import PintleStorage
+
 /// A file of an export.
 struct ExportedFile {
     /// The path relative to the folder that is exported to, with `/`.
@@ -10,4 +13,25 @@ struct ExportSettings {
     var language: ForeignLanguage?
     /// Certificates in PEM that debug builds trust too, without pins.
     var debugRoots: [String] = []
+}
+
+extension ForeignFormat {
+    /// Checks that an export may replace what has a name: an empty file, or one that an export wrote. A pipe or device
+    /// is only written to.
+    func checkPlace(_ path: String, hint: String) throws(ToolError) {
+        guard OutputFile.isRegular(path) else { return }
+        if let bytes = try? RegularFile.content(path, limit: 16 << 20), bytes.isEmpty || isOwn(bytes) {
+            return
+        }
+        throw .unusable(
+            "foreign-file", "the file was not written by pintle export, which would replace all of it", file: path,
+            hint: hint)
+    }
+
+    private func isOwn(_ bytes: [UInt8]) -> Bool {
+        // JSON has no comment to say who wrote it.
+        if self == .envoy { return EnvoyExport.isShaped(String(decoding: bytes, as: UTF8.self)) }
+        let head = String(decoding: bytes.prefix(1_024), as: UTF8.self)
+        return head.split(separator: "\n").prefix(3).contains { $0.contains(ExportRemark.text) }
+    }
 }

@@ -22,7 +22,7 @@ enum OkHttpExport {
 
     private static func versionRemark(_ rules: [ExportRule]) -> [String] {
         guard rules.contains(where: \.includesSubdomains) else { return [] }
-        return ["// Needs OkHttp 4 or later: OkHttp 3 reads **. and matches no host with it."]
+        return ["// Needs OkHttp 4.3 or later: older ones read **. and match no host with it."]
     }
 
     /// - Parameter comma: a Boolean value that indicates whether the language allows a comma after the last argument.

@@ -213,6 +213,16 @@ package struct PinCommand {
         for listing in listings where listing.isNameless {
             invocation.console.warn("\(listing.source) has no subject alternative name, so no client accepts it")
         }
+        // A server or --host says which of the names is meant.
+        if invocation.arguments[.host] == nil, listings.allSatisfy({ $0.server == nil }) {
+            for listing in listings {
+                let names = listing.names(besides: rules)
+                guard !names.isEmpty else { continue }
+                let source = listing.source == "-" ? "stdin" : listing.source
+                let list = GeneralName.list(names)
+                invocation.console.warn("\(source) also names \(list), which get no rule: --host chooses the name")
+            }
+        }
         return form == .policy && rules.contains(where: \.backupPins.isEmpty) ? .rejected : .fine
     }
 }
@@ -223,6 +233,9 @@ extension Invocation {
         guard let path = arguments[.snippetFile] else { return console.print(text) }
         let inputs = arguments.positionals + arguments.files(of: .families, .anchors)
         try GuardedFiles.check(.snippetFile, of: arguments, reading: inputs)
+        if let form = arguments[.form], form != .curl, let format = ForeignFormat(rawValue: form.rawValue) {
+            try format.checkPlace(path, hint: "without -o it is printed, to paste into the file; or name another file")
+        }
         try write((text + "\n").utf8, to: path)
     }
 }

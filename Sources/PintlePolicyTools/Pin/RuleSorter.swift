@@ -206,6 +206,20 @@ extension PinListing {
         return FileChains(items).leaves.map { items[$0] }
     }
 
+    /// Returns the names of servers in the certificates of a file that have no rule of their own.
+    func names(besides rules: [SnippetRule]) -> [GeneralName] {
+        guard server == nil else { return [] }
+        let hosts = Set(rules.map(\.endpoint.host))
+        return leaves.flatMap { $0.certificate?.subjectAlternativeNames ?? [] }.filter { name in
+            switch name {
+            case .dns(let octets):
+                (try? ServerName(String(decoding: octets, as: UTF8.self))).map { !hosts.contains($0) } ?? true
+            case .ipAddress(let octets): IPAddress(octets: octets).map { !hosts.contains(ServerName($0)) } ?? false
+            default: false
+            }
+        }
+    }
+
     /// A Boolean value that indicates whether it is a file with a certificate that has no subject alternative name.
     var isNameless: Bool {
         server == nil && leaves.contains { $0.certificate?.lacksAlternativeNames == true }

@@ -38,6 +38,10 @@ struct NativeMeaning {
         var isEmpty: Bool { removed.isEmpty && added.isEmpty }
     }
 
+    /// The most lines of two files that are compared line by line. Beyond, all lines between the first and the last
+    /// difference count.
+    private static let mostCompared = 1_000
+
     func difference(to other: NativeMeaning) -> Difference {
         guard isOrdered else {
             var difference = Difference()
@@ -51,7 +55,20 @@ struct NativeMeaning {
         var (old, new) = (facts[...], other.facts[...])
         while let first = old.first, first == new.first { (old, new) = (old.dropFirst(), new.dropFirst()) }
         while let last = old.last, last == new.last { (old, new) = (old.dropLast(), new.dropLast()) }
-        return Difference(removed: Array(old), added: Array(new))
+        // The search takes time and memory by the square of what differs.
+        guard old.count + new.count <= Self.mostCompared else {
+            return Difference(removed: Array(old), added: Array(new))
+        }
+        var difference = Difference()
+        for change in new.difference(from: old) {
+            switch change {
+            case .remove(_, let line, _): difference.removed.append(line)
+            case .insert(_, let line, _): difference.added.append(line)
+            }
+        }
+        // Removals come from the last to the first.
+        difference.removed.reverse()
+        return difference
     }
 
     /// Adds the facts that the groups of hosts have on only one side. Two lists of facts are compared once, whatever

@@ -86,7 +86,7 @@ struct SyncCommand {
         if invocation.arguments.positionals.isEmpty, !InputFile.exists(path) {
             throw .unusable(
                 "unreadable-file", "there is no \(path) here, which names the policy and the files to write",
-                hint: "pintle help sync shows one; or name another file: pintle sync FILE")
+                hint: "make it with your names: \(SyncExample.text())")
         }
         let sync = try SyncFile.read(path, invocation)
         let policy = try PolicyInput(sync.policy, invocation).policy()
@@ -162,7 +162,9 @@ struct SyncRun {
         let plan: ExportPlan
         do throws(ToolError) {
             plan = try ExportPlan.checked(policy, to: target.format, invocation.libraries, stated: target.position)
-            if let error = plan.refusal ?? ExportLockOut.byPorts(in: plan, of: policy) { throw error }
+            // A file from which the last pins go is right, unless it ends the app.
+            let refusal = target.format.traits.refusesNoRules ? plan.refusal : nil
+            if let error = refusal ?? ExportLockOut.byPorts(in: plan, of: policy) { throw error }
         } catch {
             var error = error
             error.hint = error.hint?.replacing("--pins-at ca", with: "\"pinsAt\": \"ca\"")

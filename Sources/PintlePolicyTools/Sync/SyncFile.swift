@@ -26,7 +26,7 @@ struct SyncFile {
         }
     }
 
-    static let name = "pintle-sync.json"
+    static let name = SyncExample.fileName
 
     /// The path of the policy, for the process.
     let policy: String

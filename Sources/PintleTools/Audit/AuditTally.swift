@@ -109,7 +109,9 @@ struct AuditTally {
     var result: String {
         let bad = rejected + unreached
         if bad > 0 {
+            let more = withWarnings == 1 ? ", 1 more has warnings" : ", \(withWarnings) more have warnings"
             return "\(bad) of \(ValidityText.counted(servers, "server")) \(bad == 1 ? "has" : "have") problems"
+                + (withWarnings > 0 ? more : "")
         }
         let all = servers == 1 ? "The server is trusted" : "All \(servers) servers are trusted"
         return withWarnings > 0 ? "\(all), \(withWarnings) with warnings" : all

@@ -21,11 +21,17 @@ struct CheckAdvice {
         case .trusted(let basis): (text, steps) = entry(basis)
         case .rejected(let rejection): (text, steps) = entry(rejection)
         }
+        if let failure = facts.clientCertificateFailure {
+            let isMissing = !failure.wasShown && !invocation.arguments.has(.identity)
+            let command = { invocation.commandLine(adding: ["--identity", "client.p12"]) }
+            steps.insert(isMissing ? "show it a client certificate: " + command() : failure.hint, at: 0)
+        }
     }
 
-    /// The server as the command line takes it.
-    private var server: String {
-        facts.endpoint.port == 443 ? "\(facts.endpoint.host)" : "\(facts.endpoint)"
+    /// The command that shows the server's pins.
+    private func pin(_ words: String...) -> String {
+        let server = facts.endpoint.port == 443 ? "\(facts.endpoint.host)" : "\(facts.endpoint)"
+        return Invocation.line(["pintle", "pin", server] + words + invocation.serverOptions)
     }
 
     private func entry(_ basis: TrustBasis) -> (String?, [String]) {
@@ -45,7 +51,7 @@ struct CheckAdvice {
                     "pintle pin backup.key",
                 ]
             )
-        case .hostNotPinned: (nil, renewal + ["to pin the host: pintle pin \(server) backup.key --as policy"])
+        case .hostNotPinned: (nil, ["to pin the host: " + pin("backup.key", "--as", "policy")] + dueRenewal)
         case .pinsExpired(let expired):
             (
                 "The path is valid. Its pins were not compared: \(expired).",
@@ -54,21 +60,29 @@ struct CheckAdvice {
         case .mismatchReportedOnly:
             (
                 "The path is valid, but no key on it is pinned. The rule only reports: an enforcing one would refuse.",
-                ["find out whose key it is before the rule is enforced: pintle pin \(server)"]
+                ["find out whose key it is before the rule is enforced: " + pin()]
             )
         case .pinMatched, .userApproved: (nil, renewal)
         }
     }
 
-    /// Authorities' clients renew when a third of the lifetime is left.
+    /// The leaf's renewal, if nothing else is to be done.
     private var renewal: [String] {
-        guard let validity = facts.positions.onPath.first?.certificate?.validity else { return [] }
-        let due = ValidityText.lastThird(of: validity)
+        guard let validity = facts.positions.onPath.first?.certificate?.validity, dueRenewal.isEmpty,
+            facts.clientCertificateFailure == nil
+        else { return dueRenewal }
         return [
-            facts.instant < due
-                ? "nothing to do until \(ValidityText.day(due)) (leaf enters its last third)"
-                : "the leaf is in its last third, it ends \(ValidityText.day(validity.notAfter)): renew it, "
-                    + "with the same key"
+            "nothing to do until \(ValidityText.day(ValidityText.lastThird(of: validity))) (leaf enters its last third)"
+        ]
+    }
+
+    /// Authorities' clients renew when a third of the lifetime is left.
+    private var dueRenewal: [String] {
+        guard let validity = facts.positions.onPath.first?.certificate?.validity,
+            facts.instant >= ValidityText.lastThird(of: validity)
+        else { return [] }
+        return [
+            "the leaf is in its last third, it ends \(ValidityText.day(validity.notAfter)): renew it, with the same key"
         ]
     }
 
@@ -81,7 +95,7 @@ struct CheckAdvice {
         case .pinMismatch(let mismatch) where mismatch.pinsHashOfCertificate:
             return (
                 "The certificate path is valid. The rule pins the hash of a certificate as if it were that of a key.",
-                ["pin the hash of the key, which stays at a renewal with the same key: pintle pin \(server)"]
+                ["pin the hash of the key, which stays at a renewal with the same key: " + pin()]
             )
         case .pinMismatch(let mismatch):
             // A fingerprint does not identify the key: a renewal with the same key changes it too.
@@ -117,7 +131,7 @@ struct CheckAdvice {
         default:
             let (failure, remedy) = rejection.advice
             let end = facts.evaluation.path == nil ? " Nothing more was examined." : ""
-            let command = facts.rule == nil ? ": pintle pin \(server) backup.key --as policy" : ""
+            let command = facts.rule == nil ? ": " + pin("backup.key", "--as", "policy") : ""
             return ("The policy refuses the server: \(failure).\(end)", [remedy + command])
         }
     }
@@ -127,7 +141,7 @@ struct CheckAdvice {
         let negation = cause.hasPrefix("if you") ? "if you did not:" : "if it did not:"
         func column(_ text: String) -> String { TextLayout.padded(text, to: 29) }
         return [
-            column("look from another network:") + "pintle pin \(server)", column(cause) + remedy,
+            column("look from another network:") + pin(), column(cause) + remedy,
             column(negation) + "treat it as an interception and keep this report (--json)",
         ]
     }
@@ -165,10 +179,13 @@ struct CheckAdvice {
     ]
     private static let ruleAnchor = "a private root?  add it to the rule: \"anchors\": {\"include\": [\"root.pem\"]}"
 
+    private var usesSystemRoots: Bool {
+        facts.host?.anchors.includesSystem != false && !invocation.arguments.has(.anchors)
+    }
+
     /// A Boolean value that indicates whether the machine's roots count but there are none, as in slim containers.
     private var lacksRoots: Bool {
-        guard facts.host?.anchors.includesSystem != false, !invocation.arguments.has(.anchors) else { return false }
-        return PublicAuthorities(environment: invocation.environment).isEmpty
+        usesSystemRoots && PublicAuthorities(environment: invocation.environment).isEmpty
     }
 
     /// Returns a sentence about the failure of a path, and what to do.
@@ -272,16 +289,25 @@ struct CheckAdvice {
     private static let otherAuthority = "have the certificate issued by an authority that may do so"
 
     private func rootSteps(_ failure: PathFailure) -> [String] {
-        (lacksRoots ? ["this machine has no roots at all: install ca-certificates, or see SSL_CERT_FILE"] : []) + [
+        var steps: [String] = []
+        if usesSystemRoots, let text = invocation.missingRoots { steps.append(text) }
+        if lacksRoots {
+            steps.append("this machine has no roots at all: install ca-certificates, or see SSL_CERT_FILE")
+        }
+        steps.append(
             facts.host == nil
                 ? "a private root?  make a rule with it: {\"host\": \"\(facts.endpoint.host)\", \"anchors\": "
                     + "{\"include\": [\"root.pem\"]}}"
-                : Self.ruleAnchor,
-            "                 or try it first: --anchors root.pem",
-            failure.unreadableIssuer == nil
-                ? "a public one?    the server must send its intermediates"
-                : "a public one?    have the intermediate that cannot be read issued again",
-        ]
+                : Self.ruleAnchor)
+        steps.append("                 or try it first: --anchors root.pem")
+        // A server's certificate that is signed by itself has no intermediates.
+        if failure.code != .selfSigned {
+            steps.append(
+                failure.unreadableIssuer == nil
+                    ? "a public one?    the server must send its intermediates"
+                    : "a public one?    have the intermediate that cannot be read issued again")
+        }
+        return steps
     }
 }
 

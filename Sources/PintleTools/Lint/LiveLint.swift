@@ -17,8 +17,11 @@ struct LiveLint {
     private let judge: FragilityJudge
     var families: AuthorityFamilies { judge.families }
     private let now: Date
+    /// The options for commands about a server: see ``Invocation/serverOptions``.
+    private let options: [String]
 
-    init(_ linted: LintedPolicy, now: Date) {
+    init(_ linted: LintedPolicy, now: Date, options: [String] = []) {
+        self.options = options
         policy = linted.policy
         authority = linted.authority
         judge = FragilityJudge(
@@ -109,9 +112,15 @@ struct LiveLint {
         }
     }
 
+    private func command(_ name: String, _ endpoint: ServerEndpoint, _ words: String...) -> String {
+        Invocation.line(["pintle", name, "\(endpoint)"] + words + options)
+    }
+
     private func noRule(_ endpoint: ServerEndpoint, _ severity: LintProblem.Severity, _ message: String) -> LintProblem
     {
-        entry(severity, .noRule, endpoint, rule: nil, message, help: "add one: pintle pin \(endpoint) --as policy")
+        entry(
+            severity, .noRule, endpoint, rule: nil, message,
+            help: "add one: " + command("pin", endpoint, "--as", "policy"))
     }
 
     private func mismatch(_ facts: CheckFacts, _ severity: LintProblem.Severity) -> LintProblem {
@@ -129,7 +138,7 @@ struct LiveLint {
             severity, .mismatch, facts.endpoint, rule: facts.rule?.index, list: "pins",
             "\(facts.endpoint) shows none of the pinned "
                 + "\(pinned.sorted().reversed().joined(separator: " and "))\(served)",
-            help: "if you \(change); else look from another network: pintle pin \(facts.endpoint)")
+            help: "if you \(change); else look from another network: " + command("pin", facts.endpoint))
     }
 
     private func invalidPath(_ facts: CheckFacts, _ failure: PathFailure) -> LintProblem {
@@ -145,7 +154,7 @@ struct LiveLint {
             .error, .invalidPath, facts.endpoint, rule: facts.rule?.index,
             "the path of \(facts.endpoint) is invalid: \(failure.code.rawValue): "
                 + [failure.primary, failure.unreadableIssuer].compactMap { $0?.text }.joined(separator: "; "),
-            help: "pins are not compared until that is fixed: pintle check \(facts.endpoint) --policy FILE")
+            help: "pins are not compared until that is fixed: " + command("check", facts.endpoint, "--policy", "FILE"))
     }
 
     /// Returns the last certificate that can be reached from the leaf through the chain that was sent.

@@ -33,6 +33,9 @@ struct LivePins {
         }
         var failure: PathFailure?
         if case .rejected(let rejection) = evaluation.decision { failure = rejection.pathFailure }
+        if [.selfSigned, .untrustedRoot].contains(failure?.code), let text = invocation.missingRoots {
+            invocation.console.warnOnce(text)
+        }
         return PinListing(
             source: "\(endpoint)",
             entries: entries(PathPositions(path: evaluation.path, presented: presented), of: endpoint),

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Pintle
 import PintleCrypto
 import PintleStorage
@@ -361,6 +362,33 @@ struct PolicyStoreTests {
             bundled: Publication.read(later.app.bundled))
         #expect(next.version == 0 && next.floor == nil)
         #expect(await code(next, try update(1)) == nil)
+    }
+
+    @Test(
+        "The floor is that of the stored update, even if its file lags behind when the next release refuses the update")
+    func laggingFloor() async throws {
+        var later = scene
+        let anyHost = ", \"updates\": {\"anyHost\": true}"
+        later.app.bundled = Publication.policy(Publication.rule("example.com"), more: anyHost)
+        let rules = Publication.policy(Publication.rule("example.com", pin: 8), Publication.rule("example.net"))
+        let eight = try Publication(version: "8", policy: rules).signed(by: scene.app.one)
+        for isRefused in [true, false] {
+            try await later.open().adopt(scene.update(7), at: Publication.now)
+            // The process ended before it wrote the floor, and the next one could not write it either.
+            try scene.directory.write(eight, to: "update.json")
+            scene.remove("update.json.lock")
+            try scene.directory.write("", to: "update.json.lock/x")
+            #expect(try later.open().version == 8)
+            scene.remove("update.json.lock/x")
+            rmdir(scene.directory.path(of: "update.json.lock"))
+            // The bundled policy of this release permits no other host.
+            let store = try isRefused ? scene.open() : later.open()
+            #expect(store.version == (isRefused ? 0 : 8) && store.loss?.version == (isRefused ? 8 : nil))
+            #expect(scene.file("floor.json") == store.floor?.json && store.floor?.version == 8)
+            #expect(await code(store, try scene.update(7)) == "rollback")
+            #expect(await code(store, try scene.update(9)) == nil)
+            for name in ["update.json", "floor.json"] { scene.remove(name) }
+        }
     }
 
     @Test("An update that is adopted again is stored, even if the disk has another one with its version")

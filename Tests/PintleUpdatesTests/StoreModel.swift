@@ -99,7 +99,7 @@ struct StoreModel: Hashable, Sendable {
         // U44
         if let stored, refusal(of: stored, floor: opened.floor) == nil {
             (opened.inForce, opened.floor) = (stored, stored)
-        } else if let stored, stored != .foreign, file.floor == nil, file != .foreign,
+        } else if let stored, stored != .foreign, file != .foreign || outsideFloor != nil,
             stored.version > max(opened.floor?.version ?? 0, bundled)
         {
             opened.floor = stored

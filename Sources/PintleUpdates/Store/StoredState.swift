@@ -7,8 +7,8 @@ struct StoredState: Sendable {
     /// The stored update, if it passes the checks.
     private(set) var update: VerifiedUpdate?
     /// `known` or `unchecked`, because a single read knows of no earlier one. The floor is that of the stored update.
-    /// If no stored update passes the checks, it is the higher one of the two copies. Without the file, a stored update
-    /// whose signatures hold counts as a copy.
+    /// If no stored update passes the checks, it is the highest one of the two copies and of the stored update, if its
+    /// signatures hold.
     let floor: FloorKnowledge
     /// The reason that an update which was once active is no longer stored; `nil` if none is lost.
     let loss: LostUpdate?
@@ -26,7 +26,8 @@ struct StoredState: Sendable {
     ) {
         let fileFloor = floorReading.floor
         // If both copies have the same version, the one outside of the folder counts.
-        let copies = [outside?.floor, fileFloor].compactMap { $0 }.filter { $0.keySetID == verifier.trust.keySetID }
+        let keySetID = verifier.trust.keySetID
+        let copies = [outside?.floor, fileFloor].compactMap { $0 }.filter { $0.keySetID == keySetID }
         let bundledVersion = verifier.bundled?.updateVersion ?? 0
         var highest = copies.dropFirst().reduce(copies.first) { $1.version > $0?.version ?? 0 ? $1 : $0 }
 
@@ -38,10 +39,11 @@ struct StoredState: Sendable {
                 updateError = error
             }
         }
-        // The floor's file is lost or damaged. The update that was adopted still says how high the floor was, even if
-        // this release refuses it. A file for other keys is no loss: the release with these keys began a new floor.
-        if update == nil, fileFloor == nil, let bytes = reading.bytes, let signed = verifier.floor(ofSigned: bytes),
-            signed.version > max(highest?.version ?? 0, bundledVersion)
+        // If the floor's file is lost, or was not written any more, the stored update still says how high the floor is,
+        // even if this release refuses it. If the only copy is one for other keys, the release with these keys begins a
+        // new floor.
+        if update == nil, fileFloor == nil || !copies.isEmpty, let bytes = reading.bytes,
+            let signed = verifier.floor(ofSigned: bytes), signed.version > max(highest?.version ?? 0, bundledVersion)
         {
             highest = signed
         }

@@ -74,7 +74,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let pins = pins(session)
         let start = pins.start(of: task)
-        let arrival = pins.arrivalError(of: task, task.response)
+        let arrival = pins.arrivalError(of: task, task.ifReadable(\.response))
         let explained = error.map {
             start.refusal ?? arrival ?? explain($0, of: task, in: session, pins, since: start.mark)
         }
@@ -85,7 +85,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     private func explain(
         _ error: any Error, of task: URLSessionTask, in session: URLSession, _ pins: SessionPins, since mark: Int
     ) -> any Error {
-        let url = task.currentRequest?.url
+        let url = task.ifReadable(\.currentRequest)?.url
         if pins.areMissing, let error = error as? URLError, let url = error.failingURL ?? url,
             PinnedSessions.hasRefused(error, url: url, in: session)
         {
@@ -129,7 +129,8 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         pins.recordStart(of: task, at: pins.mark, refusal: refusal)
         if refusal != nil {
             if pins.areMissing {
-                pins.recordMissing(task.originalRequest?.url.flatMap { RejectionLog.server(of: $0) }, in: session)
+                let url = task.ifReadable(\.originalRequest)?.url
+                pins.recordMissing(url.flatMap { RejectionLog.server(of: $0) }, in: session)
             }
             task.cancel()
         }
@@ -143,7 +144,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
             return URLError(
                 .unsupportedURL, userInfo: [NSLocalizedDescriptionKey: "a pinned session has no stream tasks"])
         }
-        guard let url = task.originalRequest?.url, pins.isRefused(url) else { return nil }
+        guard let url = task.ifReadable(\.originalRequest)?.url, pins.isRefused(url) else { return nil }
         return pins.refusal(of: url)
     }
 
@@ -228,7 +229,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     ) {
         let pins = pins(session)
         // Of a task with a completion handler, the system reports no response, but it calls this method.
-        pins.recordResponse(from: task.response?.url)
+        pins.recordResponse(from: task.ifReadable(\.response)?.url)
         tasks(pins).flatMap { offered($0, $0.urlSession(_:task:didFinishCollecting:)) }?(session, task, metrics)
     }
 }

@@ -22,9 +22,8 @@ import Pintle
 ///
 /// All other methods of the protocols of sessions, of data, download, stream and web socket tasks, and of
 /// `AVAssetDownloadDelegate` are present only if your delegate has them. A method that a later system adds is absent,
-/// because it may decide about trust. To pass this delegate to an `AVAssetDownloadURLSession`, declare in your app:
-///
-///     extension PinningSessionDelegate: @retroactive AVAssetDownloadDelegate {}
+/// because it may decide about trust. This delegate does not pin an `AVAssetDownloadURLSession`: another process loads
+/// the media, and no challenge of it is known to reach a delegate.
 ///
 /// A challenge for a client certificate, for NTLM or for Negotiate goes to your delegate's
 /// `urlSession(_:didReceive:completionHandler:)`, and to no other method. The system's own fallback to

@@ -132,7 +132,9 @@ package final class SessionPins: Sendable {
         guard let source else { return refused(.noPolicy, url) }
         // Called for each chunk of data. A source may have to take locks to answer, so it is asked only about `http`.
         guard url.scheme?.lowercased() == "http" else { return nil }
-        if task.originalRequest?.url?.scheme?.lowercased() == "https" { return refused(.insecureRedirect, url) }
+        if task.ifReadable(\.originalRequest)?.url?.scheme?.lowercased() == "https" {
+            return refused(.insecureRedirect, url)
+        }
         if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
             return refused(.alias(alias), url)
         }

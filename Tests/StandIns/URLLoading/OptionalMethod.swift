@@ -11,6 +11,21 @@ public struct Selector: Hashable, Sendable {
 
 public func NSStringFromSelector(_ aSelector: Selector) -> String { aSelector.name }
 
+/// Returns a class of a module that the source need not import. Foundation's function for Linux finds only Swift's
+/// names.
+public func NSClassFromString(_ aClassName: String) -> AnyClass? {
+    ["AVAssetDownloadTask": AVAssetDownloadTask.self, "AVAggregateAssetDownloadTask": AVAggregateAssetDownloadTask.self][
+        aClassName]
+}
+
+extension NSObjectProtocol {
+    public func isKind(of aClass: AnyClass) -> Bool {
+        var next: AnyClass? = type(of: self) as? AnyClass
+        while let kind = next, kind != aClass { next = _getSuperclass(kind) }
+        return next != nil
+    }
+}
+
 /// A delegate that answers by itself which methods it has, as a class does on Apple's systems that overrides
 /// `responds(to:)`. Nothing can override that method here, because Foundation's `NSObject` does not have it.
 package protocol SelectorAnswering {

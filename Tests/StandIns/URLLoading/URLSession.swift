@@ -181,6 +181,16 @@ open class URLSession: NSObject, @unchecked Sendable {
         return register(isHandled: false) { URLSessionStreamTask(self, $0, nowhere, body: nil, .delegate) }
     }
 
+    /// Makes a task as AVFoundation's subclass of this class does. No delegate hears that it was created.
+    package func assetDownloadTask(isAggregate: Bool) -> URLSessionTask {
+        let request = URLRequest(url: URL(fileURLWithPath: "/"))
+        return successor { identifier in
+            isAggregate
+                ? AVAggregateAssetDownloadTask(self, identifier, request, body: nil, .delegate)
+                : AVAssetDownloadTask(self, identifier, request, body: nil, .delegate)
+        }
+    }
+
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         register(isHandled: false) { URLSessionDownloadTask(self, $0, request, body: nil, .delegate) }
     }

@@ -14,8 +14,11 @@ public func NSStringFromSelector(_ aSelector: Selector) -> String { aSelector.na
 /// Returns a class of a module that the source need not import. Foundation's function for Linux finds only Swift's
 /// names.
 public func NSClassFromString(_ aClassName: String) -> AnyClass? {
-    ["AVAssetDownloadTask": AVAssetDownloadTask.self, "AVAggregateAssetDownloadTask": AVAggregateAssetDownloadTask.self][
-        aClassName]
+    switch aClassName {
+    case "AVAssetDownloadTask": AVAssetDownloadTask.self
+    case "AVAggregateAssetDownloadTask": AVAggregateAssetDownloadTask.self
+    default: nil
+    }
 }
 
 extension NSObjectProtocol {

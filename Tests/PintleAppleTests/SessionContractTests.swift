@@ -80,8 +80,9 @@ struct SessionContractTests {
             let session = kind.session(to: policy)
             let own = PermissiveDelegate()
             let end = await session.awaited(try server.address(), with: own)
-            #expect((end.status == 200) == (isRight || kind == .system))
-            #expect(own.trustQuestions == (kind == .system ? 1 : 0))
+            #expect((end.status == 200) == (isRight && kind == .pinned))
+            #expect(own.trustQuestions == 0)
+            #expect((session.explained(end).refusal == .unguardedDelegate) == (kind == .system))
             session.invalidateAndCancel()
         }
     }

@@ -116,8 +116,9 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         }
     }
 
-    /// Cancels a task that would send without TLS to a host that the policy covers, and each task of a guard without a
-    /// policy. Also cancels stream tasks, because the system sends their first bytes before any challenge.
+    /// Cancels a task that would send without TLS to a host that the policy covers, each task of a guard without a
+    /// policy, and each task whose own delegate would answer for the policy. Also cancels stream tasks, because the
+    /// system sends their first bytes before any challenge.
     ///
     /// The system calls this before it returns the new task, so a cancelled task cannot start.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
@@ -125,7 +126,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         let isSessionTold = recordCreation(of: task, in: session)
         let pins = pins(session)
         pins.renewConnections(of: session)
-        let refusal = refusal(of: task, pins)
+        let refusal = refusal(of: task, in: session, pins)
         pins.recordStart(of: task, at: pins.mark, refusal: refusal)
         if refusal != nil {
             if pins.areMissing {
@@ -139,13 +140,16 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         told.flatMap { offered($0, $0.urlSession(_:didCreateTask:)) }?(session, task)
     }
 
-    private func refusal(of task: URLSessionTask, _ pins: SessionPins) -> URLError? {
+    @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
+    private func refusal(of task: URLSessionTask, in session: URLSession, _ pins: SessionPins) -> URLError? {
         if task is URLSessionStreamTask {
             return URLError(
                 .unsupportedURL, userInfo: [NSLocalizedDescriptionKey: "a pinned session has no stream tasks"])
         }
-        guard let url = task.ifReadable(\.originalRequest)?.url, pins.isRefused(url) else { return nil }
-        return pins.refusal(of: url)
+        guard let url = task.ifReadable(\.originalRequest)?.url else { return nil }
+        if pins.isRefused(url) { return pins.refusal(of: url) }
+        guard isBypassed(by: task, in: session) else { return nil }
+        return pins.refusalOfUnguardedDelegate(url)
     }
 
     /// Cancels a task that would use `http` to a host that the policy covers now, even if it did not cover the host

@@ -30,8 +30,10 @@ import Pintle
 /// `urlSession(_:task:didReceive:completionHandler:)` does not apply. So implement the first one too if your delegate
 /// answers such challenges.
 ///
-/// - Important: The system asks a task's own delegate before the session's. So pass the result of ``guarding(_:)`` as a
-///   task's delegate.
+/// - Important: For each method, the system asks a task's own delegate before the session's. So pass the result of
+///   ``guarding(_:)`` as a task's delegate. From iOS 16, macOS 13, tvOS 16 and watchOS 9, this delegate cancels a task
+///   that is made with another delegate that has `urlSession(_:didReceive:completionHandler:)`. It does not see a
+///   delegate that is set later, or that implements `urlSession(_:didCreateTask:)` itself.
 ///
 /// The delegate cancels tasks over `http` to a host that the policy covers. A policy covers a host by a rule for it, on
 /// any port. It covers every host if it does not leave hosts without a rule to the system's trust. If a task is made
@@ -197,6 +199,19 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         return Receivers(first: forwarded as? Delegate, second: nil)
     }
 
+    /// Returns `true` if the system would ask the delegate of a new task about servers, and not this one.
+    ///
+    /// The system asks the first of the two that has the method of `URLSessionDelegate`, and asks a method of
+    /// `URLSessionTaskDelegate` about a server only if neither has the other. A guard may be behind a library's delegate
+    /// of the task. Then it gets the call of the creation, and not this delegate, unless it passes the call on.
+    @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
+    func isBypassed(by task: URLSessionTask, in session: URLSession) -> Bool {
+        guard case .session(let pins) = role, PinnedSessions.pins(of: session) === pins,
+            !PinnedSessions.isPassedOn(task), let delegate = task.delegate, !(delegate is PinningSessionDelegate)
+        else { return false }
+        return delegate.responds(to: Selector("URLSession:didReceiveChallenge:completionHandler:"))
+    }
+
     /// Returns the error of a failed task with the reason inside; `nil` if the session's server was not refused.
     package static func rejection(
         of error: URLError, in session: URLSession, refused: (TaskFailure, URL) -> URLError
@@ -224,6 +239,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
 
     // MARK: Absent methods
 
+            case .unguardedDelegate: "\(TaskFailure.unguardedText.message); \(TaskFailure.unguardedText.hint)"
     // Only the lists of methods were tested. This part is compiled on Apple's systems only, and has not run there yet.
     #if canImport(ObjectiveC)
     /// Returns `true` for a method that decides, and for another one only if your delegate has it.

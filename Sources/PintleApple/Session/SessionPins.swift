@@ -121,6 +121,12 @@ package final class SessionPins: Sendable {
     func allowsRedirect(from response: HTTPURLResponse, to request: URLRequest) -> Bool {
         guard let policy = source?.current.policy else { return false }
         return policy.allowsRedirect(from: response.url, to: request.url)
+    /// Records and returns the error of a task whose own delegate would answer for the policy.
+    func refusalOfUnguardedDelegate(_ url: URL) -> URLError {
+        if let server = RejectionLog.server(of: url) { rejections.recordUnguardedDelegate(for: server) }
+        return refused(.unguardedDelegate, url)
+    }
+
     }
 
     /// Returns the error that a task ends with because of its response; `nil` if the response may be used.
@@ -179,3 +185,6 @@ package final class SessionPins: Sendable {
         return rejections.rejection(of: error, url: url, since: mark)
     }
 }
+        if error.code == .cancelled, let url = error.failingURL ?? url, rejections.hasUnguardedDelegate(for: url) {
+            return refused(.unguardedDelegate, url)
+        }

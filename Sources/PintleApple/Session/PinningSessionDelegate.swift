@@ -4,8 +4,13 @@ import Pintle
 /// The delegate of a `URLSession`, which checks servers against a policy. `URLSession.pinned(to:)` makes one. Use it
 /// directly if the session is made elsewhere:
 ///
+///     let configuration = URLSessionConfiguration.default
+///     configuration.protocolClasses = []
+///     configuration.urlCache = nil
 ///     let delegate = PinningSessionDelegate(policy, forwardingTo: mine)
-///     let session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
+///     let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+///
+/// A class in `protocolClasses` carries requests past the delegate, and a cache answers without it.
 ///
 /// It answers one kind of challenge: about the certificates of the server that a request is for. For a trusted server
 /// the answer is default handling, so the system checks once more. If the policy has private anchors, or the user has

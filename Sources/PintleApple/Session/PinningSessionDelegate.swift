@@ -45,8 +45,10 @@ import Pintle
 /// before the policy covers its host and started afterwards, it sends its request, because the system asks no delegate
 /// before. The delegate refuses its response when it arrives.
 ///
-/// After a change of the policy, a session's next task uses a new connection. This needs iOS 16, macOS 13, tvOS 16 or
-/// watchOS 9, where the system reports new tasks.
+/// After a change of the policy, and from iOS 16, macOS 13, tvOS 16 and watchOS 9, a session's next task first calls
+/// `flush`. Apple documents that later requests then use new connections. No device has shown it yet, and the code of
+/// several releases of the system keeps the connections. So for a policy that changes use a `PinnedURLSession`, which
+/// makes another system session, or make another session yourself.
 ///
 /// Nothing is evaluated on the delegate's queue. Safe to use from any thread.
 public final class PinningSessionDelegate: NSObject, Sendable {
@@ -147,7 +149,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         refused: @escaping @Sendable (TaskFailure, URL) -> URLError
     ) -> any URLSessionTaskDelegate {
         let pins = PinnedSessions.pins(of: session)
-        // A task that was made before its guard is refused only if the system asks about its server.
+        // A task that was made before its guard is refused only if the system asks about its server. It does not if
+        // `flush` keeps connections.
         if pins == nil { session.flush {} }
         if let guarded = delegate as? PinningSessionDelegate, guarded.isGuard(of: session) { return guarded }
         let place = GuardedSession(session: session, lastReport: Locked(pins?.report), refused: refused)
@@ -196,14 +199,6 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         return false
     }
 
-    /// Returns the delegates of the app that may have a method. The second one is that of a guarded task's session.
-    func receivers<Delegate>(_ pins: SessionPins, _ kind: Delegate.Type) -> Receivers<Delegate> {
-        guard case .session = role else {
-            return Receivers(first: forwarded as? Delegate, second: pins.delegate as? Delegate)
-        }
-        return Receivers(first: forwarded as? Delegate, second: nil)
-    }
-
     /// Returns `true` if the system would ask the delegate of a new task about servers, and not this one.
     ///
     /// The system asks the first of the two that has the method of `URLSessionDelegate`, and asks a method of
@@ -215,6 +210,14 @@ public final class PinningSessionDelegate: NSObject, Sendable {
             !PinnedSessions.isPassedOn(task), let delegate = task.delegate, !(delegate is PinningSessionDelegate)
         else { return false }
         return delegate.responds(to: Selector("URLSession:didReceiveChallenge:completionHandler:"))
+    }
+
+    /// Returns the delegates of the app that may have a method. The second one is that of a guarded task's session.
+    func receivers<Delegate>(_ pins: SessionPins, _ kind: Delegate.Type) -> Receivers<Delegate> {
+        guard case .session = role else {
+            return Receivers(first: forwarded as? Delegate, second: pins.delegate as? Delegate)
+        }
+        return Receivers(first: forwarded as? Delegate, second: nil)
     }
 
     /// Returns the error of a failed task with the reason inside; `nil` if the session's server was not refused.
@@ -236,6 +239,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
             case .clientCertificate(let server):
                 "\(server) asks for a client certificate; use Network.framework, or answer the challenge yourself"
             case .noPolicy: "\(TaskFailure.noPolicyText.message); \(TaskFailure.noPolicyText.hint)"
+            case .unguardedDelegate: "\(TaskFailure.unguardedText.message); \(TaskFailure.unguardedText.hint)"
             }
         return URLError(
             refusal.code,
@@ -244,7 +248,6 @@ public final class PinningSessionDelegate: NSObject, Sendable {
 
     // MARK: Absent methods
 
-            case .unguardedDelegate: "\(TaskFailure.unguardedText.message); \(TaskFailure.unguardedText.hint)"
     // Only the lists of methods were tested. This part is compiled on Apple's systems only, and has not run there yet.
     #if canImport(ObjectiveC)
     /// Returns `true` for a method that decides, and for another one only if your delegate has it.

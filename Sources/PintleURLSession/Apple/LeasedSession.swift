@@ -32,7 +32,8 @@ final class LeasedSession: Sendable {
         endIfUnused()
     }
 
-    /// Makes the session use new connections from now on, so that the policy in force checks their servers.
+    /// Flushes the session, so that the policy in force checks the servers of its next requests. Whether the system then
+    /// uses new connections, as Apple documents, was not seen on a device.
     func renewConnections() {
         session.flush {}
     }

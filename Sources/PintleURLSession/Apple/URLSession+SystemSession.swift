@@ -24,7 +24,7 @@ extension URLSession {
     /// - Stream tasks are cancelled. A web socket's server is checked too, and a refused web socket fails with the
     ///   system's own error.
     /// - Before iOS 16, macOS 13, tvOS 16 and watchOS 9, only App Transport Security refuses `http` to a host that the
-    ///   policy covers. On these systems, open connections also stay in use when the policy changes.
+    ///   policy covers. There no task is cancelled for its delegate, and no change of the policy calls `flush`.
     ///
     /// The parameters are those of the function that returns a ``PinnedURLSession``. The session keeps its delegate
     /// until it is invalidated.

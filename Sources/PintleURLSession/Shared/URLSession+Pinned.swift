@@ -19,8 +19,9 @@ extension URLSession {
     /// A refused task fails with a `URLError`. `TrustRejection(underlying:)` returns the reason.
     ///
     /// After a change of the policy, older connections carry no new requests, but for the same gaps. Running tasks
-    /// finish under the policy that accepted them. On Apple's systems, a task made before the change may use its
-    /// connections until the session makes another task.
+    /// finish under the policy that accepted them. On Apple's systems this holds for new tasks of a
+    /// ``PinnedURLSession`` that is not for the background. Otherwise it rests on the system's `flush`, which no device
+    /// has shown to do so.
     ///
     /// For a policy with `askUser`, pass the approvals. The user's approvals in the store apply to hosts that no rule
     /// covers, from the next request on. No request waits for the user: a task that meets an unknown server fails, and

@@ -4,7 +4,7 @@ import Testing
 
 /// Makes `flush` close the connections of the sessions that a test makes. Apple documents that it does, and the code of
 /// several releases of the system keeps them, as the stand-in does without this trait.
-struct FlushTrait: TestTrait, SuiteTrait, TestScoping {
+struct FlushTrait: TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {

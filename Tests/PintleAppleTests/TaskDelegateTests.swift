@@ -60,24 +60,6 @@ struct TaskDelegateTests {
         session.invalidateAndCancel()
     }
 
-    /// A delegate that answers challenges about servers in the method of a session, and counts its tasks' ends.
-    private final class SessionMethod: NSObject, URLSessionTaskDelegate {
-        let ends = Locked<[(any Error)?]>([])
-        let questions = Locked(0)
-
-        func urlSession(
-            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            questions.withLock { $0 += 1 }
-            completionHandler(.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
-        }
-
-        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            ends.withLock { $0.append(error) }
-        }
-    }
-
     /// A delegate that has only the method of a task for challenges.
     private final class TaskMethod: NSObject, URLSessionTaskDelegate {
         let questions = Locked(0)
@@ -98,22 +80,22 @@ struct TaskDelegateTests {
             let server = try fixture.server()
             let url = try server.address()
             let session: URLSession = .pinned(to: try fixture.policy(rightPin: isRight, anchors: .system))
-            let own = SessionMethod()
+            let own = PermissiveDelegate()
             let end = await session.awaited(url, with: own)
             #expect((end.error as? URLError)?.code == .cancelled)
             let explained = session.explained(end)
             #expect(explained.refusal == .unguardedDelegate && explained.reason == nil)
             #expect((explained.error as? URLError)?.code == .secureConnectionFailed)
             #expect(explained.error?.localizedDescription.contains("guarding") == true)
-            #expect(own.questions.withLock { $0 } == 0 && server.connectionCount == 0)
+            #expect(own.trustQuestions == 0 && server.connectionCount == 0)
             // The twins: the same delegate, guarded; and one with only the method of a task, which is not asked.
             let task = TaskMethod()
-            for delegate in [session.guarding(own), task] {
+            for delegate in [session.guarding(own), task] as [any URLSessionTaskDelegate] {
                 let end = session.explained(await session.awaited(url, with: delegate))
                 #expect(end.status == (isRight ? 200 : nil) && end.refusal == nil)
                 #expect(end.reason == (isRight ? nil : "pin-mismatch"))
             }
-            #expect(own.questions.withLock { $0 } == 0 && task.questions.withLock { $0 } == 0)
+            #expect(own.trustQuestions == 0 && task.questions.withLock { $0 } == 0)
             // A verdict or a response of the server ends the explanation.
             let cancelled = URLError(.cancelled, userInfo: [NSURLErrorFailingURLErrorKey: url])
             let later = TaskEnd(data: nil, response: nil, error: session.explain(cancelled))

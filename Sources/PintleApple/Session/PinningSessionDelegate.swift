@@ -199,6 +199,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         return false
     }
 
+    private static let sessionChallenge = "URLSession:didReceiveChallenge:completionHandler:"
+
     /// Returns `true` if the system would ask the delegate of a new task about servers, and not this one.
     ///
     /// The system asks the first of the two that has the method of `URLSessionDelegate`, and asks a method of
@@ -209,7 +211,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         guard case .session(let pins) = role, PinnedSessions.pins(of: session) === pins,
             !PinnedSessions.isPassedOn(task), let delegate = task.delegate, !(delegate is PinningSessionDelegate)
         else { return false }
-        return delegate.responds(to: Selector("URLSession:didReceiveChallenge:completionHandler:"))
+        return delegate.responds(to: Selector(Self.sessionChallenge))
     }
 
     /// Returns the delegates of the app that may have a method. The second one is that of a guarded task's session.

@@ -23,7 +23,7 @@ public func NSClassFromString(_ aClassName: String) -> AnyClass? {
 
 extension NSObjectProtocol {
     public func isKind(of aClass: AnyClass) -> Bool {
-        var next: AnyClass? = type(of: self) as? AnyClass
+        var next: AnyClass? = type(of: self)
         while let kind = next, kind != aClass { next = _getSuperclass(kind) }
         return next != nil
     }

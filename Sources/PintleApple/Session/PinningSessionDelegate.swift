@@ -203,9 +203,9 @@ public final class PinningSessionDelegate: NSObject, Sendable {
 
     /// Returns `true` if the system would ask the delegate of a new task about servers, and not this one.
     ///
-    /// The system asks the first of the two that has the method of `URLSessionDelegate`, and asks a method of
-    /// `URLSessionTaskDelegate` about a server only if neither has the other. A guard may be behind a library's delegate
-    /// of the task. Then it gets the call of the creation, and not this delegate, unless it passes the call on.
+    /// The system asks the first of the two that has the method of `URLSessionDelegate`. Only if neither has it, the
+    /// system asks a method of `URLSessionTaskDelegate` about a server. A guard may be behind a library's delegate of
+    /// the task. Then it gets the call of the creation, and not this delegate, unless it passes the call on.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
     func isBypassed(by task: URLSessionTask, in session: URLSession) -> Bool {
         guard case .session(let pins) = role, PinnedSessions.pins(of: session) === pins,

@@ -32,8 +32,8 @@ final class LeasedSession: Sendable {
         endIfUnused()
     }
 
-    /// Flushes the session, so that the policy in force checks the servers of its next requests. Whether the system then
-    /// uses new connections, as Apple documents, was not seen on a device.
+    /// Flushes the session, so that the policy in force checks the servers of its next requests. No device has shown
+    /// that the system then uses new connections, as Apple documents.
     func renewConnections() {
         session.flush {}
     }

@@ -78,8 +78,8 @@ extension URLSession {
     ///
     ///     let (data, _) = try await session.data(from: url, delegate: session.guarding(mine))
     ///
-    /// For each method, Apple's systems ask a task's delegate before the session's. So the result checks servers against
-    /// the session's policy, and forwards other calls to the task's delegate: see `PinningSessionDelegate`.
+    /// For each method, Apple's systems ask a task's delegate before the session's. So the result checks servers
+    /// against the session's policy, and forwards other calls to the task's delegate: see `PinningSessionDelegate`.
     ///
     /// The result looks up the session's policy at each decision. It finds the policy of a session that
     /// `URLSession.pinned(to:)` or a `PinningSessionDelegate` has pinned, even if a library has put a delegate of its

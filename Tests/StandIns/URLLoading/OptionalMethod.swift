@@ -21,14 +21,6 @@ public func NSClassFromString(_ aClassName: String) -> AnyClass? {
     }
 }
 
-extension NSObjectProtocol {
-    public func isKind(of aClass: AnyClass) -> Bool {
-        var next: AnyClass? = type(of: self)
-        while let kind = next, kind != aClass { next = _getSuperclass(kind) }
-        return next != nil
-    }
-}
-
 /// A delegate that answers by itself which methods it has, as a class does on Apple's systems that overrides
 /// `responds(to:)`. Nothing can override that method here, because Foundation's `NSObject` does not have it.
 package protocol SelectorAnswering {

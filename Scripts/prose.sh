@@ -91,10 +91,10 @@ while read -r kind count allowed; do
 done < <(awk 'NR == FNR { allowed[$1] = $2; next } { print $1, $2, allowed[$1] + 0 }' "$committed" - <<<"$counts")
 [ "${1:-}" != -w ] || printf %s "$lower" >"$committed"
 echo "$counts"
-# The written articles and README, without generated pages and tables: 28,400 words, and 1,800 each.
+# The written articles and README, without generated pages and tables: 28,500 words, and 1,800 each.
 git ls-files -- README.md 'Sources/*.docc/*.md' ':!*/Command*.md' | while read -r file; do
     echo "$(sed '/<!-- Written by /,/<!-- Until here -->/d' "$file" | wc -w) $file"
-done | awk -v total=28400 -v each=1800 '
+done | awk -v total=28500 -v each=1800 '
     function check(words, name, most) {
         if (words > most) { print "prose: " name ": " words " words; cut or say it once" >"/dev/stderr"; failed = 1 }
     }

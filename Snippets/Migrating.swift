@@ -132,7 +132,7 @@ func sslPinning() throws -> URLSession {
     return session
 }
 
-func sslPinning(_ fingerprints: [(host: String, sha256: String)], folder: String) throws -> URLSession {
+func sslPinning(_ fingerprints: [(host: String, sha256: String)], folder: String) throws -> PinnedURLSession {
     // snippet.approvals
     let store = try TrustApprovalStore(path: folder + "/trust.json")
     for old in fingerprints {
@@ -140,7 +140,7 @@ func sslPinning(_ fingerprints: [(host: String, sha256: String)], folder: String
         try store.approve(TrustApproval(.certificate(CertificatePin(old.sha256)), for: server, at: Date()))
     }
     let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
-    let session: URLSession = .pinned(to: ApprovedPolicy(policy, approvals: store))
+    let session = URLSession.pinned(to: ApprovedPolicy(policy, approvals: store))
     // snippet.end
     return session
 }

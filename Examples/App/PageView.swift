@@ -12,10 +12,10 @@ struct PageView: UIViewRepresentable {
 
     func makeUIView(context: Context) -> WKWebView {
         let webView = WKWebView()
-        if let client = model.client {
-            context.coordinator.trust = WebViewTrustDelegate(client.source, forwardingTo: context.coordinator)
-            webView.navigationDelegate = context.coordinator.trust
-        }
+        // Without a policy the view loads nothing.
+        guard let client = model.client else { return webView }
+        context.coordinator.trust = WebViewTrustDelegate(client.source, forwardingTo: context.coordinator)
+        webView.navigationDelegate = context.coordinator.trust
         context.coordinator.model = model
         if let url = URL(string: model.address) { webView.load(URLRequest(url: url)) }
         return webView

@@ -88,7 +88,8 @@ struct BackgroundTests {
         withExtendedLifetime(directory) {}
     }
 
-    @Test("The session stays after a policy change, and its next request uses a new connection")
+    @Test(
+        "The session stays after a policy change, and uses a new connection if flush closes the old ones", .flushCloses)
     func changed() async throws {
         let fixture = try SessionFixture()
         let server = try fixture.server()

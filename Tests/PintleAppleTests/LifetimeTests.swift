@@ -46,7 +46,9 @@ struct LifetimeTests {
         #expect(ended.withLock { $0 })
     }
 
-    @Test("An app's own session sends nothing over connections that an earlier policy accepted")
+    @Test(
+        "If flush closes connections, an app's own session sends nothing over those of an earlier policy",
+        .flushCloses)
     func ownSession() async throws {
         let fixture = try SessionFixture()
         let server = try fixture.server()

@@ -14,7 +14,8 @@ struct PolicyChangeTests {
     }
 
     @Test(
-        "A password that is given after a policy change goes to the server only if the new policy trusts it",
+        "If flush closes connections, a password given after a policy change needs the new policy's trust",
+        .flushCloses,
         arguments: [nil, true, false] as [Bool?])
     func password(nextPin: Bool?) async throws {
         let fixture = try SessionFixture()
@@ -31,7 +32,8 @@ struct PolicyChangeTests {
     }
 
     @Test(
-        "A task that was made before a policy change and started after it is checked against the new policy",
+        "If flush closes connections, a task made before a policy change and started after it is checked again",
+        .flushCloses,
         arguments: [nil, true, false] as [Bool?])
     func unstarted(nextPin: Bool?) async throws {
         let fixture = try SessionFixture()

@@ -19,7 +19,7 @@ struct PooledConnectionTests {
     }
 
     @Test(
-        "A guard sends nothing over a connection that other tasks of the session have left",
+        "If flush closes connections, a guard sends nothing over those that other tasks have left", .flushCloses,
         arguments: Maker.allCases, [true, false])
     func foreignConnection(maker: Maker, isRight: Bool) async throws {
         let fixture = try SessionFixture(isSystem: true)
@@ -46,7 +46,9 @@ struct PooledConnectionTests {
         for session in [session, system] { session.invalidateAndCancel() }
     }
 
-    @Test("Without a policy a guard sends nothing over a kept connection, and the pinned session's guard does")
+    @Test(
+        "If flush closes connections, a guard without a policy sends nothing, and a pinned session's guard does",
+        .flushCloses)
     func missing() async throws {
         let fixture = try SessionFixture(isSystem: true)
         for isPinned in [false, true] {

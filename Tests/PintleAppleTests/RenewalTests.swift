@@ -85,7 +85,8 @@ struct RenewalTests {
     }
 
     @Test(
-        "If the policy changes while a delegate decides about a redirect, the next hop's server is checked again",
+        "If flush closes connections, a policy change during a delegate's answer makes the next hop's server be checked",
+        .flushCloses,
         arguments: [nil, true, false] as [Bool?])
     func redirect(nextPin: Bool?) async throws {
         let fixture = try SessionFixture()

@@ -80,8 +80,9 @@ struct SessionContractTests {
             let session = kind.session(to: policy)
             let own = PermissiveDelegate()
             let end = await session.awaited(try server.address(), with: own)
-            #expect((end.status == 200) == (isRight || kind == .system))
-            #expect(own.trustQuestions == (kind == .system ? 1 : 0))
+            #expect((end.status == 200) == (isRight && kind == .pinned))
+            #expect(own.trustQuestions == 0)
+            #expect((session.explained(end).refusal == .unguardedDelegate) == (kind == .system))
             session.invalidateAndCancel()
         }
     }
@@ -156,21 +157,28 @@ struct SessionContractTests {
 
     private static let newPolicy: Check = { kind in
         let fixture = try SessionFixture()
-        let server = try fixture.server()
-        let url = try server.address()
-        let policy = LivePolicy(try fixture.policy())
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
-        let session = kind.session(to: policy, configuration: configuration)
-        for _ in 0..<2 { #expect(await session.end(of: url).status == 200) }
-        #expect(server.connectionCount == 1)
-        for isRight in [true, false] {
-            policy.replace(with: try fixture.policy(rightPin: isRight, unpinnedHosts: .reject))
-            let end = session.explained(await session.end(of: url))
-            #expect(end.status == (isRight ? 200 : nil) && end.reason == (isRight ? nil : "pin-mismatch"))
+        for flushCloses in [true, false] {
+            let server = try fixture.server()
+            let url = try server.address()
+            let policy = LivePolicy(try fixture.policy())
+            let session = StandIn.$flushClosesConnections.withValue(flushCloses) {
+                kind.session(to: policy, configuration: configuration)
+            }
+            for _ in 0..<2 { #expect(await session.end(of: url).status == 200) }
+            #expect(server.connectionCount == 1)
+            // Only a system session rests on flush.
+            let isNew = kind == .pinned || flushCloses
+            for isRight in [true, false] {
+                policy.replace(with: try fixture.policy(rightPin: isRight, unpinnedHosts: .reject))
+                let end = session.explained(await session.end(of: url))
+                #expect(end.status == (isRight || !isNew ? 200 : nil))
+                #expect(end.reason == (isRight || !isNew ? nil : "pin-mismatch"))
+            }
+            #expect(server.requests.count == (isNew ? 3 : 4))
+            session.invalidateAndCancel()
         }
-        #expect(server.requests.count == 3)
-        session.invalidateAndCancel()
     }
 
     /// A delegate that records its calls, and how many of them run at once.

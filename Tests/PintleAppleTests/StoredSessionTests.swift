@@ -147,7 +147,8 @@ struct StoredSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("After a policy change nothing is sent over connections that the previous policy accepted")
+    @Test(
+        "If flush closes connections, nothing is sent over those that the previous policy accepted", .flushCloses)
     func changed() async throws {
         let fixture = try SessionFixture()
         let server = try fixture.server()

@@ -99,6 +99,19 @@ struct SurfaceTests {
         for name in names { #expect(table.contains("`\(name)`"), "\(name)") }
     }
 
+    @Test("The example app's web view loads nothing before its delegate is set, and nothing without a policy")
+    func pageView() throws {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        let text = try String(contentsOf: root.appendingPathComponent("Examples/App/PageView.swift"), encoding: .utf8)
+        let places = ["else { return webView }", "webView.navigationDelegate = ", "webView.load("].map {
+            text.components(separatedBy: $0)
+        }
+        // Each once, in this order.
+        #expect(places.allSatisfy { $0.count == 2 })
+        #expect(places.map { $0[0].count } == places.map { $0[0].count }.sorted())
+    }
+
     @Test("The log has reasons, but no hosts and no certificates")
     func log() throws {
         let fixture = try SessionFixture()

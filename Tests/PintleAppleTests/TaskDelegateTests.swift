@@ -41,7 +41,7 @@ struct TaskDelegateTests {
         #expect((server.requestByteCount == 0) == !isRight)
     }
 
-    @Test("In a system session, a task's delegate bypasses the policy unless it is guarded")
+    @Test("In a system session, a task's delegate that is set after the task was made bypasses the policy")
     func stored() async throws {
         let fixture = try SessionFixture(isSystem: true)
         let server = try fixture.server()
@@ -49,7 +49,7 @@ struct TaskDelegateTests {
         let session: URLSession = .pinned(to: policy)
         let url = try server.address()
         // The problem that the article warns of.
-        #expect(try await session.data(from: url, delegate: Permissive()).0.count == 3)
+        #expect(await session.end(of: url, with: Permissive()).status == 200)
         let permissive = Permissive()
         let error = await #expect(throws: URLError.self) {
             try await session.data(from: url, delegate: session.guarding(permissive))
@@ -57,6 +57,104 @@ struct TaskDelegateTests {
         #expect(error?.code == .cancelled && permissive.questions == 0)
         // The guarded delegate shares the rejections of the session's delegate.
         #expect(TrustRejection(underlying: session.explain(try #require(error)))?.reason == "pin-mismatch")
+        session.invalidateAndCancel()
+    }
+
+    /// A delegate that has only the method of a task for challenges.
+    private final class TaskMethod: NSObject, URLSessionTaskDelegate {
+        let questions = Locked(0)
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            questions.withLock { $0 += 1 }
+            completionHandler(.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+        }
+    }
+
+    @Test("A task made with an unguarded delegate that would be asked about servers is cancelled, with a typed error")
+    func unguarded() async throws {
+        for isRight in [true, false] {
+            let fixture = try SessionFixture(isSystem: true)
+            let server = try fixture.server()
+            let url = try server.address()
+            let session: URLSession = .pinned(to: try fixture.policy(rightPin: isRight, anchors: .system))
+            let own = PermissiveDelegate()
+            let end = await session.awaited(url, with: own)
+            #expect((end.error as? URLError)?.code == .cancelled)
+            let explained = session.explained(end)
+            #expect(explained.refusal == .unguardedDelegate && explained.reason == nil)
+            #expect((explained.error as? URLError)?.code == .secureConnectionFailed)
+            #expect(explained.error?.localizedDescription.contains("guarding") == true)
+            #expect(own.trustQuestions == 0 && server.connectionCount == 0)
+            // The twins: the same delegate, guarded; and one with only the method of a task, which is not asked.
+            let task = TaskMethod()
+            for delegate in [session.guarding(own), task] as [any URLSessionTaskDelegate] {
+                let end = session.explained(await session.awaited(url, with: delegate))
+                #expect(end.status == (isRight ? 200 : nil) && end.refusal == nil)
+                #expect(end.reason == (isRight ? nil : "pin-mismatch"))
+            }
+            #expect(own.trustQuestions == 0 && task.questions.withLock { $0 } == 0)
+            // A verdict or a response of the server ends the explanation.
+            let cancelled = URLError(.cancelled, userInfo: [NSURLErrorFailingURLErrorKey: url])
+            let later = TaskEnd(data: nil, response: nil, error: session.explain(cancelled))
+            #expect(later.refusal == nil && later.reason == (isRight ? nil : "pin-mismatch"))
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test("The delegate of a session hears once of the end of a task that its own delegate would have answered for")
+    func unguardedEnd() async throws {
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server()
+        let ends = TaskEnds()
+        let session: URLSession = .pinned(to: try fixture.policy(anchors: .system), delegate: ends)
+        let pinned = try #require(session.delegate as? any URLSessionTaskDelegate)
+        // A delegate without a method for the end, on a task that its session's delegate gets late.
+        let task = session.dataTask(with: try server.address())
+        task.delegate = PermissiveDelegate()
+        pinned.urlSession(session, didCreateTask: task)
+        let error = await ends.end(of: task)
+        #expect(TaskEnd(data: nil, response: nil, error: error).refusal == .unguardedDelegate)
+        #expect(server.connectionCount == 0)
+        // The twin: a delegate that no challenge reaches.
+        let twin = session.dataTask(with: try server.address())
+        twin.delegate = EmptyDelegate()
+        pinned.urlSession(session, didCreateTask: twin)
+        #expect(await ends.end(of: twin) == nil && server.requests.count == 1)
+        session.invalidateAndCancel()
+    }
+
+    /// A library's delegate before that of a task. It forwards challenges and the creation of the task.
+    private final class LibraryDelegate: NSObject, URLSessionTaskDelegate {
+        private let inner: any URLSessionTaskDelegate
+
+        init(_ inner: any URLSessionTaskDelegate) {
+            self.inner = inner
+        }
+
+        func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            inner.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+        }
+
+        func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+            inner.urlSession(session, didCreateTask: task)
+        }
+    }
+
+    @Test("A guard behind a library's delegate of the task still guards it", arguments: [true, false])
+    func proxiedGuard(isRight: Bool) async throws {
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server()
+        let session: URLSession = .pinned(to: try fixture.policy(rightPin: isRight, anchors: .system))
+        let own = Permissive()
+        let end = await session.awaited(try server.address(), with: LibraryDelegate(session.guarding(own)))
+        #expect(end.status == (isRight ? 200 : nil) && own.questions == 0)
+        #expect(session.explained(end).reason == (isRight ? nil : "pin-mismatch"))
         session.invalidateAndCancel()
     }
 

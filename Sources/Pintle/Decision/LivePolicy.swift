@@ -11,9 +11,9 @@ public import Foundation
 ///     // later, from any thread:
 ///     policy.replace(with: other)
 ///
-/// The new policy decides about all connections made after the replacement. Connections that the old policy accepted
-/// carry no further requests, but requests already running finish. The replacement is not stored, so it does not
-/// survive a restart of the process.
+/// The new policy decides about all connections made after the replacement. In a `PinnedURLSession`, connections that
+/// the old policy accepted carry no further requests, but requests already running finish. The replacement is not
+/// stored, so it does not survive a restart of the process.
 public final class LivePolicy: PolicySource {
     private let state: Locked<PolicySnapshot>
 

@@ -60,6 +60,9 @@ enum PinnedSessions {
         return true
     }
 
+    /// Returns `true` while a guard passes on the creation of this task.
+    static func isPassedOn(_ task: URLSessionTask) -> Bool { passedOn == ObjectIdentifier(task) }
+
     static func pins(of session: URLSession) -> SessionPins? {
         if let pins = (session.delegate as? PinningSessionDelegate)?.known { return pins }
         return entries.withLock { entries in

@@ -74,7 +74,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let pins = pins(session)
         let start = pins.start(of: task)
-        let arrival = pins.arrivalError(of: task, task.response)
+        let arrival = pins.arrivalError(of: task, task.ifReadable(\.response))
         let explained = error.map {
             start.refusal ?? arrival ?? explain($0, of: task, in: session, pins, since: start.mark)
         }
@@ -85,7 +85,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     private func explain(
         _ error: any Error, of task: URLSessionTask, in session: URLSession, _ pins: SessionPins, since mark: Int
     ) -> any Error {
-        let url = task.currentRequest?.url
+        let url = task.ifReadable(\.currentRequest)?.url
         if pins.areMissing, let error = error as? URLError, let url = error.failingURL ?? url,
             PinnedSessions.hasRefused(error, url: url, in: session)
         {
@@ -116,8 +116,9 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         }
     }
 
-    /// Cancels a task that would send without TLS to a host that the policy covers, and each task of a guard without a
-    /// policy. Also cancels stream tasks, because the system sends their first bytes before any challenge.
+    /// Cancels a task that would send without TLS to a host that the policy covers, each task of a guard without a
+    /// policy, and each task whose own delegate would answer for the policy. Also cancels stream tasks, because the
+    /// system sends their first bytes before any challenge.
     ///
     /// The system calls this before it returns the new task, so a cancelled task cannot start.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
@@ -125,11 +126,12 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         let isSessionTold = recordCreation(of: task, in: session)
         let pins = pins(session)
         pins.renewConnections(of: session)
-        let refusal = refusal(of: task, pins)
+        let refusal = refusal(of: task, in: session, pins)
         pins.recordStart(of: task, at: pins.mark, refusal: refusal)
         if refusal != nil {
             if pins.areMissing {
-                pins.recordMissing(task.originalRequest?.url.flatMap { RejectionLog.server(of: $0) }, in: session)
+                let url = task.ifReadable(\.originalRequest)?.url
+                pins.recordMissing(url.flatMap { RejectionLog.server(of: $0) }, in: session)
             }
             task.cancel()
         }
@@ -138,13 +140,16 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         told.flatMap { offered($0, $0.urlSession(_:didCreateTask:)) }?(session, task)
     }
 
-    private func refusal(of task: URLSessionTask, _ pins: SessionPins) -> URLError? {
+    @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
+    private func refusal(of task: URLSessionTask, in session: URLSession, _ pins: SessionPins) -> URLError? {
         if task is URLSessionStreamTask {
             return URLError(
                 .unsupportedURL, userInfo: [NSLocalizedDescriptionKey: "a pinned session has no stream tasks"])
         }
-        guard let url = task.originalRequest?.url, pins.isRefused(url) else { return nil }
-        return pins.refusal(of: url)
+        guard let url = task.ifReadable(\.originalRequest)?.url else { return nil }
+        if pins.isRefused(url) { return pins.refusal(of: url) }
+        guard isBypassed(by: task, in: session) else { return nil }
+        return pins.refusalOfUnguardedDelegate(url)
     }
 
     /// Cancels a task that would use `http` to a host that the policy covers now, even if it did not cover the host
@@ -228,7 +233,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     ) {
         let pins = pins(session)
         // Of a task with a completion handler, the system reports no response, but it calls this method.
-        pins.recordResponse(from: task.response?.url)
+        pins.recordResponse(from: task.ifReadable(\.response)?.url)
         tasks(pins).flatMap { offered($0, $0.urlSession(_:task:didFinishCollecting:)) }?(session, task, metrics)
     }
 }

@@ -60,7 +60,7 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
     }
 
     private func isRefusedOnArrival(_ task: URLSessionTask, in session: URLSession) -> Bool {
-        pins(session).arrivalError(of: task, task.response) != nil
+        pins(session).arrivalError(of: task, task.ifReadable(\.response)) != nil
     }
 }
 

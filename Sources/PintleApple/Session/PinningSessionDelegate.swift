@@ -4,8 +4,13 @@ import Pintle
 /// The delegate of a `URLSession`, which checks servers against a policy. `URLSession.pinned(to:)` makes one. Use it
 /// directly if the session is made elsewhere:
 ///
+///     let configuration = URLSessionConfiguration.default
+///     configuration.protocolClasses = []
+///     configuration.urlCache = nil
 ///     let delegate = PinningSessionDelegate(policy, forwardingTo: mine)
-///     let session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
+///     let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+///
+/// A class in `protocolClasses` carries requests past the delegate, and a cache answers without it.
 ///
 /// It answers one kind of challenge: about the certificates of the server that a request is for. For a trusted server
 /// the answer is default handling, so the system checks once more. If the policy has private anchors, or the user has
@@ -22,25 +27,28 @@ import Pintle
 ///
 /// All other methods of the protocols of sessions, of data, download, stream and web socket tasks, and of
 /// `AVAssetDownloadDelegate` are present only if your delegate has them. A method that a later system adds is absent,
-/// because it may decide about trust. To pass this delegate to an `AVAssetDownloadURLSession`, declare in your app:
-///
-///     extension PinningSessionDelegate: @retroactive AVAssetDownloadDelegate {}
+/// because it may decide about trust. This delegate does not pin an `AVAssetDownloadURLSession`: another process loads
+/// the media, and no challenge of it is known to reach a delegate.
 ///
 /// A challenge for a client certificate, for NTLM or for Negotiate goes to your delegate's
 /// `urlSession(_:didReceive:completionHandler:)`, and to no other method. The system's own fallback to
 /// `urlSession(_:task:didReceive:completionHandler:)` does not apply. So implement the first one too if your delegate
 /// answers such challenges.
 ///
-/// - Important: The system asks a task's own delegate before the session's. So pass the result of ``guarding(_:)`` as a
-///   task's delegate.
+/// - Important: For each method, the system asks a task's own delegate before the session's. So pass the result of
+///   ``guarding(_:)`` as a task's delegate. From iOS 16, macOS 13, tvOS 16 and watchOS 9, this delegate cancels a task
+///   that is made with another delegate that has `urlSession(_:didReceive:completionHandler:)`. It does not see a
+///   delegate that is set later, or that implements `urlSession(_:didCreateTask:)` itself.
 ///
 /// The delegate cancels tasks over `http` to a host that the policy covers. A policy covers a host by a rule for it, on
 /// any port. It covers every host if it does not leave hosts without a rule to the system's trust. If a task is made
 /// before the policy covers its host and started afterwards, it sends its request, because the system asks no delegate
 /// before. The delegate refuses its response when it arrives.
 ///
-/// After a change of the policy, a session's next task uses a new connection. This needs iOS 16, macOS 13, tvOS 16 or
-/// watchOS 9, where the system reports new tasks.
+/// After a change of the policy, and from iOS 16, macOS 13, tvOS 16 and watchOS 9, a session's next task first calls
+/// `flush`. Apple documents that later requests then use new connections. No device has shown it yet, and the code of
+/// several releases of the system keeps the connections. So for a policy that changes use a `PinnedURLSession`, which
+/// makes another system session, or make another session yourself.
 ///
 /// Nothing is evaluated on the delegate's queue. Safe to use from any thread.
 public final class PinningSessionDelegate: NSObject, Sendable {
@@ -141,7 +149,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         refused: @escaping @Sendable (TaskFailure, URL) -> URLError
     ) -> any URLSessionTaskDelegate {
         let pins = PinnedSessions.pins(of: session)
-        // A task that was made before its guard is refused only if the system asks about its server.
+        // A task that was made before its guard is refused only if the system asks about its server. It does not if
+        // `flush` keeps connections.
         if pins == nil { session.flush {} }
         if let guarded = delegate as? PinningSessionDelegate, guarded.isGuard(of: session) { return guarded }
         let place = GuardedSession(session: session, lastReport: Locked(pins?.report), refused: refused)
@@ -190,6 +199,21 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         return false
     }
 
+    private static let sessionChallenge = "URLSession:didReceiveChallenge:completionHandler:"
+
+    /// Returns `true` if the system would ask the delegate of a new task about servers, and not this one.
+    ///
+    /// The system asks the first of the two that has the method of `URLSessionDelegate`. Only if neither has it, the
+    /// system asks a method of `URLSessionTaskDelegate` about a server. A guard may be behind a library's delegate of
+    /// the task. Then it gets the call of the creation, and not this delegate, unless it passes the call on.
+    @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
+    func isBypassed(by task: URLSessionTask, in session: URLSession) -> Bool {
+        guard case .session(let pins) = role, PinnedSessions.pins(of: session) === pins,
+            !PinnedSessions.isPassedOn(task), let delegate = task.delegate, !(delegate is PinningSessionDelegate)
+        else { return false }
+        return delegate.responds(to: Selector(Self.sessionChallenge))
+    }
+
     /// Returns the delegates of the app that may have a method. The second one is that of a guarded task's session.
     func receivers<Delegate>(_ pins: SessionPins, _ kind: Delegate.Type) -> Receivers<Delegate> {
         guard case .session = role else {
@@ -217,6 +241,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
             case .clientCertificate(let server):
                 "\(server) asks for a client certificate; use Network.framework, or answer the challenge yourself"
             case .noPolicy: "\(TaskFailure.noPolicyText.message); \(TaskFailure.noPolicyText.hint)"
+            case .unguardedDelegate: "\(TaskFailure.unguardedText.message); \(TaskFailure.unguardedText.hint)"
             }
         return URLError(
             refusal.code,

@@ -11,6 +11,8 @@ final class RejectionLog: Sendable {
         var lastNumber = 0
         /// The servers that asked for a client certificate, got none, and have not sent a response since.
         var withoutCertificate: Set<ServerEndpoint> = []
+        /// The servers of tasks that were cancelled for their delegates. A verdict or a response removes the server.
+        var unguarded: Set<ServerEndpoint> = []
         /// The starts of tasks. If a task ends without the delegate's knowledge, its entry stays; so the table has a
         /// limit.
         var starts: WeakTable<URLSessionTask, Start>
@@ -36,6 +38,7 @@ final class RejectionLog: Sendable {
         state.withLock { state in
             state.lastNumber += 1
             state.rejections[server] = nil
+            state.unguarded.remove(server)
             guard let rejection else { return }
             if state.rejections.count >= capacity,
                 let oldest = state.rejections.min(by: { $0.value.number < $1.value.number })
@@ -91,10 +94,28 @@ final class RejectionLog: Sendable {
         }
     }
 
-    /// Records that a server sent a response, so it does not insist on a client certificate.
+    /// Records that a server sent a response, so it does not insist on a client certificate, and the last task was not
+    /// cancelled for its delegate.
     func recordResponse(from url: URL) {
         guard let server = Self.server(of: url) else { return }
-        state.withLock { _ = $0.withoutCertificate.remove(server) }
+        state.withLock { state in
+            state.withoutCertificate.remove(server)
+            state.unguarded.remove(server)
+        }
+    }
+
+    /// Records that a task for a server was cancelled, because its own delegate would answer for the policy.
+    func recordUnguardedDelegate(for server: ServerEndpoint) {
+        state.withLock { state in
+            if state.unguarded.count >= capacity { state.unguarded = [] }
+            state.unguarded.insert(server)
+        }
+    }
+
+    /// Returns `true` if the last task for the server was cancelled for its delegate.
+    func hasUnguardedDelegate(for url: URL) -> Bool {
+        guard let server = Self.server(of: url) else { return false }
+        return state.withLock { $0.unguarded.contains(server) }
     }
 
     /// Returns the server of a task that may have failed because the server got no client certificate; otherwise `nil`.

@@ -41,8 +41,11 @@ package final class SessionPins: Sendable {
 
     // MARK: Connections
 
-    /// Makes the session's next request use a new connection, so that the policy checks its server: after a change of
-    /// the policy, and always if these are not the session's own pins. Call it before the request is sent.
+    /// Flushes the session, so that the policy checks the server of its next request: after a change of the policy, and
+    /// always if these are not the session's own pins. Call it before the request is sent.
+    ///
+    /// Apple documents that requests after `flush` use new connections. The code of several releases of the system only
+    /// saves cookies and credentials there.
     func renewConnections(of session: URLSession) {
         // In a session of others, each task without these pins may leave a connection that they have not checked.
         guard PinnedSessions.pins(of: session) === self else { return session.flush {} }
@@ -118,6 +121,12 @@ package final class SessionPins: Sendable {
     /// Returns the error of a request that goes without TLS to a host that the policy covers.
     func refusal(of url: URL) -> URLError { refused(areMissing ? .noPolicy : .plainHTTP, url) }
 
+    /// Records and returns the error of a task whose own delegate would answer for the policy.
+    func refusalOfUnguardedDelegate(_ url: URL) -> URLError {
+        if let server = RejectionLog.server(of: url) { rejections.recordUnguardedDelegate(for: server) }
+        return refused(.unguardedDelegate, url)
+    }
+
     func allowsRedirect(from response: HTTPURLResponse, to request: URLRequest) -> Bool {
         guard let policy = source?.current.policy else { return false }
         return policy.allowsRedirect(from: response.url, to: request.url)
@@ -132,7 +141,9 @@ package final class SessionPins: Sendable {
         guard let source else { return refused(.noPolicy, url) }
         // Called for each chunk of data. A source may have to take locks to answer, so it is asked only about `http`.
         guard url.scheme?.lowercased() == "http" else { return nil }
-        if task.originalRequest?.url?.scheme?.lowercased() == "https" { return refused(.insecureRedirect, url) }
+        if task.ifReadable(\.originalRequest)?.url?.scheme?.lowercased() == "https" {
+            return refused(.insecureRedirect, url)
+        }
         if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
             return refused(.alias(alias), url)
         }
@@ -173,6 +184,9 @@ package final class SessionPins: Sendable {
         if error.code == .cancelled, let url = error.failingURL ?? url, isRefused(url) { return refusal(of: url) }
         if let url = error.failingURL ?? url, let server = rejections.serverWithoutCertificate(error.code, url) {
             return refused(.clientCertificate(server), url)
+        }
+        if error.code == .cancelled, let url = error.failingURL ?? url, rejections.hasUnguardedDelegate(for: url) {
+            return refused(.unguardedDelegate, url)
         }
         return rejections.rejection(of: error, url: url, since: mark)
     }

@@ -13,11 +13,19 @@ package enum TaskFailure: Sendable, Hashable {
     case clientCertificate(ServerEndpoint)
     /// A guarded task belongs to a session for which no policy is known.
     case noPolicy
+    /// The system would ask the task's own delegate about servers, and not the policy.
+    case unguardedDelegate
 
     /// The text and the remedy for ``noPolicy``.
     package static let noPolicyText = (
         message: "the delegate of this task is guarded, and no policy is known for its session",
         hint: "call guarding of the PinningSessionDelegate that has the policy"
+    )
+
+    /// The text and the remedy for ``unguardedDelegate``.
+    package static let unguardedText = (
+        message: "the delegate of this task answers challenges about servers, so the policy would not be asked",
+        hint: "pass the result of guarding"
     )
 
     /// The code of the error.
@@ -26,7 +34,7 @@ package enum TaskFailure: Sendable, Hashable {
         case .insecureRedirect, .plainHTTP: .appTransportSecurityRequiresSecureConnection
         case .alias: .badURL
         case .clientCertificate: .clientCertificateRequired
-        case .noPolicy: .secureConnectionFailed
+        case .noPolicy, .unguardedDelegate: .secureConnectionFailed
         }
     }
 }

@@ -57,7 +57,9 @@ public final class WebViewTrustDelegate: NSObject {
     /// Creates a delegate.
     ///
     /// - Parameters:
-    ///   - source: A policy, or a source that can replace its policy; asked before each decision.
+    ///   - source: A policy, or a source that can replace its policy; asked before each decision. There is one for each
+    ///     connection, which the web views of a data store share. An accepted one stays in use when the policy changes:
+    ///     make a web view with a new data store.
     ///   - delegate: Your delegate. It is not retained.
     ///   - observer: A closure that gets each verdict, on the thread that evaluated it. `PintleURLSession` has an
     ///     initializer whose observer is a `PinReporter` or another `TrustEventObserver`.

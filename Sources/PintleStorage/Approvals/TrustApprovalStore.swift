@@ -12,9 +12,9 @@ public import Foundation
 ///     let store = try TrustApprovalStore(path: folder + "/trust.json")
 ///     let session = URLSession.pinned(to: ApprovedPolicy(policy, approvals: store))
 ///
-/// Each change starts a new generation: after a revocation, no connection that relied on the approval carries a new
-/// request. Several processes may share one file. A change by one process takes effect at the next decision of the
-/// others.
+/// Each change starts a new generation: after a revocation, no connection of a `PinnedURLSession` that relied on the
+/// approval carries a new request. Several processes may share one file. A change by one process takes effect at the
+/// next decision of the others.
 ///
 /// Safe to use from any thread. A look-up costs one system call if the file has not changed, and never waits for
 /// another process. A change waits for the disk, and at most ten seconds for another process.

@@ -32,7 +32,8 @@ final class LeasedSession: Sendable {
         endIfUnused()
     }
 
-    /// Makes the session use new connections from now on, so that the policy in force checks their servers.
+    /// Flushes the session, so that the policy in force checks the servers of its next requests. No device has shown
+    /// that the system then uses new connections, as Apple documents.
     func renewConnections() {
         session.flush {}
     }

@@ -7,8 +7,8 @@ internal import PintleEvents
 ///
 /// This class wraps a system session. It is not a `URLSession` itself, because that class cannot be subclassed. After a
 /// change of the policy it uses a new system session with connections of its own, and tasks of the old one finish under
-/// the old policy. Tasks fail with a `URLError`, in which `TrustRejection(underlying:)` finds the reason. Safe to use
-/// from any thread.
+/// the old policy. So it is the kind of session for a policy that changes. Tasks fail with a `URLError`, in which
+/// `TrustRejection(underlying:)` finds the reason. Safe to use from any thread.
 ///
 /// All system sessions call the delegate on one queue, except `didCreateTask`, which comes on the thread that makes
 /// the task. Each counts its tasks by itself, so two tasks may have the same
@@ -21,10 +21,10 @@ internal import PintleEvents
 ///
 ///     let session: URLSession = .pinned(to: policy)
 ///
-/// With a background configuration the system session stays the same, and its next requests use new connections after a
-/// change of the policy. It accepts only the tasks that the system accepts there: tasks without a completion handler,
-/// and uploads from a file. Other tasks fail with ``SessionError`` and the code `unsupported-feature`, where a system
-/// session would end the process.
+/// With a background configuration the system session stays the same. After a change of the policy it is flushed, and
+/// no device has shown that its next requests then use new connections. It accepts only the tasks that the system
+/// accepts there: tasks without a completion handler, and uploads from a file. Other tasks fail with ``SessionError``
+/// and the code `unsupported-feature`, where a system session would end the process.
 public final class PinnedURLSession: Sendable {
     private struct State: Sendable {
         var generation: UInt64
@@ -105,7 +105,7 @@ public final class PinnedURLSession: Sendable {
             state.generation = generation
             return (state.leased, old)
         }
-        // So that tasks of the old session that have not started yet also use new connections.
+        // For tasks of the old session that have not started yet, if `flush` makes them use new connections.
         old?.renewConnections()
         old?.finish()
         return leased

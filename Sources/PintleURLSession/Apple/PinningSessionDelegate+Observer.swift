@@ -75,6 +75,8 @@ extension SessionError {
                 hint: "have the server redirect to https")
         case .noPolicy:
             self.init(.noPolicy, TaskFailure.noPolicyText.message, hint: TaskFailure.noPolicyText.hint)
+        case .unguardedDelegate:
+            self.init(.unguardedDelegate, TaskFailure.unguardedText.message, hint: TaskFailure.unguardedText.hint)
         case .clientCertificate(let server):
             self.init(
                 .clientCertificateRequired,

@@ -15,12 +15,16 @@ extension URLSession {
     ///
     /// - A refused task fails with `cancelled`. Delegates get the reason in `didCompleteWithError`. For the error of a
     ///   completion handler or of an `await`, call ``explain(_:)``.
-    /// - The system asks a task's own delegate before the session's. So pass only the result of ``guarding(_:)`` as a
-    ///   task's delegate.
+    /// - For each method, the system asks a task's own delegate before the session's. So pass only the result of
+    ///   ``guarding(_:)`` as a task's delegate. A task that is made with another delegate for challenges about servers
+    ///   is cancelled, with ``SessionError/Code/unguardedDelegate``.
+    /// - After a change of the policy, only `flush` separates later requests from older connections. Apple documents
+    ///   that it does, no device has shown it yet, and the code of several releases of the system keeps connections.
+    ///   So for a ``/Pintle/LivePolicy``, a `PolicyStore` or approvals use a ``PinnedURLSession``.
     /// - Stream tasks are cancelled. A web socket's server is checked too, and a refused web socket fails with the
     ///   system's own error.
     /// - Before iOS 16, macOS 13, tvOS 16 and watchOS 9, only App Transport Security refuses `http` to a host that the
-    ///   policy covers. On these systems, open connections also stay in use when the policy changes.
+    ///   policy covers. There no task is cancelled for its delegate, and no change of the policy calls `flush`.
     ///
     /// The parameters are those of the function that returns a ``PinnedURLSession``. The session keeps its delegate
     /// until it is invalidated.

@@ -35,6 +35,9 @@ public struct SessionError: Error, Sendable, Hashable {
         case notJudged = "not-judged"
         /// On Apple's systems, the delegate of the task is guarded, and no policy is known for its session.
         case noPolicy = "no-policy"
+        /// On Apple's systems, the task's own delegate answers challenges about servers, and was not guarded. So the
+        /// system would ask it, and not the policy.
+        case unguardedDelegate = "unguarded-delegate"
         /// The server requires a client certificate, and got none. ``SessionError/clientCertificateRequest`` says which
         /// certificates it accepts.
         case clientCertificateRequired = "client-certificate-required"
@@ -89,7 +92,7 @@ extension URLError {
             case .invalidRequest: .badURL
             case .tooManyRedirects: .httpTooManyRedirects
             case .unsupportedProxy, .outOfResources: .cannotConnectToHost
-            case .notJudged, .noPolicy: .secureConnectionFailed
+            case .notJudged, .noPolicy, .unguardedDelegate: .secureConnectionFailed
             case .clientCertificateRequired: .clientCertificateRequired
             case .clientCertificateRefused: .clientCertificateRejected
             case .unsupportedFeature, .unsuitableLibrary, .stockLoader: .unsupportedURL

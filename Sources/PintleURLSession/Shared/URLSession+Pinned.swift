@@ -19,8 +19,9 @@ extension URLSession {
     /// A refused task fails with a `URLError`. `TrustRejection(underlying:)` returns the reason.
     ///
     /// After a change of the policy, older connections carry no new requests, but for the same gaps. Running tasks
-    /// finish under the policy that accepted them. On Apple's systems, a task made before the change may use its
-    /// connections until the session makes another task.
+    /// finish under the policy that accepted them. On Apple's systems this holds for new tasks of a
+    /// ``PinnedURLSession`` that is not for the background. Otherwise it rests on the system's `flush`, which no device
+    /// has shown to do so.
     ///
     /// For a policy with `askUser`, pass the approvals. The user's approvals in the store apply to hosts that no rule
     /// covers, from the next request on. No request waits for the user: a task that meets an unknown server fails, and
@@ -77,8 +78,8 @@ extension URLSession {
     ///
     ///     let (data, _) = try await session.data(from: url, delegate: session.guarding(mine))
     ///
-    /// Apple's systems ask a task's delegate before the session's. So the result checks servers against the session's
-    /// policy, and forwards other calls to the task's delegate: see `PinningSessionDelegate`.
+    /// For each method, Apple's systems ask a task's delegate before the session's. So the result checks servers
+    /// against the session's policy, and forwards other calls to the task's delegate: see `PinningSessionDelegate`.
     ///
     /// The result looks up the session's policy at each decision. It finds the policy of a session that
     /// `URLSession.pinned(to:)` or a `PinningSessionDelegate` has pinned, even if a library has put a delegate of its
@@ -88,8 +89,11 @@ extension URLSession {
     /// `PinningSessionDelegate` that has the policy. Before iOS 16, macOS 13, tvOS 16 and watchOS 9, such a delegate of
     /// your own behind a library's is not known.
     ///
-    /// Guard every task's delegate, even one that answers no challenge. A task without the pins leaves a connection
-    /// that they have not checked, and a guard that is set after the task was made cannot stop its use.
+    /// Guard every task's delegate, even one that answers no challenge, and guard it before the task is made. From iOS
+    /// 16, macOS 13, tvOS 16 and watchOS 9 a pinned `URLSession` cancels a task made with another delegate that has
+    /// `urlSession(_:didReceive:completionHandler:)`, with ``SessionError/Code/unguardedDelegate``. It does not see a
+    /// delegate that is set later, or that has `urlSession(_:didCreateTask:)`. Such a task may leave a connection that
+    /// the pins have not checked, and no later guard is known to stop its use.
     ///
     /// On Linux a task's delegate is never asked about servers, so this method returns it unchanged.
     public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {

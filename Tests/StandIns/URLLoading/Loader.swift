@@ -167,8 +167,6 @@ final class Loader: Sendable {
     /// Decides about a server as Apple's loading system does: the delegate first, and the system if the delegate leaves
     /// the decision to it.
     ///
-    /// Apple does not document whether a task's own delegate comes before the session's. Here it does, because that is
-    /// the worse case for an app that relies on the session's delegate.
     private func judge(_ trust: SecTrust, host: String, port: Int) -> URLError.Code? {
         let answer = answer(.serverTrust(trust, host: host, port: port))
         switch answer?.disposition {
@@ -197,23 +195,20 @@ final class Loader: Sendable {
     private static let sessionChallenge = "URLSession:didReceiveChallenge:completionHandler:"
     private static let taskChallenge = "URLSession:task:didReceiveChallenge:completionHandler:"
 
-    /// Asks about a server or a client certificate. A delegate without the session's method is asked by the task's.
-    /// Without both, the next delegate is asked.
+    /// Asks about a server or a client certificate: the first of the task's delegate and the session's that has the
+    /// session's method. If neither has it, the first that has the task's method. Several releases of the system do so,
+    /// which Apple does not document.
     private func answer(_ space: URLProtectionSpace) -> Answer? {
         let challenge = URLAuthenticationChallenge(space)
-        for delegate in [task.delegate, session.delegate].compactMap({ $0 }) {
-            if delegate.responds(to: Selector(Self.sessionChallenge)) {
-                return wait { (answer: @escaping @Sendable (Answer) -> Void) in
-                    delegate.urlSession(self.session, didReceive: challenge) { disposition, credential in
-                        answer(Answer(disposition: disposition, credential: credential))
-                    }
+        if let delegate = task.receiver((any URLSessionDelegate).self, of: Self.sessionChallenge) {
+            return wait { (answer: @escaping @Sendable (Answer) -> Void) in
+                delegate.urlSession(self.session, didReceive: challenge) { disposition, credential in
+                    answer(Answer(disposition: disposition, credential: credential))
                 }
             }
-            if delegate.responds(to: Selector(Self.taskChallenge)),
-                let delegate = delegate as? any URLSessionTaskDelegate
-            {
-                return askTaskMethod(delegate, challenge)
-            }
+        }
+        if let delegate = task.receiver((any URLSessionTaskDelegate).self, of: Self.taskChallenge) {
+            return askTaskMethod(delegate, challenge)
         }
         return Answer(disposition: .performDefaultHandling, credential: nil)
     }

@@ -11,6 +11,16 @@ public struct Selector: Hashable, Sendable {
 
 public func NSStringFromSelector(_ aSelector: Selector) -> String { aSelector.name }
 
+/// Returns a class of a module that the source need not import. Foundation's function for Linux finds only Swift's
+/// names.
+public func NSClassFromString(_ aClassName: String) -> AnyClass? {
+    switch aClassName {
+    case "AVAssetDownloadTask": AVAssetDownloadTask.self
+    case "AVAggregateAssetDownloadTask": AVAggregateAssetDownloadTask.self
+    default: nil
+    }
+}
+
 /// A delegate that answers by itself which methods it has, as a class does on Apple's systems that overrides
 /// `responds(to:)`. Nothing can override that method here, because Foundation's `NSObject` does not have it.
 package protocol SelectorAnswering {

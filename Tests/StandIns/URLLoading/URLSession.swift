@@ -32,6 +32,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     public let delegateQueue: OperationQueue
     private let inner: Guarded<State>
     let idle = IdleConnections()
+    private let flushClosesConnections = StandIn.flushClosesConnections
     /// The delegate of the task that an async method makes. The task has it when `didCreateTask` is called.
     @TaskLocal static var delegateOfNewTask: (any URLSessionTaskDelegate)?
 
@@ -107,9 +108,9 @@ open class URLSession: NSObject, @unchecked Sendable {
         deliver { delegate.urlSession(self, didBecomeInvalidWithError: nil) }
     }
 
-    /// Makes later requests use new connections.
+    /// Makes later requests use new connections only if `StandIn.flushClosesConnections` was set for this session.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
-        idle.flush()
+        if flushClosesConnections { idle.flush() }
         deliver(completionHandler)
     }
 
@@ -179,6 +180,16 @@ open class URLSession: NSObject, @unchecked Sendable {
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         let nowhere = URLRequest(url: URL(fileURLWithPath: "/"))
         return register(isHandled: false) { URLSessionStreamTask(self, $0, nowhere, body: nil, .delegate) }
+    }
+
+    /// Makes a task as AVFoundation's subclass of this class does. No delegate hears that it was created.
+    package func assetDownloadTask(isAggregate: Bool) -> URLSessionTask {
+        let request = URLRequest(url: URL(fileURLWithPath: "/"))
+        return successor { identifier in
+            isAggregate
+                ? AVAggregateAssetDownloadTask(self, identifier, request, body: nil, .delegate)
+                : AVAssetDownloadTask(self, identifier, request, body: nil, .delegate)
+        }
     }
 
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {

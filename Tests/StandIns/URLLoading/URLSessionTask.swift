@@ -23,7 +23,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     public let taskIdentifier: Int
-    public let originalRequest: URLRequest?
+    private let request: URLRequest
     let session: URLSession
     let delivery: Delivery
     let body: Data?
@@ -32,14 +32,15 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     init(_ session: URLSession, _ identifier: Int, _ request: URLRequest, body: Data?, _ delivery: Delivery) {
         self.session = session
         taskIdentifier = identifier
-        originalRequest = request
+        self.request = request
         self.body = body ?? request.httpBody
         self.delivery = delivery
         progress = Guarded(Progress(request: request))
     }
 
-    public var currentRequest: URLRequest? { progress.with { $0.request } }
-    public var response: URLResponse? { progress.with { $0.response } }
+    open var originalRequest: URLRequest? { request }
+    open var currentRequest: URLRequest? { progress.with { $0.request } }
+    open var response: URLResponse? { progress.with { $0.response } }
     public var error: (any Error)? { progress.with { $0.error } }
     public var state: State { progress.with { $0.state } }
     public var delegate: (any URLSessionTaskDelegate)? {
@@ -68,7 +69,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
 
     /// Cancels the task. The app is told at once; the loader ends at its next step.
     open func cancel() {
-        let url = currentRequest?.url
+        let url = progress.with { $0.request.url }
         finish(with: URLError(.cancelled, userInfo: Self.information(of: url)), data: Data())
     }
 
@@ -89,7 +90,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
             return true
         }
         guard isFirst else { return }
-        let response = self.response
+        let response = progress.with { $0.response }
         session.deliver {
             self.receiver((any URLSessionTaskDelegate).self, of: "URLSession:task:didFinishCollectingMetrics:")?
                 .urlSession(self.session, task: self, didFinishCollecting: URLSessionTaskMetrics())
@@ -122,7 +123,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
             progress.isReported = true
             progress.state = .completed
         }
-        let (response, delegate) = (response, delegate)
+        let (response, delegate) = (progress.with { $0.response }, delegate)
         task.progress.with { ($0.state, $0.response, $0.delegate) = (.running, response, delegate) }
         session.taskEnded(self)
     }
@@ -149,5 +150,16 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         case normalClosure = 1000
     }
 }
+/// A download task of AVFoundation, which connects to nothing. On Apple's systems a private class says in `isKind(of:)`
+/// that it is this one, and raises an Objective-C exception for these properties, which Swift code cannot catch.
+package class AVAssetDownloadTask: URLSessionTask, @unchecked Sendable {
+    package override var originalRequest: URLRequest? { fatalError("the task does not support originalRequest") }
+    package override var currentRequest: URLRequest? { fatalError("the task does not support currentRequest") }
+    package override var response: URLResponse? { fatalError("the task does not support response") }
+}
+
+// `@unchecked`: as above.
+package final class AVAggregateAssetDownloadTask: AVAssetDownloadTask, @unchecked Sendable {}
+
 /// Only the type exists. Nothing is measured.
 open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {}

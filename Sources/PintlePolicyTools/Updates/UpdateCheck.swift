@@ -37,7 +37,9 @@ extension UpdateError.Reason {
         case .replacedVersion: "The signatures are good, and the number is taken: apps that have it would never change."
         case .notYetIssued: "The signatures are good. Its time has not come, or this clock is behind."
         case .expired: "The signatures are good. Apps that took it in time keep it; no app takes it now."
-        case .outOfScope: "The signatures are good, but it does more than the policy that the app shipped with allows."
+        case .outOfScope:
+            "The signatures are good, but it does more than the policy that the app shipped with allows. Change the "
+                + "policy of the update and sign it again, or ship the change with a release."
         case .invalidPolicy: "The signatures are good, but the policy in it cannot be used by the app."
         }
     }
@@ -54,7 +56,20 @@ extension UpdateError.Reason {
         return lines.prefix(20) + (lines.count > 20 ? ["and \(lines.count - 20) more"] : [])
     }
 
-    var nextStep: String {
+    /// The remedies, each once, at most twenty.
+    var nextSteps: [String] {
+        switch self {
+        case .outOfScope(let problems):
+            var steps: [String] = []
+            for problem in problems where steps.count < 20 && !steps.contains(problem.help) {
+                steps.append(problem.help)
+            }
+            return steps
+        default: return [nextStep]
+        }
+    }
+
+    private var nextStep: String {
         switch self {
         case .tooLarge: "cover sub-domains by includeSubdomains instead of naming them"
         case .malformedEnvelope: "make it with pintle sign, and serve it as it is, without a page around it"
@@ -69,8 +84,7 @@ extension UpdateError.Reason {
         case .replacedVersion(let version): "publish it as version \(version + 1) or later"
         case .notYetIssued: "wait, or sign it with an earlier --issued"
         case .expired: "sign the policy again under the next version, with a later --expires"
-        case .outOfScope:
-            "ship it with a release, or allow it there: \"updates\": {\"anyHost\": true}, \"withdraws\": \"why\""
+        case .outOfScope: "ship it with a release"
         case .invalidPolicy: "fix the policy (pintle lint), then sign it under the next version"
         }
     }

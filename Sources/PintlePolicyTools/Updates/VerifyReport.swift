@@ -60,7 +60,7 @@ struct VerifyReport {
             addSigners(error.signers, to: &report)
         }
         addChecks(until: reason.code, to: &report)
-        report.next(["\(reason.nextStep)"])
+        report.next(reason.nextSteps.map { "\($0)" })
     }
 
     private func addSigners(_ signers: [UpdateKey], to report: inout Report) {
@@ -113,7 +113,7 @@ struct VerifyReport {
         json.member("version", error.version)
         json.member("keyids", error.signers.map(\.id))
         json.member("message", "\(reason)")
-        json.member("next", reason.nextStep)
+        json.member("next", reason.nextSteps.joined(separator: "; "))
         switch reason {
         case .rollback(_, let floor): json.member("minimumVersion", floor)
         case .notYetIssued(let date): json.member("issuedAt", date)
@@ -122,6 +122,7 @@ struct VerifyReport {
             json.objects("violations", problems) { json, problem in
                 json.member("path", problem.path)
                 json.member("message", problem.message)
+                json.member("help", problem.help)
             }
         case .invalidPolicy(let problems):
             json.objects("problems", problems) { json, problem in

@@ -29,7 +29,8 @@ struct VerifyReport {
 
     private func add(_ update: VerifiedUpdate, to report: inout Report) {
         let hosts = ValidityText.counted(update.policy.hosts.count, "host")
-        report.line("\("accepted", .good)   version \(update.version)   \(hosts)")
+        let doubt = bundled == nil ? "   scope and floor not checked" : ""
+        report.line("\("accepted", .good)   version \(update.version)   \(hosts)\(doubt, .warning)")
         report.gap()
         addSigners(update.signers, to: &report)
         let left = ValidityText.span(from: instant, to: update.expiresAt)
@@ -39,10 +40,14 @@ struct VerifyReport {
             let known = bundled.updateVersion
             report.fact(
                 "replaces", known == 0 ? "the bundled policy, which equals no update" : "version \(known)")
-            report.fact("changes", PolicyChanges.lines(from: bundled, to: update.policy).map { "\($0)" })
+            report.fact("changes", PolicyChanges(from: bundled, to: update.policy).lines.map { "\($0)" })
         }
         for name in update.ignoredMembers { report.fact("ignored", "the payload's \(JSONWriter.quoted(name))") }
         addChecks(until: nil, to: &report)
+        guard bundled != nil else {
+            let command = invocation.commandLine(adding: ["--bundled", "POLICY"])
+            return report.next(["see whether an app that shipped POLICY takes it: \(command)"])
+        }
         report.next([
             trust.keys.count == 1
                 ? "publish it. One key is trusted: ship a second one in the next release" : "publish it"
@@ -103,7 +108,13 @@ struct VerifyReport {
         json.member("issuedAt", update.issuedAt)
         json.member("expiresAt", update.expiresAt)
         json.member("hosts", update.policy.hosts.map(\.description))
-        if bundled != nil { json.member("isUnchanged", update.isUnchanged) }
+        if let bundled {
+            json.member("isUnchanged", update.isUnchanged)
+            json.objects("changes", PolicyChanges(from: bundled, to: update.policy).rules) { json, change in
+                json.member("rule", change.rule)
+                json.member("changes", change.changes)
+            }
+        }
         if !update.ignoredMembers.isEmpty { json.member("ignoredMembers", update.ignoredMembers) }
     }
 

@@ -3,27 +3,31 @@ internal import PintleText
 extension Invocation {
     /// Returns the command line that was typed, without some options and with more words, for the user to copy.
     package func commandLine(without dropped: [OptionSpecification] = [], adding words: [String]) -> String {
-        let options = arguments.command.options.filter { option in
-            option.takesValue && !dropped.contains { $0.name == option.name }
+        var line = ["pintle", arguments.command.name] + arguments.positionals
+        for option in arguments.command.options where !dropped.contains(where: { $0.name == option.name }) {
+            for value in arguments.texts(of: option) where option.takesValue { line += ["--\(option.name)", value] }
         }
-        let line = ["pintle", arguments.command.name] + arguments.positionals
-        return Self.line(line + options.flatMap(self.words) + words)
+        return Self.line(line + words)
     }
 
-    /// Returns another command for the user to copy.
-    ///
-    /// - Parameters:
-    ///   - words: the command and its arguments.
-    ///   - options: the options that it has as they were typed.
-    package func commandLine(of words: [String], keeping options: [OptionSpecification]) -> String {
-        Self.line(["pintle"] + words + options.flatMap(self.words))
+    /// The options that lead to the server and say which roots count. A hint that names another command repeats them,
+    /// because that command would ask another server without them.
+    package var serverOptions: [String] {
+        [OptionSpecification.connectTo, .anchors].flatMap { option in
+            arguments.texts(of: option).flatMap { ["--\(option.name)", $0] }
+        }
     }
 
-    private func words(of option: OptionSpecification) -> [String] {
-        arguments.texts(of: option).flatMap { ["--\(option.name)", $0] }
-    }
-
-    private static func line(_ words: [String]) -> String {
+    /// Returns a command line to copy.
+    package static func line(_ words: [String]) -> String {
         words.map(ShellWord.quoted).map(SafeText.escape).joined(separator: " ")
+    }
+
+    /// The sentence about a file of roots that the environment names and that does not exist; `nil` if there is none.
+    package var missingRoots: String? {
+        guard !arguments.has(.anchors), let path = environment["SSL_CERT_FILE"], !InputFile.exists(path) else {
+            return nil
+        }
+        return "SSL_CERT_FILE names \(path), which does not exist: correct or unset it"
     }
 }

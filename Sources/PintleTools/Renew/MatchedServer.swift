@@ -92,8 +92,8 @@ struct RenewSurvey {
     }
 
     private func finding(_ endpoint: ServerEndpoint, _ decision: TrustDecision) -> RenewProblem {
-        let command = invocation.commandLine(
-            of: ["check", "\(endpoint)", "--policy", file], keeping: [.connectTo, .anchors])
+        let command = Invocation.line(
+            ["pintle", "check", "\(endpoint)", "--policy", file] + invocation.serverOptions)
         let help = "find out why first: \(command)"
         let (id, cause) =
             switch decision {

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleText
 internal import PintleUpdates
 
 /// One of the checks that an app makes, in their order.
@@ -57,8 +58,10 @@ extension UpdateError.Reason {
         return lines.prefix(20) + (lines.count > 20 ? ["and \(lines.count - 20) more"] : [])
     }
 
-    /// The remedies, each once, at most twenty.
-    var nextSteps: [String] {
+    /// Returns the remedies, each once, at most twenty.
+    ///
+    /// - Parameter path: the update as the user named it; `-` for standard input.
+    func nextSteps(for path: String) -> [String] {
         switch self {
         case .outOfScope(let problems):
             var steps: [String] = []
@@ -66,16 +69,18 @@ extension UpdateError.Reason {
                 steps.append(problem.help)
             }
             return steps
-        default: return [nextStep]
+        default: return [nextStep(for: path)]
         }
     }
 
-    private var nextStep: String {
-        switch self {
+    private func nextStep(for path: String) -> String {
+        let file = ShellWord.quoted(path)
+        let output = path == "-" ? "UPDATE" : file
+        return switch self {
         case .tooLarge: "cover sub-domains by includeSubdomains instead of naming them"
         case .malformedEnvelope: "make it with pintle sign, and serve it as it is, without a page around it"
-        case .invalidSignature: "find out who signed: pintle inspect UPDATE, and compare with the id of --trusted"
-        case .thresholdNotMet: "have another key sign: pintle sign --key OTHER --append UPDATE -o UPDATE"
+        case .invalidSignature: "find out who signed: pintle inspect \(file), and compare with the id of --trusted"
+        case .thresholdNotMet: "have another key sign: pintle sign --key OTHER --append \(file) -o \(output)"
         case .unknownPayloadType: "sign the policy with pintle sign; apps read \(SignedEnvelope.policyType)"
         case .malformedPayload: "sign the policy again with pintle sign"
         case .rollback(_, let floor):

@@ -13,6 +13,8 @@ struct VerifyReport {
     let instant: Date
     let invocation: Invocation
 
+    private var path: String { invocation.arguments.positionals[0] }
+
     var isAccepted: Bool { if case .success = outcome { true } else { false } }
 
     // MARK: Text
@@ -65,7 +67,7 @@ struct VerifyReport {
             addSigners(error.signers, to: &report)
         }
         addChecks(until: reason.code, to: &report)
-        report.next(reason.nextSteps.map { "\($0)" })
+        report.next(reason.nextSteps(for: path).map { "\($0)" })
     }
 
     private func addSigners(_ signers: [UpdateKey], to report: inout Report) {
@@ -124,7 +126,7 @@ struct VerifyReport {
         json.member("version", error.version)
         json.member("keyids", error.signers.map(\.id))
         json.member("message", "\(reason)")
-        json.member("next", reason.nextSteps.joined(separator: "; "))
+        json.member("next", reason.nextSteps(for: path).joined(separator: "; "))
         switch reason {
         case .rollback(_, let floor): json.member("minimumVersion", floor)
         case .notYetIssued(let date): json.member("issuedAt", date)

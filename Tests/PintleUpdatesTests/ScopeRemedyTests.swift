@@ -255,4 +255,27 @@ struct ScopeRemedyTests {
                 + "reports",
             mended: [Self.rule()])
     }
+
+    @Test("A bundled rule that the update has only for one port is named with that port")
+    func missingPorts() throws {
+        func messages(_ update: String, bundled: String) throws -> [String] {
+            let scope = UpdateScope(bundled: try Publication.read(Publication.policy(bundled)))
+            return scope.missingHosts(in: try Publication.read(Publication.policy(update)).hosts).map(\.message)
+        }
+        let (all, port) = (Self.rule(), Self.rule(", \"port\": 8443"))
+        #expect(
+            try messages(port, bundled: all) == [
+                "the bundled policy has a rule for example.com and all its ports, the update only one for "
+                    + "example.com:8443"
+            ])
+        #expect(
+            try messages(all, bundled: port) == [
+                "the bundled policy has a rule for example.com:8443, the update only one for example.com"
+            ])
+        #expect(
+            try messages(Self.rule(host: "example.net"), bundled: all) == [
+                "the bundled policy has a rule for example.com, the update none"
+            ])
+        #expect(try messages(all, bundled: all).isEmpty)
+    }
 }

@@ -75,9 +75,13 @@ struct UpdateScope: Sendable {
     func missingHosts(in hosts: [PinnedHost]) -> [PolicyProblem] {
         let present = Set(hosts.map(\.description))
         return rules.lazy.filter { !present.contains($0.description) }.prefix(Self.maximumProblems).map { rule in
-            PolicyProblem(
+            let other = hosts.first { $0.host == rule.host }
+            return PolicyProblem(
                 id: "missing-host", at: .member("hosts"),
-                message: "the bundled policy has a rule for \(rule), the update none",
+                message: other.map {
+                    "the bundled policy has a rule for \(rule)\(rule.port == nil ? " and all its ports" : ""), "
+                        + "the update only one for \($0)"
+                } ?? "the bundled policy has a rule for \(rule), the update none",
                 help: "an update replaces the whole policy: repeat every rule, or say why one withdraws its pins")
         }
     }

@@ -1,4 +1,5 @@
 import Glibc
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 

@@ -1,6 +1,7 @@
 import Glibc
 import Pintle
 import PintleAttacks
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 
